@@ -21,7 +21,7 @@ import pytest
 import replay
 from replay.pipeline.java import java_home
 from tests.live.test_dry_run import options
-from tests.support.drivers import driver, ended, wait_until
+from tests.support.drivers import SMALL, driver, ended, wait_until
 from tests.support.networks import Network, stop
 from tests.support.places import FIXTURES
 from tests.support.s3 import Store, locally
@@ -50,6 +50,37 @@ def started(workers: Standalone, *commands: list[str]) -> subprocess.Popen[str]:
 
 def run(workers: Standalone, *commands: list[str]) -> str:
     return ended(started(workers, *commands))
+
+
+#: Logs whose index tasks make.
+LARGE = ("db2luw", "soliddb csv", "soliddb")
+
+
+def check_large(
+    workers: Standalone, store: Store, logs: dict[str, list[str]], place: Path, how: list[str]
+) -> None:
+    """Tasks index logs, where these are taken for large ones; the same bytes."""
+    words = ["redo", "--records-per-file", "3000"]
+    out = f"large-{how[3].partition(':')[0]}"
+    commands = [
+        [*words, *logs[name], "--out", f"s3://logs/{out}/{number}", *how]
+        for number, name in enumerate(LARGE)
+    ]
+    folder = workers.top / "driver"
+    told = ended(driver(workers.network, folder, workers.environment, tuple(commands), SMALL))
+    assert "note: tasks found" not in told, told
+    assert told.count("index by tasks: entries.npy") == len(LARGE), told
+    for number, name in enumerate(LARGE):
+        expected = locally(place, [*words, *logs[name]])
+        assert store.digests(f"{out}/{number}") == expected, name
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_index_by_tasks(
+    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
+) -> None:
+    check_large(workers, store, logs, tmp_path, on_cluster(workers))
 
 
 def on_cluster(workers: Standalone) -> list[str]:
@@ -149,7 +180,7 @@ def written_by_program(
             workers.top / "driver",
             {**workers.environment, **more},
             given,
-            PROGRAM,
+            program=PROGRAM,
         )
     )
     for family, words in logs.items():
@@ -196,6 +227,7 @@ def test_a_server_of_spark_connect(
         assert "LR2001" in told, told
         assert "incomplete.dat" in told
         written_by_program(workers, store, logs, tmp_path / "program", url)
+        check_large(workers, store, logs, tmp_path, how)
     for number, (family, words) in enumerate(ways):
         expected = locally(tmp_path, [*words, *logs[family]])
         found = store.digests(f"connect/{number}")

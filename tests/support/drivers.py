@@ -22,6 +22,23 @@ SEVERAL = (
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
 
+#: What makes small logs large ones, whose index tasks make; says so of each file of one.
+SMALL = """
+from replay.cli import request
+from replay.logs.db2luw import framed, gathered as together
+from replay.logs.made_arrays import MadeArray
+from replay.logs.soliddb import export_ranges, gathered
+from replay.pipeline import opening_tasks
+request.SPARK_FROM = framed.TASKS_FROM = gathered.TASKS_FROM = 0
+opening_tasks._SPLIT_BYTES, together._TOGETHER = 1 << 20, 1 << 21
+export_ranges.RANGE_BYTES = 1 << 20
+of = MadeArray.of
+def made(path, dtype, shape):
+    print("index by tasks:", path.name)
+    return of(path, dtype, shape)
+MadeArray.of = made
+"""
+
 _OF_SPARK = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
 
@@ -30,10 +47,12 @@ def driver(
     folder: Path,
     environment: Mapping[str, str],
     commands: Sequence[Any],
+    first: str = "",
     program: str = SEVERAL,
 ) -> subprocess.Popen[str]:
-    """Start commands in a folder, or what a ``program`` makes of them; they see other machines by
-    the network alone."""
+    """Start commands in a folder, or what a ``program`` makes of them, after some lines of Python;
+    they see other machines by the network alone."""
+    program = f"{first}\n{program}"
     python = [*network.inside(), sys.executable, "-c", program, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
     # what a Spark of this process has set for its own workers
