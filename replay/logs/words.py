@@ -20,6 +20,7 @@ _WORDS = (
     (r"\bUORDISP\b", "end of the unit"),
     (r"\bLOGRBA\b", "place in the log"),
     (r"\breversed by Db2\b", "reversed by the database"),
+    (r"\ban image copy\b", "a backup"),
     (r"\bimage copy\b", "backup"),
 )
 _SAID = tuple((re.compile(pattern), words) for pattern, words in _WORDS)
