@@ -61,10 +61,14 @@ class NetChange:
             if len(part):
                 self.parts.append(_net_of(part, self.keyed, self.contradictions))
             if stop < len(rows):
-                if not self.emptied:
-                    self.lost = self.parts
-                self.emptied, self.parts = True, []
+                self.empty()
             start = stop + 1
+
+    def empty(self) -> None:
+        """All rows that are there go in one go."""
+        if not self.emptied:
+            self.lost = self.parts
+        self.emptied, self.parts = True, []
 
     def rows(self) -> NetRows | None:
         """The net rows of all parts (after the last time that the table was emptied)."""

@@ -4,12 +4,14 @@ answer."""
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,7 +31,7 @@ from replay.live.position_store import Store
 from replay.live.target_state import open_state
 from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, format_of
-from replay.output.row_changes import RowChanges
+from replay.output.row_changes import IN_ORDER, RowChanges
 from replay.output.state_files import TableRows
 from replay.pipeline.request import Request
 from replay.reports.ask import (
@@ -190,39 +192,113 @@ def _nets(
     request = row_request(asked, selection)
     changes = rows_of(asked, request, False, state)
     forms, nets = _tables(request, tables, changes, point)
+    stretches = {name: Stretch(net, point, base, low) for name, net in nets.items()}
+    drops = _drops(tables, changes)
     for dataset, rows in changes.tables():
         if not dataset.table.schema:
-            _refuse_dropped(tables, nets, rows)
             continue
         name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-        late = pc.greater(rows["commit_lrsn"], point.hexadecimal)
-        for is_late, mask in ((False, pc.invert(late)), (True, late)):
-            if base is not None:
-                over = pc.greater(rows["commit_lrsn"], base.hexadecimal)
-                mask = pc.and_(mask, pc.invert(over) if is_late else over)
-            if low is not None:
-                mask = pc.and_(mask, pc.greater(rows["commit_lrsn"], low.hexadecimal))
-            chosen = rows.filter(mask)
-            if len(chosen) and not (is_late and low is not None):
-                nets[name].add(dataset, chosen, is_late)
+        stretches[name].take(dataset, rows, drops[name])
+    for name, stretch in stretches.items():
+        stretch.end(drops[name])
     changes.close()
     return _Nets(
         nets, left_out_columns(request), aside_warnings(changes), forms, bool(changes.damaged)
     )
 
 
-def _refuse_dropped(tables: Tables, nets: Mapping[str, TableNet], rows: pa.Table) -> None:
-    """Refusal (LR3002) for a table that is dropped in the log: its rows went without a change of
-    each, and one that has its name later is another table."""
-    for row in rows.to_pylist():
-        image = row["after"]
-        name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-        if name in nets and row["fate"] <= 0 and drops_table(image):
+#: Where a change stands, as :data:`replay.output.row_changes.IN_ORDER` has it ('' for null).
+_Place = tuple[str, ...]
+
+
+def _drops(tables: Tables, changes: RowChanges) -> Mapping[str, list[_Place]]:
+    """Where tables are dropped, in order: their rows went without a change of each, and a table
+    that has the name later is another one."""
+    drops: dict[str, list[_Place]] = defaultdict(list)
+    for dataset, rows in changes.tables():
+        if dataset.table.schema:
+            continue
+        for row in rows.to_pylist():
+            image = row["after"]
+            if row["fate"] <= 0 and drops_table(image):
+                name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
+                drops[name].append(tuple(row[column] or "" for column, _ in IN_ORDER))
+    for places in drops.values():
+        places.sort()
+    return drops
+
+
+@dataclass
+class Stretch:
+    """Puts the changes of a table into its ``net``: those up to a ``point``, and those after it; of
+    either what lies between the point and ``base``, or above ``low``. ``dropped``: how often it
+    was, up to what was taken."""
+
+    net: TableNet
+    point: Point
+    base: Position | None
+    low: Point | None
+    dropped: int = 0
+
+    def take(self, dataset: Dataset, rows: pa.Table, drops: Sequence[_Place]) -> None:
+        """The next changes in order, and what lies between them of the ``drops`` of the table.
+        Refusal (LR3002) for rows of a table that was dropped which come behind its drop."""
+        if self.dropped and len(_up_to(rows, drops[self.dropped - 1])):
             raise Refusal(
                 "LR3002",
-                f"found that {name} is dropped in the log; expected tables whose rows it has",
+                f"found rows of several tables {self.net.name}, one of which was dropped, in no one"
+                " order; expected tables with the same columns",
                 hint="Leave the table out (--exclude-table); history shows its rows",
             )
+        while self.dropped < len(drops):
+            before = _up_to(rows, drops[self.dropped])
+            if len(before) == len(rows):
+                break
+            self._add(dataset, before)
+            self._drop(drops[self.dropped])
+            rows = rows.slice(len(before))
+        self._add(dataset, rows)
+
+    def end(self, drops: Sequence[_Place]) -> None:
+        """No more changes come."""
+        while self.dropped < len(drops):
+            self._drop(drops[self.dropped])
+
+    def _add(self, dataset: Dataset, rows: pa.Table) -> None:
+        late = pc.greater(rows["commit_lrsn"], self.point.hexadecimal)
+        for is_late, mask in ((False, pc.invert(late)), (True, late)):
+            if self.base is not None:
+                over = pc.greater(rows["commit_lrsn"], self.base.hexadecimal)
+                mask = pc.and_(mask, pc.invert(over) if is_late else over)
+            if self.low is not None:
+                mask = pc.and_(mask, pc.greater(rows["commit_lrsn"], self.low.hexadecimal))
+            chosen = rows.filter(mask)
+            if len(chosen) and not (is_late and self.low is not None):
+                self.net.add(dataset, chosen, is_late)
+
+    def _drop(self, place: _Place) -> None:
+        self.dropped += 1
+        commit, late = place[0], place[0] > self.point.hexadecimal
+        if self.base is not None and (commit > self.base.hexadecimal) == late:
+            return
+        if self.low is not None and (late or commit <= self.low.hexadecimal):
+            return
+        (self.net.late if late else self.net.early).empty()
+        if not late:
+            self.net.notes[f"{self.net.name} was dropped at {commit}; its rows went with it"] = None
+
+
+def _up_to(rows: pa.Table, place: _Place) -> pa.Table:
+    """Those of some changes in order that lie before a place."""
+    before = np.zeros(len(rows), bool)
+    same = np.ones(len(rows), bool)
+    for (name, _), value in zip(IN_ORDER, place, strict=True):
+        if not value:  # a family that has no such thing
+            continue
+        less, equal = pc.less(rows[name], value), pc.equal(rows[name], value)
+        before |= same & less.to_numpy()
+        same &= equal.to_numpy()
+    return rows.slice(0, int(before.sum()))
 
 
 def _tables(

@@ -57,18 +57,40 @@ def test_a_row_of_the_one_is_none_of_the_other(
     assert shown == [*first, *([(2, "insert")] if dropped else []), (1 + dropped, "update")]
 
 
+def rows_at(words: list[str], folder: Path, at: str, *more: str) -> list[str] | int:
+    """The rows of the table at a point; the exit code where there are none."""
+    out = folder / f"state-{len(list(folder.glob('state-*')))}"
+    code = main(["state", *words, "--at", at, "--format", "csv", "--out", str(out), *more])
+    return sorted((out / "t.csv").read_text().split()[1:]) if code in (0, 4) else code
+
+
 @pytest.mark.parametrize("dropped", [False, True])
-@pytest.mark.parametrize("at", ["start", "end"])
-def test_a_state_does_not_have_the_rows_of_the_one_that_is_gone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], at: str, dropped: bool
+def test_a_state_has_the_rows_of_the_one_that_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dropped: bool
 ) -> None:
     words = log_of(tmp_path, dropped)
-    out = tmp_path / "state"
-    code = main(["state", *words, "--at", at, "--format", "csv", "--out", str(out)])
+    main(["history", *words, "--table", "DBA.T", "--key", "1", "--json"])
+    versions = json.loads(capsys.readouterr().out)["versions"]
+    inserts = [one["commit_lrsn"] for one in versions if one["op"] == "insert"]
+    assert rows_at(words, tmp_path, "start") == []
+    assert rows_at(words, tmp_path, inserts[0]) == ["1,a"]
+    assert rows_at(words, tmp_path, "end") == ["1,b", *([] if dropped else ["3,a"])]
     if dropped:
-        assert code == 8
-        assert "LR3002 found that DBA.T is dropped in the log" in capsys.readouterr().err
-        return
-    assert code in (0, 4)
-    rows = (out / "t.csv").read_text().split()[1:]
-    assert rows == ([] if at == "start" else ["1,b", "3,a"])
+        assert rows_at(words, tmp_path, inserts[-1]) == ["1,a"]
+
+
+@pytest.mark.parametrize("known", ["before", "after"])
+def test_rows_that_are_known_beside_the_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str
+) -> None:
+    words = log_of(tmp_path, True)
+    (tmp_path / "known").mkdir()
+    more = ["--initial", str(tmp_path / "known"), "--initial-at", known]
+    (tmp_path / "known" / "T.csv").write_text("ID,NAME\n" + "1,b\n" * (known == "after"))
+    if known == "before":
+        assert rows_at(words, tmp_path, "end", *more) == ["1,b"]
+        assert rows_at(words, tmp_path, "start", *more) == []
+    else:
+        assert rows_at(words, tmp_path, "end", *more) == ["1,b"]
+        assert rows_at(words, tmp_path, "start", *more) == 8
+        assert "LR3002 found that DBA.T was emptied after the point" in capsys.readouterr().err
