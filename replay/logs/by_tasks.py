@@ -62,6 +62,11 @@ class OpeningTasks(Protocol):
         damaged, which a walk from beginning to end has to report."""
         ...
 
+    def digested(self, places: Mapping[str, str]) -> Mapping[str, Any]:
+        """Digests (as :class:`Digested` has them) of files by input, which tasks find at
+        ``places``."""
+        ...
+
     def not_enough(self, reason: str, uses: str = "") -> None:
         """Hear for what they found this process does what they were asked for. ``uses``: what of
         theirs it does that from, in words that follow on."""

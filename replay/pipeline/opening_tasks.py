@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -45,6 +45,12 @@ class EngineTasks:
         from replay.pipeline.range_walk import walk_by_tasks  # few logs are large
 
         return walk_by_tasks(log, _SPLIT_BYTES, self.started())
+
+    def digested(self, places: Mapping[str, str]) -> Mapping[str, Any]:
+        """As :func:`replay.pipeline.range_walk.digests_by_tasks`."""
+        from replay.pipeline.range_walk import digests_by_tasks  # few logs are large
+
+        return digests_by_tasks(places, self.started())
 
     def not_enough(self, reason: str, uses: str = "") -> None:
         """Tell it."""

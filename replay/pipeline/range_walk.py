@@ -26,9 +26,10 @@ from replay.changes.selection import Selection
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
+from replay.logs.files import mapped, size_of
 from replay.logs.ranged import RangedLog
 from replay.pipeline.commit_sample import sampled, stride_of
-from replay.pipeline.engine import Engine
+from replay.pipeline.engine import Engine, Job
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
 
 #: Bytes of log from which on tasks index it.
@@ -211,6 +212,46 @@ def walk_by_tasks(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFil
     splits = tuple(split for chain in chains for split in _splits_of(chain))
     records = sum(count for chain in chains for walk in chain for _, _, count in walk.cuts)
     return WalkedFiles(splits, records, digests)
+
+
+@dataclass(frozen=True)
+class DigestJob:
+    """Digests ranges of files, which lie at ``places``. Results are pickled (file, stop of the
+    range, its digest)."""
+
+    title = "digest inputs"
+    together = 4
+
+    places: tuple[str, ...]
+    buckets: int = 0
+
+    def scan(self, log: object, split: Split) -> Iterator[tuple[int, bytes]]:
+        """Digest one range. InputError LR2001 where it cannot be read."""
+        digest, place = hashlib.sha256(), self.places[split.file]
+        for start in range(split.start, split.stop, _HASHED):
+            stop = min(start + _HASHED, split.stop)
+            digest.update(np.ascontiguousarray(mapped(place, start, stop)[start:stop]).data)
+        yield self.buckets, pickle.dumps((split.file, split.stop, digest.digest()))
+
+    def reduce(self, log: object, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Never called: there are no buckets."""
+        raise AssertionError
+
+
+def digests_by_tasks(places: Mapping[str, str], engine: Engine) -> Mapping[str, FileDigest]:
+    """Digests of files by input, made by tasks that find them at ``places`` (as
+    :func:`replay.logs.files.mapped` takes them). Raises what tasks raise, and InputError LR2001
+    where a file cannot be read here."""
+    sizes = [size_of(place) for place in places.values()]
+    ranges = [_ranges_of(number, size) for number, size in enumerate(sizes)]
+    job, none = DigestJob(tuple(places.values())), cast(LogFile, None)
+    splits = [split for each in ranges for split in each]
+    made = map(pickle.loads, engine.execute(cast(Job, job), none, splits))
+    found = {(file, stop): digest for file, stop, digest in made}
+    return {
+        name: _file_digest(size, [found[(number, split.stop)] for split in ranges[number]])
+        for number, (name, size) in enumerate(zip(places, sizes, strict=True))
+    }
 
 
 def _ranges_of(file: int, size: int) -> list[Split]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -64,7 +64,8 @@ TASKS_FROM = 256 << 20
 class GatheredExport:
     """An ``index``, whose entries lie in a file as data and addresses (``data``, ``address``: the
     paths) do; the rows of each file (``counts``), how read sessions follow one another (``chain``)
-    and how many rows are ``headless``."""
+    how many rows are ``headless``, and the ``digests`` of the files
+    (:class:`replay.logs.by_tasks.Digested`)."""
 
     index: SolidIndex
     entries: str
@@ -73,6 +74,7 @@ class GatheredExport:
     counts: Sequence[int]
     chain: SessionChain
     headless: int
+    digests: Mapping[str, Any]
 
 
 def index_by_tasks(
@@ -307,7 +309,10 @@ class _Gathering:
         )  # fmt: skip
         entries, data, addresses = (file.path for file in files)
         headless = self.told[0].outside.headless
-        return GatheredExport(index, entries, data, addresses, self.counts(), chain, headless)
+        digests = tasks.digested({file.name: file.place for file in self.log.files})
+        return GatheredExport(
+            index, entries, data, addresses, self.counts(), chain, headless, digests
+        )
 
     def _take(self, done: ShareDone, units: Records) -> None:
         """Take the units of a share. OddError where it met what is odd."""

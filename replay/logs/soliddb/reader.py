@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +63,8 @@ class SolidLog(RowLog):
     reach: tuple[bytes | None, bytes | None]
     headless: int
     charset: int
+    #: As :class:`replay.logs.by_tasks.Digested`.
+    digests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def positions_are_places(self) -> bool:
@@ -289,6 +291,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         manifest=manifest,
         reach=(chain.begins, chain.ends),
         headless=found.headless,
+        digests=found.digests,
         charset=settings.charset,
     )
 
@@ -297,7 +300,8 @@ def open_log(inputs: Inputs) -> SolidLog:
 class _Found:
     """The ``names`` of files in the order of the log and the rows of each (``counts``), what is to
     be said of that (``moved``), how read sessions follow one another (``chain``), their index, its
-    ``arrays``, how many rows are ``headless``, and whether tasks made the index."""
+    ``arrays``, how many rows are ``headless``, whether tasks made the index, and their ``digests``
+    of the files."""
 
     names: Sequence[str]
     counts: Sequence[int]
@@ -307,6 +311,7 @@ class _Found:
     arrays: Sequence[SavedArray]
     headless: int
     by_tasks: bool = False
+    digests: Mapping[str, Any] = field(default_factory=dict)
 
     def data(self) -> Bytes:
         """DATA of all rows."""
@@ -330,8 +335,9 @@ def _found_by_tasks(
         return None
     arrays = (found.entries, found.index.units, found.data, found.address)
     return _Found(
-        inputs.log, found.counts, (), found.chain, found.index, arrays, found.headless, True
-    )
+        inputs.log, found.counts, (), found.chain, found.index, arrays, found.headless, True,
+        found.digests,
+    )  # fmt: skip
 
 
 def _found_here(

@@ -19,7 +19,7 @@ import pytest
 from replay.logs import Inputs, long_arrays
 from replay.logs.by_tasks import OddError
 from replay.logs.soliddb import by_range, export, export_ranges, gathered, index, reader
-from replay.pipeline import local
+from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import solid_export, solid_history
 from tests.independent.harm import harmed_export
@@ -302,6 +302,30 @@ def test_csv_in_quotes_and_blank_lines(tmp_path: Path, monkeypatch: pytest.Monke
     assert tasks.reasons == ["CSV with values of several lines, or quotes within values"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("whole_bytes", [100, 1 << 30])
+def test_tasks_digest_the_files(
+    kind: str, whole_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, draw = LogBuilder(), random.Random(kind)
+    for number in range(30):
+        unit(log, insert(number))
+    path = written(quoted(tmp_path / "log.csv", log.rows), kind)
+    inputs = replace(log_of(tmp_path, log), log=(path,))
+    small(draw, monkeypatch)
+    for module in (input_digests, range_walk):
+        monkeypatch.setattr(module, "WHOLE_BYTES", whole_bytes)
+        monkeypatch.setattr(module, "RANGE_BYTES", 700)
+    monkeypatch.setattr(range_walk, "_HASHED", 64)
+    tasks = Tasks(draw)
+    opened = reader.open_log(replace(inputs, tasks=tasks.tasks()))
+    assert tasks.wrote
+    (expected,) = input_digests.digests_of_starts(path, [Path(path).stat().st_size])
+    assert expected.by_ranges == (whole_bytes == 100)
+    assert opened.digests == {path: expected}
+    assert path in opened.inputs()
+
+
 def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
     log = LogBuilder()
     unit(log, insert(1))
@@ -338,4 +362,5 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     tasks = engine.engine(lambda: spark.sparkContext)
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert str(there.arrays[0]).endswith("entries.npy")
+    assert set(there.digests) == set(inputs.log)
     check_bundles(here, there, tasks, tmp_path)
