@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, cast
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where
@@ -192,14 +192,14 @@ class StoredPath:
         """What is in a folder."""
         system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path)):
-            yield self / info.base_name
+            yield self / _named(info.base_name)
 
     def rglob(self, pattern: str) -> Iterator[StoredPath]:
         """All files below a folder, whose names match."""
         system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path, recursive=True)):
             if info.type == fs.FileType.File and PurePosixPath(info.path).match(pattern):
-                yield self / info.path.strip("/")[len(path.strip("/")) + 1 :]
+                yield self / _named(info.path.strip("/")[len(path.strip("/")) + 1 :])
 
     def read_bytes(self) -> bytes:
         """All of a file."""
@@ -220,6 +220,11 @@ class StoredPath:
         if missing_ok and system.get_file_info(path).type == fs.FileType.NotFound:
             return
         system.delete_file(path)
+
+
+def _named(name: str) -> str:
+    """A name that a store has, as a part of a URL, where ``%`` begins a code."""
+    return name.replace("%", "%25")
 
 
 #: A file or folder, wherever it is.
@@ -252,7 +257,7 @@ def files_in(folder: Place) -> list[ListedFile]:
         ]
     system, path = system_of(folder.url)
     return [
-        ListedFile(folder / info.base_name, int(info.size), info.mtime_ns)
+        ListedFile(folder / _named(info.base_name), int(info.size), info.mtime_ns)
         for info in system.get_file_info(fs.FileSelector(path, allow_not_found=True))
         if info.type == fs.FileType.File
     ]
@@ -362,13 +367,18 @@ def copy(place: str | Place, target: Path) -> None:
             here.write(block)
 
 
+#: What may stand in a URL beside letters and digits: all else, as blanks in the names of files, is
+#: written as codes (RFC 3986, section 2). Codes that are there stay.
+_OF_URLS = "-._~:/?#[]@!$&'()*+,;=%"
+
+
 @lru_cache(maxsize=64)
 def system_of(url: str) -> tuple[AnsweringSystem, str]:
     """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
     url = url.partition("#")[0]  # a version
     try:
         # it may ask a store where it is
-        system, path = answered(url, fs.FileSystem.from_uri, url)
+        system, path = answered(url, fs.FileSystem.from_uri, quote(url, _OF_URLS))
         return AnsweringSystem(system, url), cast(str, path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         scheme, _, rest = url.partition("://")

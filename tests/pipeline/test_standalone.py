@@ -169,7 +169,8 @@ def written_by_program(
 ) -> None:
     """A program writes a bundle of each log to the store, and those are as on this machine."""
     out = f"program-{bool(remote)}"
-    work = [(of_library(words), f"s3://logs/{out}/{family}") for family, words in logs.items()]
+    logs = {name.replace(" ", "-"): words for name, words in logs.items()}
+    work = [(of_library(words), f"s3://logs/{out}/{name}") for name, words in logs.items()]
     settings = {
         "spark.master": workers.master,
         "spark.executor.memory": "600m",

@@ -361,3 +361,14 @@ def test_a_store_that_does_not_let_us_in(
     assert f"logreplay: LR2001 s3://{bucket}/in/" in told
     assert "ACCESS_DENIED" in told
     assert "defect" not in told
+
+
+def test_names_with_blanks_and_letters_of_others() -> None:
+    with gated_store("names", lambda *_: None) as (_, bucket):
+        for name in ("a b.csv", "Ünïcode.csv", 'quoted "T".csv', "50%25.csv"):
+            place = storage.StoredPath(f"s3://{bucket}/out") / name
+            place.write_text(name)
+            assert place.read_text() == name
+            assert storage.at(f"s3://{bucket}/out/{name}").exists()
+        found = {path.read_text() for path in storage.StoredPath(f"s3://{bucket}/out").iterdir()}
+        assert "a b.csv" in found
