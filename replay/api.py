@@ -10,7 +10,7 @@ import glob
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -40,10 +40,10 @@ from replay.changes.keywords import (
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.errors import EXIT_OK, LogReplayError, UsageError
+from replay.errors import EXIT_OK, UsageError
 from replay.frames.door import merge_batch as merge_batch
 from replay.frames.door import register_spark as register_spark
-from replay.leftovers import WorkFolder, name_of_run
+from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
@@ -62,7 +62,7 @@ from replay.pipeline.request import (
     usage_errors,
 )
 from replay.reports.questions import Questions
-from replay.storage import Place, StoredPath, at, is_url, remove_folder
+from replay.storage import Place, StoredPath, at, run_folder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
@@ -145,14 +145,16 @@ def open_log(
     """
     if spark is not None and engine is not None:
         raise UsageError("LR1001", "found spark and engine; expected one of them")
-    store = _work_in_store(work)
-    folder = None if work is None or store is not None else Path(work)
+    place = None if work is None else at(str(work))
+    folder = place if isinstance(place, Path) else None
     if folder is not None and not folder.is_dir():
         raise UsageError("LR1006", f"found no folder {folder}; expected one for work")
-    if spark is not None:
-        engine = given_session.engine_on(spark, exchange=store or "")
-    scratch = WorkFolder(parent=folder)
-    try:
+    with ExitStack() as held:
+        store = str(held.enter_context(run_folder(place))) if isinstance(place, StoredPath) else ""
+        if spark is not None:
+            engine = given_session.engine_on(spark, exchange=store)
+        scratch = WorkFolder(parent=folder)
+        held.callback(scratch.cleanup)
         with usage_errors():
             holes = None if gaps is None else choice(Gaps, gaps, "gaps")
         inputs = Inputs(
@@ -164,33 +166,16 @@ def open_log(
             ccsids=_code_pages(ccsids or {}),
             options=dict(options or {}),
             scratch=scratch.name,
-            shared=store,
+            shared=store or None,
             tasks=opening_tasks.tasks_of(engine),
         )
         words = words_of(control, data)
         inputs = gathered(source_named(source), words, paths_of(logs), inputs)
         opened = open_source(source, inputs)
-    except BaseException:
-        scratch.cleanup()
-        _remove_work(store)
-        raise
-    if spark is not None and folder is None:
-        made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
-        engine = given_session.engine_on(spark, made, store or "")
-    result = Log(opened, scratch, engine or local.ENGINE)
-    result._resources.callback(_remove_work, store)
-    return result
-
-
-def _work_in_store(work: str | Path | None) -> str | None:
-    """A folder of its own for a log in the store that ``work`` names; None where it names none."""
-    return str(at(str(work)) / name_of_run()) if work is not None and is_url(work) else None
-
-
-def _remove_work(store: str | None) -> None:
-    if store is not None:
-        with suppress(OSError, LogReplayError):  # whoever could not write there was told
-            remove_folder(StoredPath(store))
+        if spark is not None and folder is None:
+            made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
+            engine = given_session.engine_on(spark, made, store)
+        return Log(opened, scratch, engine or local.ENGINE, held.pop_all())
 
 
 def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
@@ -204,11 +189,14 @@ def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
 
 
 class Log(Questions):
-    """An open log. ``opened`` is the log itself, ``engine`` what carries out requests."""
+    """An open log. ``opened`` is the log itself, ``engine`` what carries out requests, ``held``
+    what goes with it, ``scratch`` among that."""
 
-    def __init__(self, opened: OpenLog, scratch: WorkFolder, engine: Engine) -> None:
+    def __init__(
+        self, opened: OpenLog, scratch: WorkFolder, engine: Engine, held: ExitStack
+    ) -> None:
         self.opened, self.engine, self._scratch = opened, engine, scratch
-        self._resources = ExitStack()
+        self._resources = held
 
     def __enter__(self) -> Log:
         return self
@@ -220,7 +208,6 @@ class Log(Questions):
         """Give up the sessions of plans, and remove the temporary files; the log cannot be used
         afterwards."""
         self._resources.close()
-        self._scratch.cleanup()
 
     def also_close(self, plan: live.ReplayPlan) -> None:
         """Close a plan together with the log."""

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where
-from replay.leftovers import WorkFolder
+from replay.leftovers import WorkFolder, is_left, name_of_run
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -225,6 +225,22 @@ class StoredPath:
 def _named(name: str) -> str:
     """A name that a store has, as a part of a URL, where ``%`` begins a code."""
     return name.replace("%", "%25")
+
+
+@contextmanager
+def run_folder(place: StoredPath) -> Iterator[StoredPath]:
+    """A folder of this run's own below a place in a store, which goes in the end, as do those of
+    killed runs of this machine."""
+    with suppress(OSError):  # whoever may not look there is told when something is written
+        for path in place.iterdir() if place.is_dir() else ():
+            if is_left(path.name):
+                remove_folder(path)
+    own = place / name_of_run()
+    try:
+        yield own
+    finally:
+        with suppress(OSError):
+            remove_folder(own)
 
 
 #: A file or folder, wherever it is.

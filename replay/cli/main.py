@@ -28,9 +28,8 @@ from replay.cli.stopping import (
 )
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
-from replay.leftovers import is_left, name_of_run
 from replay.machine import give_back_memory, start_arrow
-from replay.storage import StoredPath, at, remove_folder, unreachable
+from replay.storage import StoredPath, at, run_folder, unreachable
 from sqlgen.errors import SqlgenError
 
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,
@@ -114,17 +113,9 @@ def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
     folder = getattr(arguments, "work", None)
     place = None if folder is None else at(folder)
     if isinstance(place, StoredPath):
-        with suppress(OSError):  # whoever may not look there is told when something is written
-            for path in place.iterdir() if place.is_dir() else ():
-                if is_left(path.name):
-                    remove_folder(path)
-        own = place / name_of_run()
-        arguments.work = str(own)
-        try:
+        with run_folder(place) as own:
+            arguments.work = str(own)
             yield
-        finally:
-            with suppress(OSError):
-                remove_folder(own)
         return
     if place is None:
         yield
