@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -174,43 +174,48 @@ def engine(
 ) -> Engine:
     """The engine at a server of Spark Connect, whose session begins when it is needed; progress and
     ``reason`` as in :func:`replay.pipeline.spark.engine`."""
-    sent: dict[str, str] = {}
-    timeout = travel.limits.executors or 300
-
-    @cache
-    def started() -> Session:
-        session = start_session(url, conf, timeout)
-        for path in travel.files:
-            sent[path] = _give(session, Path(path).read_bytes())
-        return session
-
-    def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        session = started()
-        return execute(session, told_apart(url), job, log, splits, progress, sent, travel)
-
-    return Engine(run, EngineName.SPARK, reason, travel.exchange, lambda: True)
+    begun = partial(start_session, url, conf, travel.limits.executors or 300)
+    return _engine(begun, told_apart(url), travel, progress, reason)
 
 
 def engine_on(session: Session, travel: Travel) -> Engine:
     """The engine on a session that a program has already. Its settings that count are as
     :data:`DEFAULTS` says while a job runs. UsageError (LR1005) for a server of a release that lacks
     what is needed."""
-    sent: dict[str, str] = {}
     shown = "the session's server"
 
-    @cache
-    def prepare() -> None:
+    def begun() -> Session:
         _check_release(session.version, shown)
         _give_package(session)
+        return session
+
+    return _engine(begun, shown, travel, set_up=_settings)
+
+
+def _engine(
+    begun: Callable[[], Session],
+    server: str,
+    travel: Travel,
+    progress: Progress = silent,
+    reason: str = "",
+    set_up: Callable[[Session], AbstractContextManager[None]] = nullcontext,
+) -> Engine:
+    """The engine on the session that is ``begun`` when it is needed, ``set_up`` for each job."""
+    sent: dict[str, str] = {}
+
+    @cache
+    def started() -> Session:
+        session = begun()
         for path in travel.files:
             sent[path] = _give(session, Path(path).read_bytes())
+        return session
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        prepare()
-        with _settings(session):
-            yield from execute(session, shown, job, log, splits, silent, sent, travel)
+        session = started()
+        with set_up(session):
+            yield from execute(session, server, job, log, splits, progress, sent, travel)
 
-    return Engine(run, EngineName.SPARK, "", travel.exchange, lambda: True)
+    return Engine(run, EngineName.SPARK, reason, travel.exchange, lambda: True)
 
 
 @contextmanager
