@@ -7,7 +7,7 @@ They go through the same jobs as an export, into streams in a temporary folder.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,14 +56,18 @@ class RowChanges:
     aside: Verdicts
     damaged: UnitSet
 
-    def tables(self) -> Iterator[tuple[Dataset, pa.Table]]:
-        """The changes of each dataset in each bucket, in order (schema:
+    def tables(
+        self, wanted: Callable[[Dataset], bool] = lambda _: True
+    ) -> Iterator[tuple[Dataset, pa.Table]]:
+        """The changes of each ``wanted`` dataset in each bucket, in order (schema:
         :meth:`replay.output.formats.row_batches.RowBatches.schema`); buckets follow one another.
         May be read again until :meth:`close`."""
         for bucket in self.buckets:
             parts: dict[str, list[pa.Table]] = {}
             datasets = {dataset.name: dataset for dataset, _, _ in bucket}
             for dataset, aside, path in bucket:
+                if not wanted(dataset):
+                    continue
                 with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
                     rows = stream.read_all()
                 if aside:

@@ -192,11 +192,9 @@ def _nets(
     request = row_request(asked, selection)
     changes = rows_of(asked, request, False, state)
     forms, nets = _tables(request, tables, changes, point)
-    stretches = {name: Stretch(net, point, base, low) for name, net in nets.items()}
+    stretches = {name: _Stretch(net, point, base, low) for name, net in nets.items()}
     drops = _drops(tables, changes)
-    for dataset, rows in changes.tables():
-        if not dataset.table.schema:
-            continue
+    for dataset, rows in changes.tables(_has_rows):
         name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
         stretches[name].take(dataset, rows, drops[name])
     for name, stretch in stretches.items():
@@ -211,13 +209,16 @@ def _nets(
 _Place = tuple[str, ...]
 
 
+def _has_rows(dataset: Dataset) -> bool:
+    """Whether a dataset has changes of rows, and not of structure."""
+    return bool(dataset.table.schema)
+
+
 def _drops(tables: Tables, changes: RowChanges) -> Mapping[str, list[_Place]]:
     """Where tables are dropped, in order: their rows went without a change of each, and a table
     that has the name later is another one."""
     drops: dict[str, list[_Place]] = defaultdict(list)
-    for dataset, rows in changes.tables():
-        if dataset.table.schema:
-            continue
+    for _, rows in changes.tables(lambda dataset: not _has_rows(dataset)):
         for row in rows.to_pylist():
             image = row["after"]
             if row["fate"] <= 0 and drops_table(image):
@@ -229,7 +230,7 @@ def _drops(tables: Tables, changes: RowChanges) -> Mapping[str, list[_Place]]:
 
 
 @dataclass
-class Stretch:
+class _Stretch:
     """Puts the changes of a table into its ``net``: those up to a ``point``, and those after it; of
     either what lies between the point and ``base``, or above ``low``. ``dropped``: how often it
     was, up to what was taken."""
