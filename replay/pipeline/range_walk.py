@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import cast
 
 import numpy as np
 
-from replay.arrays import Hashes, Mask
+from replay.arrays import Bytes, Hashes, Mask
 from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
 from replay.errors import InputError
@@ -80,7 +81,7 @@ class RangeWalkJob:
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Walk one range, and digest it."""
         assert isinstance(log, RangedLog)
-        hashed = _Hashed(log, split)
+        hashed = _Hashed(partial(log.buffer, split.file), split)
         result = WalkedRange(split.file, split.stop)
         starts: Iterable[int] = (split.start,)
         if not split.first_record:
@@ -118,17 +119,18 @@ class RangeWalkJob:
 
 
 class _Hashed:
-    """The digest of a range, made while it is walked, so that its bytes are read once."""
+    """The digest of a range, made while it is walked, so that its bytes are read once. ``read``
+    gives the bytes of its file, of which those from one place to another are there."""
 
-    def __init__(self, log: RangedLog, split: Split) -> None:
-        self.log, self.split = log, split
+    def __init__(self, read: Callable[[int, int], Bytes], split: Split) -> None:
+        self.read, self.split = read, split
         self.place, self.digest = split.start, hashlib.sha256()
 
     def up_to(self, place: int) -> None:
         """Digest the bytes up to ``place`` that were not yet."""
         while self.place < min(place, self.split.stop):
             stop = min(self.place + _HASHED, place, self.split.stop)
-            buffer = self.log.buffer(self.split.file, self.place, stop)
+            buffer = self.read(self.place, stop)
             self.digest.update(np.ascontiguousarray(buffer[self.place : stop]).data)
             self.place = stop
 
@@ -227,11 +229,9 @@ class DigestJob:
 
     def scan(self, log: object, split: Split) -> Iterator[tuple[int, bytes]]:
         """Digest one range. InputError LR2001 where it cannot be read."""
-        digest, place = hashlib.sha256(), self.places[split.file]
-        for start in range(split.start, split.stop, _HASHED):
-            stop = min(start + _HASHED, split.stop)
-            digest.update(np.ascontiguousarray(mapped(place, start, stop)[start:stop]).data)
-        yield self.buckets, pickle.dumps((split.file, split.stop, digest.digest()))
+        hashed = _Hashed(partial(mapped, self.places[split.file]), split)
+        hashed.up_to(split.stop)
+        yield self.buckets, pickle.dumps((split.file, split.stop, hashed.digest.digest()))
 
     def reduce(self, log: object, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Never called: there are no buckets."""
