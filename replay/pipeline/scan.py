@@ -145,9 +145,9 @@ def _meet_clones(
     if plan.copies is not None:
         return
     left = (facts.change == Change.EXCHANGE) & (verdict == REASON[OTHER_TABLE])
-    rows = np.flatnonzero(left & (envelope.unit_disposition() == ord("C")))
-    if not len(rows):
+    if not left.any():
         return
+    rows = np.flatnonzero(left & (envelope.unit_disposition() == ord("C")))
     others = other_versions(log, np.full(len(rows), file), offsets[rows], lengths[rows])
     rows = rows[[bool(plan.version_taken[versions].any()) for versions in others]]
     every = np.ones_like(plan.version_taken)
