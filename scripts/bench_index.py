@@ -54,8 +54,8 @@ def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tup
     return measured, sum(len(offsets) for _, offsets, _ in opened.splits(32 << 20))
 
 
-def _refuse(reason: str) -> None:
-    raise SystemExit(f"tasks left the index to the driver: {reason}")
+def _refuse(reason: str, uses: str) -> None:
+    raise SystemExit(f"tasks found {reason}: the driver made the index{uses}")
 
 
 def _digest(log: str) -> float:
