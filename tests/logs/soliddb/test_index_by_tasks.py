@@ -88,6 +88,7 @@ def written(path: Path, kind: str) -> str:
     return str(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports in all framings, whole, damaged, cut, in files that go on, repeat others, lack rows
@@ -126,6 +127,7 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert tasks.wrote or name not in ("whole", "headless", "cut"), tasks.reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("framing", "size", "columns"), SHAPES, ids=str)
 def test_tables_that_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framing: Framing, size: int, columns: str
