@@ -35,6 +35,7 @@ _NUMBERS = frozenset(
         SqlType.DECFLOAT,
     }
 )
+_WHOLE = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB})
 #: Columns whose values the database makes of others, or of the time.
 _GENERATED = (
@@ -56,6 +57,13 @@ class Identity:
 
     start: int = 1
     step: int = 1
+
+    @property
+    def bounds(self) -> str:
+        """What lets a sequence begin where it does, for those that count from 1 up and -1 down."""
+        if self.step > 0:
+            return f" MINVALUE {self.start}" if self.start < 1 else ""
+        return f" MAXVALUE {self.start}" if self.start > -1 else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,15 +286,21 @@ def _identify(
 ) -> None:
     able = profile.abilities
     one_by_one = identity.step == 1 and table.key[:1] == (column.name,)
-    if not able.identity or (able.identity == AUTO_INCREMENT and not one_by_one):
-        reason = (
-            "its steps are not 1, or it does not begin the key"
-            if able.identity
-            else f"{profile.name} takes no values of its own for one"
-        )
+    reason = ""
+    if not able.identity:
+        reason = f"{profile.name} takes no values of its own for one"
+    elif able.identity == AUTO_INCREMENT and not one_by_one:
+        reason = "its steps are not 1, or it does not begin the key"
+    elif identity.step == 0:
+        reason = f"{profile.name} counts in no steps of 0"
+    elif column.type not in _WHOLE and not able.identity_decimal:
+        reason = f"{profile.name} numbers no column of type {column.type.value}"
+    if reason:
         clauses.left_out.append(f"identity of {table.schema}.{table.name}.{column.name}: {reason}")
         return
-    clauses.words[column.name] = able.identity.format(start=identity.start, step=identity.step)
+    clauses.words[column.name] = able.identity.format(
+        start=identity.start, step=identity.step, bounds=identity.bounds
+    )
     if able.identity_after:
         place = table_expression(table, profile, names).sql(dialect=profile.sqlglot)
         spelled = identifier(column.name, profile, names)
@@ -296,6 +310,7 @@ def _identify(
                 table=place,
                 column=spelled.sql(dialect=profile.sqlglot),
                 step=identity.step,
+                last="MAX" if identity.step > 0 else "MIN",
                 **texts,
             )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from replay.changes.balance import Tally, balance_text
@@ -90,7 +90,7 @@ def report_lines(
     forward: bool,
     pace: Pace,
     loaded: int,
-    sequences: Sequence[str],
+    sequences: Mapping[str, int],
     position: UnitPosition,
     seconds: float,
 ) -> Iterator[str]:
@@ -106,8 +106,7 @@ def report_lines(
     if pace.merged:
         yield (f"{committed.folded:,} statements were folded into {committed.net:,} row changes")
     yield from _in_order_lines(committed)
-    for text in sequences:
-        yield f"moved sequence {text}"
+    yield from moved_lines(sequences)
     if committed.rejected:
         yield (
             f"{committed.rejected:,} changes were not applied as the log says; see status --rejects"
@@ -115,6 +114,12 @@ def report_lines(
     if committed.retried:
         yield f"{committed.retried} transactions were tried again"
     yield f"The target stands at {position}"
+
+
+def moved_lines(sequences: Mapping[str, int]) -> Iterator[str]:
+    """Sequences that were moved, and to where."""
+    for name, value in sequences.items():
+        yield f"moved sequence {name} to {value}"
 
 
 def _in_order_lines(committed: Committed) -> Iterator[str]:

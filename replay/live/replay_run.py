@@ -123,7 +123,7 @@ class ReplayRun:
         applier = Applier(transactions, strategy)
         total = self.statements.workload.statements
         began = time.perf_counter()
-        sequences: dict[str, str] = {}  # to where each was moved
+        sequences: dict[str, int] = {}  # to where each was moved
         positions: list[UnitPosition] = []
 
         def finish(session: Session) -> None:
@@ -148,7 +148,7 @@ class ReplayRun:
             route.forward,
             pace,
             strategy.loaded if isinstance(strategy, OrderInBulk) else 0,
-            [f"{name} to {value}" for name, value in sequences.items()],
+            sequences,
             positions[-1],
             time.perf_counter() - began,
         )
@@ -258,13 +258,11 @@ class ReplayRun:
         self.session.commit()
         return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
 
-    def _move_sequences(self, session: Session) -> dict[str, str]:
+    def _move_sequences(self, session: Session) -> dict[str, int]:
         """Move the sequences behind the tables that were changed; those that were, and to where."""
-        moved: dict[str, str] = {}
+        moved: dict[str, int] = {}
         for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
-            for text in session.move_sequences(schema, table):
-                name, _, value = text.rpartition(" to ")
-                moved[name] = value
+            moved.update(session.move_sequences(schema, table))
         return moved
 
     def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:

@@ -33,7 +33,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, Refusal, Target
 from replay.leftovers import WorkFolder
 from replay.live.diagnosis import Diagnoser
 from replay.live.error_policy import ErrorPolicy, Response
-from replay.live.messages import LINES
+from replay.live.messages import LINES, moved_lines
 from replay.live.position_store import Reject, Store, TargetPosition
 from replay.live.preflight import (
     check_identity,
@@ -378,7 +378,7 @@ class Retries:
         )
         lines += list(stay)[:LINES]
         lines += [f"… {len(stay) - LINES:,} more; see status --rejects"] * (len(stay) > LINES)
-        lines += [f"moved sequence {text}" for text in sequences]
+        lines += moved_lines(sequences)
         return lines, left + overwritten
 
     def _begin(self) -> int:
@@ -439,10 +439,12 @@ class Retries:
     def _entries(self, key: UnitPosition) -> list[Reject]:
         return [entry for entry in Store(self.session).all_rejects() if entry.position == key]
 
-    def _move_sequences(self) -> list[str]:
-        """Move the sequences behind the tables; what was moved."""
-        tables = target_tables(self.source.log, self.plan, self.tally)
-        return [text for table in tables for text in self.session.move_sequences(*table)]
+    def _move_sequences(self) -> dict[str, int]:
+        """Move the sequences behind the tables; those that were, and to where."""
+        moved: dict[str, int] = {}
+        for schema, table in target_tables(self.source.log, self.plan, self.tally):
+            moved.update(self.session.move_sequences(schema, table))
+        return moved
 
 
 # -- in words

@@ -259,9 +259,9 @@ class Session(Protocol):
     def sequences(self, schema: str, table: str) -> list[str]:
         """The sequences that :meth:`move_sequences` may move, as ``NAME (COLUMN)``."""
 
-    def move_sequences(self, schema: str, table: str) -> list[str]:
-        """Move the sequences behind a table's columns to their highest value, never back; what was
-        moved, as ``NAME to VALUE``."""
+    def move_sequences(self, schema: str, table: str) -> dict[str, int]:
+        """Move the sequences behind a table's columns to the last value that they could have given
+        (the lowest one where they count down), never back; those that were moved, and to where."""
 
     def version(self) -> str:
         """The database's name and version."""

@@ -304,8 +304,8 @@ class DuckdbSession:
     def sequences(self, schema: str, table: str) -> list[str]:
         return []
 
-    def move_sequences(self, schema: str, table: str) -> list[str]:
-        return []  # a column's default may name a sequence, but DuckDB cannot set one forward
+    def move_sequences(self, schema: str, table: str) -> dict[str, int]:
+        return {}  # a column's default may name a sequence, but DuckDB cannot set one forward
 
     # -- comparing
     # ---------------------------------------------------------------------------------------------

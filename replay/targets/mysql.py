@@ -392,8 +392,8 @@ class MysqlSession:
     def sequences(self, schema: str, table: str) -> list[str]:
         return []
 
-    def move_sequences(self, schema: str, table: str) -> list[str]:
-        return []  # AUTO_INCREMENT follows the highest value by itself
+    def move_sequences(self, schema: str, table: str) -> dict[str, int]:
+        return {}  # AUTO_INCREMENT follows the highest value by itself
 
     # -- comparing
     # ---------------------------------------------------------------------------------------------

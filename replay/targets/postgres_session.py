@@ -289,20 +289,20 @@ class PostgresSession:
 
     def sequences(self, schema: str, table: str) -> list[str]:
         found = self.query(_SEQUENCES, (schema, table))
-        return [f"{sequence} ({column})" for column, sequence in found]
+        return [f"{sequence} ({column})" for column, sequence, *_ in found]
 
-    def move_sequences(self, schema: str, table: str) -> list[str]:
-        moved = []
-        for column, sequence in self.query(_SEQUENCES, (schema, table)):
+    def move_sequences(self, schema: str, table: str) -> dict[str, int]:
+        moved = {}
+        for column, sequence, up, least, most in self.query(_SEQUENCES, (schema, table)):
             name = _name(column)
-            where = _name(schema, table)
+            farthest, beyond = ("max", ">") if up else ("min", "<")
             set_to = (
-                f"SELECT setval(%s::regclass, m) FROM (SELECT max({name}) AS m FROM {where}) AS t,"
-                f" {sequence} AS s "
+                f"SELECT setval(%s::regclass, m::bigint) FROM (SELECT {farthest}({name}) AS m FROM"
+                f" {_name(schema, table)} WHERE {name} BETWEEN %s AND %s) AS t, {sequence} AS s"
+                f" WHERE m {beyond} s.last_value OR (m = s.last_value AND NOT s.is_called)"
             )
-            set_to += "WHERE m > s.last_value OR (m = s.last_value AND NOT s.is_called)"
-            for (value,) in self.query(set_to, (sequence,)):
-                moved.append(f"{sequence} to {value}")
+            for (value,) in self.query(set_to, (sequence, least, most)):
+                moved[sequence] = value
         return moved
 
     # -- comparing
@@ -443,10 +443,14 @@ c.relnamespace WHERE lower(c.relname) = lower(%s) AND c.relkind IN ('r', 'p', 'v
 AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"""
 _TABLES = """SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname"""
-_SEQUENCES = """SELECT a.attname,
+#: Those of columns with numbers: name, whether it counts up, its least and its highest value.
+_SEQUENCES = """SELECT o.attname, o.sequence, s.seqincrement > 0, s.seqmin, s.seqmax
+FROM (SELECT a.attname, a.atttypid,
 pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname)
+AS sequence
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid =
 c.relnamespace
-WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped
-AND pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname)
-IS NOT NULL"""
+WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped) AS o
+JOIN pg_type t ON t.oid = o.atttypid JOIN pg_sequence s ON s.seqrelid = o.sequence::regclass
+WHERE coalesce(nullif(t.typbasetype, 0), t.oid) IN ('int2'::regtype, 'int4'::regtype,
+'int8'::regtype, 'numeric'::regtype)"""

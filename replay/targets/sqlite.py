@@ -382,8 +382,8 @@ class SqliteSession:
     def sequences(self, schema: str, table: str) -> list[str]:
         return []
 
-    def move_sequences(self, schema: str, table: str) -> list[str]:
-        return []  # SQLite moves its own with every row
+    def move_sequences(self, schema: str, table: str) -> dict[str, int]:
+        return {}  # SQLite moves its own with every row
 
     # -- comparing
     # ---------------------------------------------------------------------------------------------

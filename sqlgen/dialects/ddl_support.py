@@ -17,8 +17,10 @@ class Abilities:
       ``add_column``: what a column that is added may have (``default``, ``not null``, or ``not null
       with default``).
     * ``identity``: how a column says that the database numbers it where no value is given ({start},
-      {step}), '' where it cannot; ``identity_after``: the statement that moves it beyond the
-      highest value ({table}, {column}, {step}; {place} and {name} are these inside a text).
+      {step}, and {bounds} where the database would not begin at {start} by itself), '' where it
+      cannot; ``identity_decimal``: so do columns of type DECIMAL without places after the point;
+      ``identity_after``: the statement that moves it beyond the last value ({table}, {column},
+      {step}, and {last}, MAX or MIN; {place} and {name} are table and column inside a text).
     * ``sequences``; ``check_option``: views may have WITH CHECK OPTION; ``drop_constraints``: what
       makes DROP TABLE drop the foreign keys that refer to the table, and nothing else ('' where
       nothing does that: PostgreSQL's CASCADE takes views along).
@@ -36,6 +38,7 @@ class Abilities:
     parent_columns: bool = False
     default: str = ""
     identity: str = ""
+    identity_decimal: bool = False
     identity_after: str = ""
     add_column: frozenset[str] = frozenset()
     sequences: bool = False

@@ -27,7 +27,8 @@ from sqlgen.soliddb.columns import column_of
 from sqlgen.soliddb.table_shape import TableShape, default_of, shape_of
 from sqlgen.statements import truncate_statement
 
-#: What a sequence that counts down may reach: elsewhere it ends at -1 by itself.
+#: What a sequence may reach that counts down or begins below 1: elsewhere it ends at -1, or begins
+#: at 1, by itself.
 _BOUNDS = "MINVALUE -9223372036854775807 MAXVALUE 9223372036854775806"
 _SHOWN = 500
 #: What the entries of ``Abilities.alter`` do, in words.
@@ -336,7 +337,9 @@ class _Translator:
         ]
         if not settings.get("start"):
             parts.append("START WITH 1")
-        if isinstance(settings.get("increment"), exp.Neg):
+        start = settings.get("start")
+        below = start is not None and int(start.sql()) < 1
+        if below or isinstance(settings.get("increment"), exp.Neg):
             parts.append(_BOUNDS)
         if isinstance(tree, nodes.CreateSequence):
             self.notes.append("a DENSE sequence has no gaps; this one may have some")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -10,6 +11,11 @@ import pytest
 
 from replay.errors import InputError, TargetError, UsageError
 from replay.targets import ConnectionLost, Difference, postgres, target_named
+from sqlgen.constraints import Constraints
+from sqlgen.dialects import profile_named
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema_file import parse_declared
+from sqlgen.schema_script import schema_script
 
 SCHEMA = """
 CREATE SCHEMA s;
@@ -186,3 +192,83 @@ def test_a_server_that_goes_away_while_it_is_asked_for_keys(
     )
     with pytest.raises(ConnectionLost, match="LR4003"):
         postgres.keys(database, ["t"])
+
+
+SEQUENCES = """
+CREATE SCHEMA q;
+CREATE TABLE q.down (id integer GENERATED ALWAYS AS IDENTITY (INCREMENT BY -1));
+INSERT INTO q.down OVERRIDING SYSTEM VALUE VALUES (-1), (-2), (-3);
+CREATE TABLE q.bounded (id numeric(9), other integer);
+CREATE SEQUENCE q.few MAXVALUE 100 OWNED BY q.bounded.id;
+INSERT INTO q.bounded VALUES (7), (1000000);
+CREATE TABLE q.lettered (id text DEFAULT 'A' || nextval('q.few'), n integer);
+CREATE SEQUENCE q.letters OWNED BY q.lettered.id;
+INSERT INTO q.lettered VALUES ('A9', 9);
+CREATE DOMAIN q.number AS bigint CHECK (VALUE > 0);
+CREATE TABLE q.started (id q.number);
+CREATE SEQUENCE q.ahead START 50 OWNED BY q.started.id;
+SELECT nextval('q.ahead');
+INSERT INTO q.started VALUES (50), (49);
+CREATE TABLE q.nothing (id serial);
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "moved", "following"),
+    [
+        ("down", {"q.down_id_seq": -3}, -4),
+        ("bounded", {"q.few": 7}, 8),
+        ("lettered", {}, 1),
+        ("started", {}, 51),
+        ("nothing", {}, 1),
+    ],
+)
+def test_sequences_go_on_behind_the_rows(
+    fresh_database: str, table: str, moved: dict[str, int], following: int
+) -> None:
+    with psycopg.connect(fresh_database) as connection:
+        connection.execute(SEQUENCES)
+    with closing(target_named("postgres").connect(fresh_database)) as session:
+        named = {text.partition(" ")[0] for text in session.sequences("q", table)}
+        assert named >= set(moved)
+        assert not named or table != "lettered"
+        assert session.move_sequences("q", table) == moved
+        assert session.move_sequences("q", table) == {}
+        session.commit()
+    owner = {"bounded": "few", "lettered": "letters", "started": "ahead"}.get(table)
+    owner = owner or f"{table}_id_seq"
+    with psycopg.connect(fresh_database) as connection:
+        assert connection.execute(f"SELECT nextval('q.{owner}')").fetchone() == (following,)
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "rows", "following"),
+    [
+        (0, 1, (), 0),
+        (-7, 2, (), -7),
+        (9, -3, (), 9),
+        (9, -3, (9, 6, 3), 0),
+        (-1, -1, (-1, -2), -3),
+        (0, 5, (0, 5), 10),
+    ],
+)
+def test_identities_of_a_migration(
+    fresh_database: str, start: int, step: int, rows: tuple[int, ...], following: int
+) -> None:
+    table = Table("S", "T", (Column("ID", SqlType.INTEGER, False),), ("ID",))
+    text = (
+        "CREATE TABLE S.T (ID INTEGER NOT NULL GENERATED ALWAYS AS IDENTITY"
+        f" (START WITH {start} INCREMENT BY {step}))"
+    )
+    declared = parse_declared(text, "db2", [table])
+    profile = profile_named("postgres")
+    script = schema_script([table], Constraints(), profile, "lower", declared)
+    with psycopg.connect(fresh_database) as connection:
+        for line in script.tables:
+            connection.execute(line)
+        for row in rows:
+            connection.execute("INSERT INTO s.t VALUES (%s)", (row,))
+        for line in script.afterwards:
+            connection.execute(line)
+        found = connection.execute("INSERT INTO s.t VALUES (DEFAULT) RETURNING id").fetchone()
+    assert found == (following,)

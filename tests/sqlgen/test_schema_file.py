@@ -3,6 +3,8 @@ said in the target's, named where that cannot be."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sqlgen.constraints import Constraints
@@ -70,6 +72,50 @@ def test_db2s_words_for_postgres() -> None:
             " MAX(id) IS NOT NULL;"
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("target", "start", "step", "words"),
+    [
+        ("postgres", 0, 1, "START WITH 0 INCREMENT BY 1 MINVALUE 0"),
+        ("postgres", -7, 2, "START WITH -7 INCREMENT BY 2 MINVALUE -7"),
+        ("postgres", 1, 5, "START WITH 1 INCREMENT BY 5"),
+        ("postgres", -1, -1, "START WITH -1 INCREMENT BY -1"),
+        ("postgres", 9, -3, "START WITH 9 INCREMENT BY -3 MAXVALUE 9"),
+        ("oracle", 9, -3, "START WITH 9 INCREMENT BY -3 MAXVALUE 9"),
+        ("db2", 9, -3, "START WITH 9 INCREMENT BY -3"),
+    ],
+)
+def test_identities_begin_where_they_say(target: str, start: int, step: int, words: str) -> None:
+    text = (
+        "CREATE TABLE S.T (ID INTEGER NOT NULL GENERATED ALWAYS AS IDENTITY"
+        f" (START WITH {start}, INCREMENT BY {step}))"
+    )
+    script = made(text, target)
+    assert f"IDENTITY ({words})" in table_of(script)
+    assert not script.left_out or target == "db2"
+    if target == "postgres":
+        last = "MAX" if step > 0 else "MIN"
+        assert f"{last}(id) + {step}, FALSE) FROM s.t HAVING {last}(id)" in script.afterwards[0]
+
+
+@pytest.mark.parametrize("target", BUILT_IN)
+def test_identities_of_decimal_columns(target: str) -> None:
+    columns = (Column("ID", SqlType.DECIMAL, False, 9, 0), *TABLE.columns[1:])
+    table = replace(TABLE, columns=columns)
+    text = "CREATE TABLE S.T (ID DECIMAL(9) NOT NULL GENERATED ALWAYS AS IDENTITY)"
+    script = schema_script(
+        [table], Constraints(), profile_named(target), "lower", parse_declared(text, "db2", [table])
+    )
+    said = any("IDENTITY" in line or "AUTO_INCREMENT" in line for line in script.tables)
+    assert said == (target in ("oracle", "db2"))
+    assert said or any(line.startswith("identity of S.T.ID: ") for line in script.left_out)
+
+
+def test_an_identity_that_stands_still_is_left_out() -> None:
+    text = "CREATE TABLE S.T (ID INTEGER NOT NULL GENERATED ALWAYS AS IDENTITY (INCREMENT BY 0))"
+    script = made(text, "postgres")
+    assert script.left_out == ("identity of S.T.ID: postgres counts in no steps of 0",)
 
 
 def test_postgres_words_for_others() -> None:

@@ -251,7 +251,5 @@ NO_LIMIT = 2_147_483_647
 MOST_DIGITS = 52
 #: TABLE_TYPE of tables whose rows nobody wants: shadows that the server keeps itself.
 SHADOWS = frozenset({"SYNCHIST TABLE"})
-#: Types of long values, and the lengths that would speak for a value cut after its first 256 bytes
-#: (section 7.9).
-LONG_TYPES = (-10, -4, -1)
+#: Lengths of long values that would speak for one cut after its first 256 bytes (section 7.9).
 CUT_LENGTHS = (256 + 13, 256 + 17)
