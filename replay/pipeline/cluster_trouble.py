@@ -29,6 +29,8 @@ _NAMED = 3
 #: Spark's own waits, which a run with a short ``--executor-timeout`` must not have: seconds for the
 #: first executors before the first stage, milliseconds for an answer of the API server.
 _FIRST, _ANSWER = 30, 10_000
+#: Seconds for a connection between executors.
+_CONNECTS = 10
 #: Requests that Spark makes in vain, one after the other, where nobody answers.
 _REQUESTS = 5
 #: Of the causes of an exception of Java, how many are looked at.
@@ -91,11 +93,13 @@ def timeouts(master: str, seconds: int) -> dict[str, str]:
     """Settings for a master by which executors that give no sign of life for so many seconds are
     lost, of which Spark alone thinks so after two minutes; and by which a task that takes much
     longer than others of its stage, or alone longer than ``seconds``, is given to a second machine
-    too."""
+    too. An executor that another one does not reach within ten seconds is asked three times more,
+    in four tries of a stage."""
     answers = min(max(seconds, 20), 120)
     return {
         "spark.network.timeout": f"{answers}s",
         "spark.network.timeoutInterval": f"{answers // 2}s",
+        "spark.shuffle.io.connectionCreationTimeout": f"{_CONNECTS}s",
         "spark.speculation": "true",
         "spark.speculation.minTaskRuntime": "60s",
         "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
@@ -239,6 +243,17 @@ def why_failed(
     large = _too_large(conf, text, title)
     if large is not None:
         return large
+    apart = re.search(r"FetchFailed.*?((?:Failed to connect|Connecting) to \S*\d)", text, re.DOTALL)
+    if apart is not None:
+        return UsageError(
+            "LR1005",
+            f"found that executors do not reach each other, in the stage: {title}: {apart[1]};"
+            " expected that each of them gets what the others made",
+            hint=(
+                "Is there a firewall or a network policy between them? --conf"
+                " spark.blockManager.port=PORT fixes the port that must be open, on executors too"
+            ),
+        )
     lost = re.search(
         r"ExecutorLostFailure[^\n]*|Master removed our application[^\n]*"
         r"|All masters are unresponsive[^\n]*|SparkContext was shut down[^\n]*"

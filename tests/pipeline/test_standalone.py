@@ -407,3 +407,26 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
         told, _ = process.communicate(timeout=500)
     assert said in told, told
     assert "Traceback" not in told
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_executors_that_do_not_reach_each_other_are_an_error_and_not_a_hang(
+    wires: Network, store: Store, logs: dict[str, list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "driver").mkdir()
+    waits = {"connectionCreationTimeout": "2s", "maxRetries": "1", "retryWait": "1s"}
+    conf = [
+        word
+        for item in waits.items()
+        for word in ("--conf", "spark.shuffle.io.{}={}".format(*item))
+    ]
+    with cluster(wires, tmp_path / "spark", tmp_path, store.environment) as two:
+        two.network.part(*two.workers)
+        words = ["redo", *logs["logmaster"], "--records-per-file", "1500", *conf]
+        process = started(two, [*words, "--out", "s3://logs/out/apart", *on_cluster(two)])
+        told, _ = process.communicate(timeout=500)
+    said = [line for line in told.splitlines() if not line.startswith("note: ")]
+    assert len(said) == 1, told
+    assert said[0].startswith("logreplay: LR1005 found that executors do not reach each other")
+    assert store.digests("out/apart") == {}

@@ -127,6 +127,12 @@ class Network:
         line = f"ip link set link{self.machines.index(machine)} down"
         subprocess.run([*self.inside(), *line.split()], check=True, timeout=60)
 
+    def part(self, *machines: subprocess.Popen[str]) -> None:
+        """Have machines that reach the hub, and none of each other: what they send is lost."""
+        for machine in machines:
+            line = f"ip link set link{self.machines.index(machine)} type bridge_slave isolated on"
+            subprocess.run([*self.inside(), *line.split()], check=True, timeout=60)
+
     def _link(self, name: str, machine: int) -> None:
         own = os.stat(f"/proc/{self.hub.pid}/ns/net").st_ino
         while os.stat(f"/proc/{machine}/ns/net").st_ino in (
