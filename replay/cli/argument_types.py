@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -22,9 +23,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*arguments, **options)
         for name in (None, "store"):
             self.register("action", name, _StoreOnce)
+        # Keys of several columns (-9,5) are values too, as with Python 3.14.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed."""
+        if message.endswith("expected one argument"):
+            message += " (a value that begins with - stands behind a =, as in --key=-A)"
         self.exit(2, f"{self.prog}: {message}\nSee: {self.prog} --help\n")
 
 

@@ -320,8 +320,9 @@ class _Chains:
             ~known & visits.open
         ]
         ask[~known & visits.closed] = Ask.EITHER
-        later = visits.version != self.first_version[visits.version]
-        unsure = self.roles.unsure[space] | (later & (visits.version >= 0)) | (visits.version < -1)
+        later = visits.version >= 0  # below, there is no one version
+        later[later] = visits.version[later] != self.first_version[visits.version[later]]
+        unsure = self.roles.unsure[space] | later | (visits.version < -1)
         ask[~known & unsure] = Ask.UNKNOWN
         ask[self.roles.emptied[space] & (ask == 0)] = Ask.UNKNOWN
         ask[~visits.open & ~visits.closed] = Ask.CONTRARY

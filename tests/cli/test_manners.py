@@ -59,6 +59,18 @@ def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) 
         assert re.fullmatch(r"See: logreplay( [a-z]+)? --help", lines[1])
 
 
+def test_values_that_begin_with_a_minus(capsys: pytest.CaptureFixture[str]) -> None:
+    """Keys with numbers below zero need no ``=``; a word could be an option, and is told so."""
+    words = ["history", "--table", "A.B", "--key"]
+    for key in ("-9", "-9,5", "-.5,x", "-1.5", "-2024-03-15"):
+        with pytest.raises(SystemExit) as raised:
+            main([*words, key, "--colour"])
+        assert (raised.value.code, "--colour" in capsys.readouterr().err) == (2, True)
+    with pytest.raises(SystemExit):
+        main([*words, "-x,5"])
+    assert "--key=-A" in capsys.readouterr().err
+
+
 def completed(line: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out

@@ -169,6 +169,17 @@ def test_an_idle_update_of_a_flagged_unit_needs_no_proof_and_holds_nobody(tmp_pa
     assert not held(suspects.redo(tmp_path), suspects)
 
 
+def test_a_unit_with_whole_and_damaged_images_of_a_row(tmp_path: Path) -> None:
+    """No one form of the table is that of both."""
+    suspects = Suspects()
+    later = suspects.flagged()
+    damaged = suspects.bad.update(ACCT, acct(1), acct(1, "ONE"))
+    damaged.images[0] = damaged.images[0][:2]
+    suspects.bad.update(ACCT, acct(1, "ONE"), acct(1, "TWO"))
+    later.update(ACCT, acct(1, "TWO"), acct(1, "THREE"))
+    assert set(held(suspects.redo(tmp_path), suspects)) == {name(later)}
+
+
 def test_rows_without_a_key_are_counted(tmp_path: Path) -> None:
     suspects = Suspects(LOOSE)
     known, one, two = suspects.log.unit(), suspects.flagged(), suspects.flagged()
