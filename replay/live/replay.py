@@ -18,8 +18,9 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Derived, Mode
 from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import Position, UnitId
+from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId
 from replay.changes.selection import Selection
+from replay.changes.units import UnitSet
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_OK, EXIT_WARNING, Refusal
@@ -66,6 +67,7 @@ from replay.pipeline.late import (
     LateUnits,
     late_units,
     named_units,
+    positions_of,
     read_before,
 )
 from replay.pipeline.marked import marks_with
@@ -244,7 +246,9 @@ class ReplayPlan:
         outcome = carry_out(plan, log, engine, folder, state, stored_at)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
-        if not route.forward:
+        if route.forward:
+            self._keep_applied(plan, tally, route)
+        else:
             refuse_unheld_values(tally)
         refuse_incomplete_units(route, tally)
         self.problems = problems_of(
@@ -252,6 +256,21 @@ class ReplayPlan:
         )
         self.problems += missing_rights(self._session, plan, log, tally)
         return outcome, scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
+
+    def _keep_applied(self, plan: Plan, tally: Tally, route: Route) -> None:
+        """Set no unit aside that the target has, from a log in which it was whole or not flagged:
+        it would come a second time, and stay on the way back."""
+        log, aside = self.source.log, tally.quarantined_units.units()
+        fields = positions_of(log, plan.splits, aside - route.pending).view(UNIT_POSITION_FIELDS)
+        commit, unit = (np.ascontiguousarray(fields[name]) for name in ("commit", "unit"))
+        there = AppliedUnits(route.position, route.pending, route.ahead).mask(commit, unit)
+        applied = UnitSet.of(unit[there]) - UnitSet.of(unit[~there])
+        if applied:
+            tally.quarantined_units = tally.quarantined_units.but(applied)
+            self.lines.append(
+                f"{len(applied):,} unit(s) that this log does not have whole, or that may depend on"
+                " such ones, are in the target"
+            )
 
     def _tell(self, plan: Plan, tally: Tally, route: Route, workload: Workload) -> None:
         """Put into words what will happen, and why it would be refused."""

@@ -18,7 +18,6 @@ import numpy as np
 from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import CascadeMode, Late, Mode
-from replay.changes.envelope import opaque
 from replay.changes.position import (
     LOWEST,
     POSITION,
@@ -28,7 +27,6 @@ from replay.changes.position import (
     UnitId,
     UnitPosition,
     highest_of,
-    unit_positions,
 )
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdict, Verdicts
@@ -36,12 +34,18 @@ from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.extent import log_extent
-from replay.pipeline.late import Before, LateUnits, digests_of_logs, late_units, named_units
+from replay.pipeline.late import (
+    Before,
+    LateUnits,
+    digests_of_logs,
+    late_units,
+    named_units,
+    positions_of,
+)
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
 from replay.pipeline.request import usage_errors
-from replay.pipeline.scan import BATCH
 from replay.pipeline.taken import TakenUnits
 from replay.storage import Place
 from sqlgen.errors import choice
@@ -327,19 +331,9 @@ def _taken_before(before: Continuation | None, log: LogFile, plan: Plan, aside: 
     again."""
     if before is None or not before.taken.pools:
         return UnitSet()
-    fresh, found = aside - before.pending.keys(), UnitSet()
-    if not fresh:
-        return UnitSet()
-    wanted = fresh.column()
-    for split in plan.splits:
-        for _, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            units = opaque(envelope.unit())
-            rows = np.flatnonzero(np.isin(units, wanted))
-            both = np.unique(unit_positions(opaque(envelope.commit()[rows]), units[rows]))
-            there = both[before.taken.has(named_units(log, both))]
-            found |= UnitSet.of(there.view(UNIT_POSITION_FIELDS)["unit"])
-    return found
+    both = positions_of(log, plan.splits, aside - before.pending.keys())
+    there = both[before.taken.has(named_units(log, both))]
+    return UnitSet.of(there.view(UNIT_POSITION_FIELDS)["unit"])
 
 
 def _behind(before: Continuation | None) -> UnitPosition:

@@ -34,6 +34,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.selection import INCOMPLETE, RecordFacts, decide
+from replay.changes.units import UnitSet
 from replay.errors import InputError, Where
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
@@ -155,6 +156,19 @@ def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnit
     if late is Late.TAKE:
         return LateUnits(frozenset(unit.unit for unit in found))
     return LateUnits(skipped=np.frombuffer(b"".join(found), UNIT_POSITION))
+
+
+def positions_of(log: LogFile, splits: Iterable[Split], units: UnitSet) -> Records:
+    """Where units commit (:data:`replay.changes.position.UNIT_POSITION`), each once, by all records
+    that the log has of them. Reads all headers."""
+    wanted, found = units.column(), [np.zeros(0, UNIT_POSITION)]
+    for split in splits if len(wanted) else ():
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            of = opaque(envelope.unit())
+            rows = np.flatnonzero(np.isin(of, wanted))
+            found.append(np.unique(unit_positions(opaque(envelope.commit()[rows]), of[rows])))
+    return np.unique(np.concatenate(found))
 
 
 def named_units(log: LogFile, units: Records) -> Records:
