@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import IO, cast
@@ -62,35 +63,39 @@ def state_files(
     partial: bool = False,
 ) -> dict[str, Place]:
     """OWNER.NAME -> its file, of some ``tables`` (``among`` others). InputError (LR2001) for a
-    folder that cannot be read, a table without a file (not where it may be ``partial``), or a name
-    that fits several tables."""
-    files: dict[str, Place] = {}
+    folder that cannot be read, a table without a file (not where it may be ``partial``), or one
+    with several."""
+    files: dict[str, list[Place]] = {}
     try:
         entries: list[Place] = [*folder.iterdir()]
         for path in sorted(entries, key=lambda one: one.name):
             if path.name.endswith((".csv", ".csv.gz")):
-                first = files.setdefault(_folded(_stem(path)), path)
-                if first != path:
-                    raise InputError(
-                        "LR2001",
-                        f"found {first.name} and {path.name}; expected one file for a table",
-                        Where(str(folder)),
-                    )
+                files.setdefault(_folded(_stem(path)), []).append(path)
     except OSError as error:
         raise InputError(
             "LR2001", f"cannot read the state folder: {error}", Where(str(folder))
         ) from error
     by_table: dict[str, Place] = {}
     every = {(table.schema, table.name) for table in among or tables}
-    short = [_folded(name) for _, name in every]
-    whole = {_folded(f"{schema}.{name}") for schema, name in every}
+    whole = Counter(_folded(f"{schema}.{name}") for schema, name in every)
+    schemas: dict[str, set[str]] = {}
+    for schema, short in every:
+        schemas.setdefault(_folded(short), set()).add(schema)
     for table in tables:
         name = f"{table.schema}.{table.name}"
+        # Of tables whose names differ in case only, each has the file that is spelled as it is.
+        alike = whole[_folded(name)] > 1
         names = [name, full_file_name(table.schema, table.name)]
-        if short.count(_folded(table.name)) == 1 and _folded(table.name) not in whole:
+        if len(schemas[_folded(table.name)]) == 1 and _folded(table.name) not in whole:
             names += [table.name, file_name(table.name)]
-        found = dict.fromkeys(files.get(_folded(one)) for one in names)
-        paths = [path for path in found if path is not None]
+        paths = list(
+            dict.fromkeys(
+                path
+                for one in names
+                for path in files.get(_folded(one), ())
+                if not alike or _stem(path) == one
+            )
+        )
         if not paths and partial:
             continue
         if not paths:

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from replay.changes.catalog import Catalog, TableVersion, names_apart
+from replay.changes.catalog import Catalog, TableVersion, names_alike
 from replay.logs import LogFile
 from sqlgen.constraints import Constraints
 from sqlgen.schema import SqlType
@@ -24,11 +24,9 @@ def with_unique_keys(
     no NULL, no value that the log may lack and no float, and all of its columns are written; and a
     note for each of these tables. Not of tables whose names differ in case only, which constraints
     do not tell apart."""
-    apart = names_apart(version.name for version in log.catalog.versions)
+    alike = names_alike(version.name for version in log.catalog.versions)
     versions = tuple(
-        _keyed(version, constraints, render)
-        if apart[version.name] == version.name.upper()
-        else version
+        version if version.name in alike else _keyed(version, constraints, render)
         for version in log.catalog.versions
     )
     if versions == log.catalog.versions:

@@ -62,6 +62,21 @@ def test_state(log: list[str], tmp_path: Path) -> None:
     assert text == {"ITEM.csv": ["ID,A", "1,20"], "Item.csv": ["ID,A,C", "1,21,22"]}
 
 
+def test_state_goes_on_from_its_own_files(log: list[str], tmp_path: Path) -> None:
+    """Each of the tables has the file that is spelled as it is."""
+    start = tmp_path / "start"
+    start.mkdir()
+    for name, row in (("ITEM", "ID,A\n7,70\n"), ("TESTOWN.Item", "ID,A,C\n8,80,81\n")):
+        (start / f"{name}.csv").write_text(row)
+    out = tmp_path / "state"
+    words = ["--at", "end", "--initial", str(start), "--format", "csv", "--out", str(out)]
+    assert main(["state", *log, *words]) == 0
+    text = {path.name: sorted(path.read_text().split()[1:]) for path in out.glob("*.csv")}
+    assert text == {"ITEM.csv": ["1,20", "7,70"], "Item.csv": ["1,21,22", "8,80,81"]}
+    (start / "Item.csv").write_text("ID,A,C\n")
+    assert main(["state", *log, *words, "--overwrite"]) == 12
+
+
 def test_report(log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "detail", *log, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -89,6 +104,24 @@ def test_scripts_of_one(log: list[str], tmp_path: Path, mode: str) -> None:
     text = "".join(path.read_text() for path in out.glob("*.sql"))
     assert '"Item"' in text
     assert '"ITEM"' not in text
+
+
+def test_a_key_of_one_finds_no_rows_of_the_other(tmp_path: Path) -> None:
+    bare = Tab("ITEM", (Col("ID", "INT", 4), Col("A", "INT", 4)), obid=20)
+    log, out, schema = LogBuilder((bare, TWIN)), tmp_path / "out", tmp_path / "schema.sql"
+    unit = log.unit()
+    unit.insert(bare, (1, 5))
+    unit.insert(bare, (1, 10))
+    unit.delete(bare, (1, 5))
+    unit.update(bare, (1, 10), (1, 20))
+    log.unit().update(TWIN, (1, 10), (1, 20))
+    schema.write_text('CREATE TABLE "TESTOWN"."Item" ("ID" int PRIMARY KEY, "A" int);')
+    words = ["--names", "exact", "--schema", str(schema), "--out", str(out)]
+    assert main(["redo", *written(log, tmp_path), *words]) in (0, 4)
+    lines = "".join(path.read_text() for path in out.glob("*.sql")).splitlines()
+    done = [line for line in lines if '"TESTOWN"."ITEM"' in line]
+    assert [line.partition(" ")[0] for line in done] == ["INSERT", "INSERT", "DELETE", "UPDATE"]
+    assert '"ID" = 1 AND "A" = 10' in done[-1]
 
 
 @pytest.mark.parametrize("proven", [False, True])
