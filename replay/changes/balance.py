@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from replay.changes.json_columns import json_items, json_objects, json_strings
 from replay.changes.position import Position, UnitId
 from replay.changes.units import UnitTable
 from replay.changes.verdicts import Verdict, Verdicts
@@ -140,6 +141,8 @@ class Tally:
 class Quarantine(Sequence[dict[str, str]]):
     """Quarantined units with the reason, in unit order; each is made when it is asked for."""
 
+    brackets = "[]"
+
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
 
@@ -159,6 +162,12 @@ class Quarantine(Sequence[dict[str, str]]):
 
     def __iter__(self) -> Iterator[dict[str, str]]:
         return (_described(unit, verdict) for unit, verdict in self._verdicts.rows())
+
+    def written(self, indent: int) -> Iterator[str]:
+        """The items as JSON, some at a time (:class:`replay.output.json_file.ItemsAsJson`)."""
+        for units, reasons in self._verdicts.in_words():
+            columns = {"unit": json_strings(units), "reason": json_strings(reasons)}
+            yield json_items(indent, json_objects(indent, columns))
 
 
 def _described(unit: UnitId, verdict: Verdict) -> dict[str, str]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Index
+from replay.changes.text_columns import Texts, column_from, ends_of, octets_of
 from replay.leftovers import scratch_file
 
 #: Octets of one column that are kept in memory; where there are more, all of it lies in a file.
@@ -161,6 +162,20 @@ class KeptTexts:
         if len(self._waiting) >= _BLOCK:
             self._put_down()
         return number
+
+    def add_all(self, texts: Texts) -> Index:
+        """The numbers of many texts, each of which is kept."""
+        self._put_down()
+        self._octets.add(octets_of(texts).tobytes())
+        ends = ends_of(texts)
+        self._ends.add(ends[1:] - ends[-1] + len(self._octets))
+        first, self._count = self._count, self._count + len(texts)
+        return np.arange(first, self._count, dtype=np.int64)
+
+    def all(self) -> Texts:
+        """The column of all texts: a number is its row there."""
+        self._put_down()
+        return column_from(self._ends.so_far(), self._octets.array())
 
     def _put_down(self) -> None:
         if self._ends_waiting:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.arrays import Mask, Records
+from replay.arrays import Index, Mask, Records
 from replay.changes.kept import KeptTexts
 from replay.changes.position import UnitId
+from replay.changes.text_columns import Texts, beside, taken, texts_of, unit_texts
 from replay.changes.units import Columns, UnitSet, UnitTable
 from replay.errors import CODES
 
@@ -64,6 +65,12 @@ class Verdicts(UnitTable[Verdict]):
         code = np.full(len(units), _NUMBER[verdict.code], "<u2")
         text = self.texts.add(verdict.text) if len(units) else 0
         self.put(units, code, np.full(len(units), text, "<i8"))
+
+    def set_each(self, units: Records, code: str, texts: Texts) -> None:
+        """Set verdicts of one code of some units, with a text of each."""
+        self._settle()
+        numbers = self.texts.add_all(texts)
+        self.put(units, np.full(len(units), _NUMBER[code], "<u2"), numbers)
 
     def setdefault(self, unit: UnitId, verdict: Verdict) -> None:
         """Set the verdict of a unit that has none."""
@@ -125,6 +132,19 @@ class Verdicts(UnitTable[Verdict]):
         if len(units):
             made.put(units.view("V12"), code, np.full(len(units), made.texts.add(""), "<i8"))
         return made
+
+    def said(self, rows: Index) -> Texts:
+        """The verdicts of some rows as ``str`` has them."""
+        _, code, text = self.columns()
+        heads = taken(texts_of(f"{code} " if code else "" for code in _CODES), code[rows])
+        return beside(heads, taken(self.texts.all(), text[rows]))
+
+    def in_words(self) -> Iterator[tuple[Texts, Texts]]:
+        """(units, verdicts) as ``str`` has them, in the order of units, some at a time."""
+        units = self.units().column()
+        for low in range(0, len(units), _TOGETHER):
+            rows = np.arange(low, min(low + _TOGETHER, len(units)))
+            yield unit_texts(units[rows]), self.said(rows)
 
     def _value(self, row: int) -> Verdict:
         _, code, text = self.columns()

@@ -9,9 +9,9 @@ lie in files where they are long (:mod:`replay.changes.kept`).
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -20,10 +20,9 @@ from replay.arrays import Index, Mask, Records
 from replay.changes import order
 from replay.changes.envelope import (
     RECORD,
-    Change,
     octets,
 )
-from replay.changes.kept import KeptColumn, KeptTexts, column_of
+from replay.changes.kept import KeptColumn, column_of
 from replay.changes.position import (
     HIGHEST,
     POSITION,
@@ -34,17 +33,16 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.units import UnitCommits, UnitRows, UnitSet, unit_column
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.change_links import ChangeLinks
 from replay.dependencies.graph import (
-    STEPS_SHOWN,
-    ChangeLink,
     DependencyGraph,
     Edges,
     Paths,
 )
-from replay.dependencies.key_spaces import KeySpace, KeySpaces
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.key_words import KeysInWords
 from replay.dependencies.links import (
     LINK,
     Link,
@@ -61,42 +59,29 @@ from replay.dependencies.passes import (
     HeaderSurvey,
     StartUnits,
     SurveyJob,
-    change_places,
     collected,
     first_blind,
     torn_changes,
 )
 from replay.dependencies.proof import (
-    ASK_WORDS,
     QUESTION,
     AppliedUnits,
     Ask,
     AskedUnits,
 )
 from replay.dependencies.reach import grouped
+from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
-from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from sqlgen.statements import RenderOptions
 
-#: The code of a unit that is set aside because of what it builds on.
-DEPENDENT_UNIT = "LR3011"
 #: Links, and units, that are looked at together.
 _TOGETHER = 1 << 18
 
 
 # -- what is reached
 # -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class KeyWords:
-    """Keys in words: the ``rows`` that have them (rising) and the ``number`` of each one's text."""
-
-    rows: Index
-    number: Index
-    texts: KeptTexts
 
 
 @dataclass
@@ -108,7 +93,7 @@ class Subgraph:
     and keys, whatever the columns, as places of changes, where they are not among ``links``;
     ``followers`` are units that changed a table after a change of it that cannot be read, with the
     table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`); ``words`` are the keys of
-    changes by table version, space, kind and side."""
+    changes, as far as they were asked for."""
 
     log: LogFile
     spaces: KeySpaces
@@ -120,7 +105,7 @@ class Subgraph:
     linked_chains: Links | None
     graph: DependencyGraph
     followers: UnitRows = field(default_factory=UnitRows)
-    words: dict[tuple[int, int, int, str], KeyWords] = field(default_factory=dict, repr=False)
+    words: KeysInWords = field(default_factory=KeysInWords, repr=False)
 
     @cached_property
     def chains(self) -> Links:
@@ -388,157 +373,5 @@ def resolve_incomplete(
     paths = graph.paths(survey.start.units() | subgraph.torn)
     paths = paths.or_else(graph.paths(subgraph.followers))
     paths = paths.or_else(graph.paths(subgraph.unproven))
-    held = Verdicts()
-    nodes = paths.nodes()
-    for low in range(0, len(nodes), _TOGETHER):
-        for node in nodes[low : low + _TOGETHER].tolist():
-            held[graph.unit(node)] = _verdict(subgraph, paths, node, damaged_units)
+    held = verdicts(subgraph, paths, damaged_units)
     return Resolution(held, survey.flagged.units() - held.units(), subgraph, paths)
-
-
-def _verdict(
-    subgraph: Subgraph,
-    paths: Paths,
-    node: int,
-    damaged: Set[UnitId],
-) -> Verdict:
-    """Why a node that is reached is held."""
-    graph = subgraph.graph
-    begin, shown, more = paths.shown(node)
-    first, code, dependent = graph.unit(begin), DEPENDENT_UNIT, begin != node
-    if first in subgraph.unproven:
-        code = UNPROVEN_UNIT
-        head = (
-            f"it depends on a unit that may depend on an incomplete one: {first}"
-            if dependent
-            else _open_question(subgraph, first)
-        )
-    elif first in subgraph.survey.start:
-        incomplete = subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
-        state = "damaged" if first in damaged else incomplete
-        if not dependent:
-            return _said(INCOMPLETE_UNIT, f"the unit is {state}")
-        head = f"it depends on a unit that is {state}: {first}"
-    elif first in subgraph.followers:
-        table = table_text(subgraph.spaces.spaces[int(subgraph.followers[first]["space"])])
-        may = f"a unit that changed {table} after a damaged record whose row cannot be told"
-        head = f"it depends on {may}: {first}" if dependent else f"it is {may}"
-    elif dependent:
-        head = f"it depends on a unit before which a record is missing: {first}"
-    else:
-        head = "a record is missing before its change of a row that the log left otherwise"
-    steps = []
-    for source, target in shown:
-        link = graph.node_links(source, target)[0]
-        steps.append(f"{key_text(subgraph, link)} -> {graph.unit(target)}")
-    if more:
-        steps.insert(STEPS_SHOWN, f"({more:,} more steps)")
-    return Verdict(code, " -> ".join([head, *steps]))
-
-
-@lru_cache(maxsize=16)
-def _said(code: str, text: str) -> Verdict:
-    """A verdict that many units have: one object."""
-    return Verdict(code, text)
-
-
-def _open_question(subgraph: Subgraph, unit: UnitId) -> str:
-    """What nothing proves of a unit that is flagged."""
-    question = subgraph.unproven[unit]
-    batch = subgraph.batch
-    change = int(np.flatnonzero(change_places(batch.records[batch.head]) == question["change"])[0])
-    side = "after" if question["after"] else "before"
-    space, version = int(question["space"]), int(batch.version[change])
-    uses = subgraph.spaces.uses[version]
-    use = next((use for use in uses if use.space == space), uses[0])
-    if question["ask"] == Ask.PARENT:
-        use = next((use for use in uses if use.space == space and use.how == "child"), use)
-    key = _key_words(subgraph, space, version, use.columns, (batch, change, side))
-    words = ASK_WORDS[Ask(int(question["ask"]))]
-    flag = subgraph.log.in_words("it may depend on an incomplete unit (INCOMPLETEDEP)")
-    if question["unflagged"]:
-        flag = "an incomplete unit commits before it"
-    return f"{flag}: {words}, {key}"
-
-
-def _key_words(
-    subgraph: Subgraph,
-    number: int,
-    version: int,
-    columns: Sequence[str],
-    image: tuple[ChangeBatch, int, str],
-) -> str:
-    """The values of a key in an image in words, ``table/value``."""
-    space, log = subgraph.spaces.spaces[number], subgraph.log
-    table = table_text(space)
-    if not columns:
-        return f"{table}/(row without key)"
-    name = log.catalog.versions[version].name
-    if any(f"{name}.{column}" in subgraph.spaces.masked for column in columns):
-        return f"{table}/(masked)"
-    return f"{table}/{','.join(WriteSets(log, subgraph.spaces).values_of(*image, columns))}"
-
-
-def table_text(space: KeySpace) -> str:
-    """The name of a key space's table as messages have it."""
-    return space.table.partition(".")[2].lower()
-
-
-def key_text(subgraph: Subgraph, link: ChangeLink) -> str:
-    """A key in words, ``table/value`` (``table`` alone for a whole-table event)."""
-    space = subgraph.spaces.spaces[link.space]
-    table = table_text(space)
-    if space.kind == "table":
-        return table
-    if space.kind == "image":
-        return f"{table}/(row without key)"
-    return f"{table}/{key_values(subgraph, link)}"
-
-
-def key_values(subgraph: Subgraph, link: ChangeLink) -> str:
-    """The values of the key that links two changes, joined by a comma, as the later change has
-    them."""
-    version = int(subgraph.batch.version[link.target])
-    use = next(
-        (use for use in subgraph.spaces.uses[version] if use.space == link.space),
-        subgraph.spaces.uses[version][0],
-    )
-    table = subgraph.log.catalog.versions[version].name
-    if any(f"{table}.{column}" in subgraph.spaces.masked for column in use.columns):
-        return "(masked)"
-    batch, kind = subgraph.batch, int(subgraph.batch.change[link.target])
-    side = "before" if link.gone or kind == Change.DELETE else "after"
-    group = (version, link.space, kind, side)
-    if group not in subgraph.words:  # who asks for one of them asks for many
-        rows = _of_space(subgraph.links, link.space)
-        rows = rows[(batch.version[rows] == version) & (batch.change[rows] == kind)]
-        subgraph.words[group] = _words(subgraph, rows, side, use.columns)
-    words = subgraph.words[group]
-    return words.texts[int(words.number[np.searchsorted(words.rows, link.target)])]
-
-
-def _of_space(links: Records, space: int) -> Index:
-    """The changes that links of a key space lead to, rising."""
-    found = KeptColumn(np.int64)
-    last = -1
-    for low in range(0, len(links), _TOGETHER):
-        some = links[low : low + _TOGETHER]
-        rows = np.unique(some["target"][some["space"] == space])
-        rows = rows[rows > last]  # links are in the order of their targets
-        last = int(rows[-1]) if len(rows) else last
-        found.add(rows)
-    return found.array()
-
-
-def _words(subgraph: Subgraph, rows: Index, side: str, columns: Sequence[str]) -> KeyWords:
-    """Keys of changes of one table version and kind."""
-    write_sets, texts, number = (
-        WriteSets(subgraph.log, subgraph.spaces),
-        KeptTexts(),
-        KeptColumn(np.int64),
-    )
-    for low in range(0, len(rows), _TOGETHER):
-        some = rows[low : low + _TOGETHER]
-        values = write_sets.values_of_all(subgraph.batch, some, side, columns)
-        number.add(np.array([texts.add(",".join(one)) for one in values], np.int64))
-    return KeyWords(column_of(rows), number.array(), texts)

@@ -31,10 +31,11 @@ from replay.changes.selection import (
     decide,
 )
 from replay.changes.units import UnitSet
-from replay.dependencies.analysis import DependencyAnalysis, Subgraph, key_text
+from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.graph import (
     ChangeLink,
 )
+from replay.dependencies.key_words import key_text
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,

@@ -12,11 +12,12 @@ import numpy as np
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
-from replay.dependencies.analysis import Subgraph, key_text
+from replay.dependencies.analysis import Subgraph
 from replay.dependencies.graph import (
     ChangeLink,
     graphml,
 )
+from replay.dependencies.key_words import key_text
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -239,11 +239,16 @@ class DependencyGraph:
 
     def nodes(self, units: Iterable[UnitId]) -> Index:
         """The numbers of those of some units that are here, rising."""
-        wanted = self._ids(unit_column(units))
+        nodes, there = self.nodes_of(unit_column(units))
+        return np.unique(nodes[there])
+
+    def nodes_of(self, units: Records) -> tuple[Index, Mask]:
+        """(numbers of some units, whether they are here)."""
+        wanted = self._ids(units)
         if not len(self._sorted):
-            return np.zeros(0, np.int64)
+            return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
         place = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        return np.unique(self._by_id[place[self._sorted[place] == wanted]])
+        return self._by_id[place], np.asarray(self._sorted[place] == wanted)
 
     def unit(self, node: int) -> UnitId:
         """The unit of a node."""
@@ -270,6 +275,31 @@ class DependencyGraph:
         names = ("kind", "space", "source", "target", "gone")
         values = (self._links[name][rows].tolist() for name in names)
         return [ChangeLink(Link(kind), *rest) for kind, *rest in zip(*values, strict=True)]
+
+    def unit_column(self, nodes: Index) -> Records:
+        """The units of some nodes (:data:`replay.changes.position.UNIT`)."""
+        return np.ascontiguousarray(self.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
+
+    def first_links(self, source: Index, target: Index) -> Records:
+        """The first link (:data:`LINK`) of the edge between each two nodes. KeyError where there is
+        none."""
+        edge, end = self._out[source], self._out[source + 1]
+        while (seeks := edge < end).any():
+            middle = edge + end >> 1
+            before = seeks & (self._target[np.where(seeks, middle, 0)] < target)
+            edge = np.where(before, middle + 1, edge)
+            end = np.where(seeks & ~before, middle, end)
+        if (edge >= self._out[source + 1]).any() or (self._target[edge] != target).any():
+            raise KeyError("two nodes without an edge")
+        return _rows(self._links, self._rows[self._begin[edge]])
+
+    def links_into(self, nodes: Index) -> tuple[Records, Index]:
+        """All links (:data:`LINK`) from other nodes to some, and where those of each one begin, and
+        the last ones end (int64[n + 1])."""
+        edges, of_node = _ranges(self._in[nodes], self._in[nodes + 1])
+        edges = self._back[edges]
+        rows, of_edge = _ranges(self._begin[edges], self._begin[edges + 1])
+        return _rows(self._links, self._rows[rows]), of_edge[of_node]
 
     def sources(self, unit: UnitId) -> list[UnitId]:
         """The units that a unit builds on."""
@@ -338,6 +368,19 @@ class DependencyGraph:
         return following
 
 
+class Steps(NamedTuple):
+    """The paths to some nodes, as far as they are shown: the nodes that they ``begin`` with; the
+    steps of all, from ``source`` to ``target``, and where those of each begin, and the last ones
+    end (``ends``, int64[n + 1]); how ``more`` of each are left out after the first
+    :data:`STEPS_SHOWN`."""
+
+    begin: Index
+    source: Index
+    target: Index
+    ends: Index
+    more: Index
+
+
 class Paths(Mapping[UnitId, list[UnitId]]):
     """The path to each unit that is reached, in commit order of these. Kept are the node
     ``before`` each (``int64[n]``), how long its path is, and where that is shown from: 20 bytes a
@@ -364,6 +407,12 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         """The nodes that are reached."""
         return np.flatnonzero(self._length)
 
+    def nodes_of(self, units: Records) -> tuple[Index, Mask]:
+        """(nodes of some units, whether they are reached)."""
+        nodes, there = self.graph.nodes_of(units)
+        there[there] = self._length[nodes[there]] > 0
+        return nodes, there
+
     def begins(self) -> Index:
         """The nodes that paths of one unit lead to."""
         return np.flatnonzero(self._length == 1)
@@ -379,6 +428,28 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         early = self._back(int(self._early[node]), STEPS_SHOWN + 1)
         late = self._back(node, STEPS_SHOWN + 1)
         return early[0], [*pairwise(early), *pairwise(late)], more
+
+    def steps(self, nodes: Index) -> Steps:
+        """What :meth:`shown` says of each of some nodes that are reached."""
+        length = self._length[nodes].astype(np.int64) - 1
+        more = np.maximum(length - 2 * STEPS_SHOWN, 0)
+        ends = np.append(0, np.cumsum(length - more))
+        target = np.empty(int(ends[-1]), np.int64)
+        begin = self._walk_back(nodes, np.where(more, STEPS_SHOWN, length), target, ends[1:])
+        cut = np.flatnonzero(more)
+        early, shown = self._early[nodes[cut]], np.full(len(cut), STEPS_SHOWN)
+        begin[cut] = self._walk_back(early, shown, target, ends[cut] + STEPS_SHOWN)
+        return Steps(begin, self._before[target], target, ends, more)
+
+    def _walk_back(self, nodes: Index, counts: Index, target: Index, ends: Index) -> Index:
+        """Put the last nodes of the paths to some, so many of each, into ``target``, each before
+        its end there: the nodes before these."""
+        nodes = nodes.copy()
+        for step in range(1, 2 * STEPS_SHOWN + 1):
+            goes = np.flatnonzero(counts >= step)
+            target[ends[goes] - step] = nodes[goes]
+            nodes[goes] = self._before[nodes[goes]]
+        return nodes
 
     def _back(self, node: int, count: int) -> list[int]:
         """The last nodes of the path to a node."""
@@ -404,6 +475,19 @@ class Paths(Mapping[UnitId, list[UnitId]]):
 
     def __len__(self) -> int:
         return len(self.nodes())
+
+
+def _ranges(low: Index, high: Index) -> tuple[Index, Index]:
+    """The numbers of some ranges one behind the other, and where each one's begin, and the last
+    ones end."""
+    count = high - low
+    ends = np.append(0, np.cumsum(count))
+    return np.repeat(low - ends[:-1], count) + np.arange(int(ends[-1])), ends
+
+
+def _rows(records: Records, rows: Index) -> Records:
+    """Some records, all fields of each at once."""
+    return records.view(f"V{records.dtype.itemsize}")[rows].view(records.dtype)
 
 
 def _pairs(source: Index, target: Index) -> Iterator[Records]:

@@ -5,10 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 #: ``json.dumps`` makes an encoder for each value that it is asked about.
 _said = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@runtime_checkable
+class ItemsAsJson(Protocol):
+    """A list, or an object, whose items are in JSON already. UnicodeDecodeError where a text of
+    them is none; OSError where there is no room for what they are made from."""
+
+    #: What stands around it.
+    brackets: ClassVar[str]
+
+    def written(self, indent: int) -> Iterator[str]:
+        """Items, one or more at a time, with a comma and a line's end with ``indent`` blanks
+        between them."""
+        ...
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
@@ -42,6 +56,13 @@ def _is_list(value: Any) -> bool:
 def _pieces(value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, str):  # most are
         yield _said(value)
+    elif isinstance(value, ItemsAsJson):
+        before, begins, ends = "", value.brackets[0], value.brackets[1]
+        for items in value.written(depth + 1):
+            yield f"{before or begins}\n{' ' * (depth + 1)}"
+            before = ","
+            yield items
+        yield f"\n{' ' * depth}{ends}" if before else value.brackets
     elif isinstance(value, Mapping):
         before = "{"
         for name, item in value.items():

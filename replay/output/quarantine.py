@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Index
+from replay.arrays import Index, Records
 from replay.changes.kept import column_of
 from replay.changes.position import (
     UNIT,
@@ -20,17 +20,13 @@ from replay.changes.position import (
     UNIT_POSITION_FIELDS,
     Position,
     UnitId,
-    commit_of,
     sortable,
-    unit_of,
 )
 from replay.changes.units import UnitSet, as_sorted
-from replay.changes.verdicts import Verdict
 from replay.dependencies.analysis import (
     DependencyAnalysis,
     Resolution,
     Subgraph,
-    key_text,
     resolve_incomplete,
 )
 from replay.dependencies.cascade import written_dependents
@@ -40,6 +36,7 @@ from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
 from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
+from replay.output.units_aside import UnitsAside
 from replay.pipeline.engine import Engine
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
@@ -100,10 +97,7 @@ def write_quarantine(
         parts: sorted(file.name for result in results for file in result.files),
         counted: tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
-        "units": (
-            _unit(resolution, unit, commit, units_aside[unit])
-            for commit, unit in _by_commit(units_aside.units(), results)
-        ),
+        "units": UnitsAside(resolution, units_aside, *_by_commit(units_aside.units(), results)),
         "missing_inputs": missing_inputs(resolution),
     }
     if stored is not None and inner is not None and manifest[parts]:
@@ -158,11 +152,9 @@ def _analysis(plan: Plan, log: LogFile, engine: Engine) -> DependencyAnalysis:
     return DependencyAnalysis(engine.execute, log, plan.splits, spaces)
 
 
-def _by_commit(
-    units: UnitSet, results: Sequence[BucketResult]
-) -> Iterator[tuple[Position, UnitId]]:
-    """Units with the commit positions that results have of them, in the order of their texts.
-    ValueError where there is none of one."""
+def _by_commit(units: UnitSet, results: Sequence[BucketResult]) -> tuple[Records, Records]:
+    """(units, commit positions that results have of them), in the order of their texts. ValueError
+    where there is none of one."""
     written = np.concatenate([result.units for result in results]).view(UNIT_POSITION_FIELDS)
     found = written[units.mask(written["unit"])][::-1]
     ids = np.ascontiguousarray(found["unit"]).view(f"S{UNIT.itemsize}")
@@ -174,40 +166,7 @@ def _by_commit(
         np.ascontiguousarray(unit.view(UNIT_FIELDS)[name]) for name in ("urid", "member")
     )
     order = np.lexsort([member.astype("U5"), sortable(urid), sortable(commit)])
-    return ((commit_of(found[row]), unit_of(found[row])) for row in order.tolist())
-
-
-def _unit(
-    resolution: Resolution, unit: UnitId, commit: Position, verdict: Verdict
-) -> dict[str, Any]:
-    """A unit with the path that holds it; a unit that only the log's flags set aside has none."""
-    subgraph, graph = resolution.subgraph, resolution.subgraph.graph
-    node = resolution.paths.node(unit)
-    _, shown, more = (node, [], 0) if node is None else resolution.paths.shown(node)
-    steps = []
-    for source, target in shown:
-        link = graph.node_links(source, target)[0]
-        steps.append(
-            {
-                "unit": str(graph.unit(source)),
-                "key": key_text(subgraph, link),
-                "link": link.kind.name.lower(),
-                "next": str(graph.unit(target)),
-            }
-        )
-    keys = {
-        key_text(subgraph, link)
-        for source in (() if node is None else graph.node_sources(node))
-        for link in graph.node_links(source, node or 0)
-    }
-    return {
-        "unit": str(unit),
-        "commit_lrsn": commit.hexadecimal,
-        "reason": str(verdict),
-        "path": steps,
-        **({"steps_left_out": more} if more else {}),
-        "keys": sorted(keys),
-    }
+    return unit[order], commit[order]
 
 
 def missing_inputs(resolution: Resolution) -> Iterator[dict[str, Any]]:

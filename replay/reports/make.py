@@ -9,12 +9,13 @@ from typing import Any
 from replay.changes.choices import Mode
 from replay.changes.envelope import Change
 from replay.changes.selection import Selection
-from replay.dependencies.analysis import DependencyAnalysis, key_text
+from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.cascade import consequences
 from replay.dependencies.graph import (
     ChangeLink,
 )
 from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.key_words import key_text
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,

@@ -11,8 +11,9 @@ import numpy as np
 
 from replay.changes import order
 from replay.changes.position import unit_of
-from replay.dependencies.analysis import Subgraph, key_text
+from replay.dependencies.analysis import Subgraph
 from replay.dependencies.cascade import Consequences, what_if
+from replay.dependencies.key_words import key_text
 from replay.dependencies.links import (
     LINK_WORDS,
 )

@@ -32,7 +32,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.cli.main import main
-from replay.dependencies import analysis, change_links, passes, reach
+from replay.dependencies import analysis, change_links, key_words, passes, reach, reasons
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -42,6 +42,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.logs.logmaster.reader import LogmasterLog
+from replay.output import units_aside
 from replay.pipeline import partition, scan, sorted_records
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES, ROOT
@@ -210,6 +211,9 @@ def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     set_value(kept, "_COMMON", 2)
     set_value(verdicts, "_TOGETHER", 3)
     set_value(analysis, "_TOGETHER", 5)
+    set_value(key_words, "_TOGETHER", 5)
+    set_value(reasons, "TOGETHER", 7)
+    set_value(units_aside, "TOGETHER", 7)
     set_value(change_links, "TOGETHER", 40)
     set_value(reach, "PART", 6)
     set_value(graphs, "_PIECE", 64)
@@ -357,4 +361,4 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once
     few, many = memory_of(tmp_path / "few", 100), memory_of(tmp_path / "many", 900)
-    assert (many - few) / 800 < 100
+    assert (many - few) / 800 < 250
