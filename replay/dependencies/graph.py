@@ -296,9 +296,9 @@ class DependencyGraph:
     def links_into(self, nodes: Index) -> tuple[Records, Index]:
         """All links (:data:`LINK`) from other nodes to some, and where those of each one begin, and
         the last ones end (int64[n + 1])."""
-        edges, of_node = _ranges(self._in[nodes], self._in[nodes + 1])
+        edges, of_node = ranges(self._in[nodes], self._in[nodes + 1])
         edges = self._back[edges]
-        rows, of_edge = _ranges(self._begin[edges], self._begin[edges + 1])
+        rows, of_edge = ranges(self._begin[edges], self._begin[edges + 1])
         return _rows(self._links, self._rows[rows]), of_edge[of_node]
 
     def sources(self, unit: UnitId) -> list[UnitId]:
@@ -477,7 +477,7 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         return len(self.nodes())
 
 
-def _ranges(low: Index, high: Index) -> tuple[Index, Index]:
+def ranges(low: Index, high: Index) -> tuple[Index, Index]:
     """The numbers of some ranges one behind the other, and where each one's begin, and the last
     ones end."""
     count = high - low

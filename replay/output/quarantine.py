@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,21 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Index, Records
-from replay.changes.kept import column_of
+from replay.arrays import Records
 from replay.changes.position import (
     UNIT,
     UNIT_FIELDS,
     UNIT_POSITION_FIELDS,
-    Position,
-    UnitId,
     sortable,
 )
-from replay.changes.units import UnitSet, as_sorted
+from replay.changes.units import UnitSet
 from replay.dependencies.analysis import (
     DependencyAnalysis,
-    Resolution,
-    Subgraph,
     resolve_incomplete,
 )
 from replay.dependencies.cascade import written_dependents
@@ -35,6 +30,7 @@ from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
 from replay.output.json_file import write_json
+from replay.output.missing_inputs import MissingInputs
 from replay.output.stored_folder import StoredFolder
 from replay.output.units_aside import UnitsAside
 from replay.pipeline.engine import Engine
@@ -98,7 +94,7 @@ def write_quarantine(
         counted: tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
         "units": UnitsAside(resolution, units_aside, *_by_commit(units_aside.units(), results)),
-        "missing_inputs": missing_inputs(resolution),
+        "missing_inputs": MissingInputs(resolution),
     }
     if stored is not None and inner is not None and manifest[parts]:
         stored.add(FOLDER, inner)
@@ -167,48 +163,3 @@ def _by_commit(units: UnitSet, results: Sequence[BucketResult]) -> tuple[Records
     )
     order = np.lexsort([member.astype("U5"), sortable(urid), sortable(commit)])
     return unit[order], commit[order]
-
-
-def missing_inputs(resolution: Resolution) -> Iterator[dict[str, Any]]:
-    """What would complete the held units, the input that releases most first: per unit that started
-    it, the log of its member from its first record to its commit, its tables, and how many units it
-    holds back, with itself (``holds``; ``holds_more_than`` where there are more than were counted:
-    :func:`replay.dependencies.reach.reach_counts`)."""
-    subgraph, graph = resolution.subgraph, resolution.subgraph.graph
-    nodes = resolution.paths.begins()
-    units = np.ascontiguousarray(graph.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
-    known = subgraph.unproven.units() | subgraph.followers.units()
-    nodes = nodes[~known.mask(units)]
-    commits = sortable(graph.units.view(UNIT_POSITION_FIELDS)["commit"][nodes])
-    counts, more_of_all = graph.reach_counts(nodes)
-    holds, more = counts[nodes], more_of_all[nodes]
-    heads = subgraph.batch.records["unit"]
-    order = column_of(np.argsort(as_sorted(heads), kind="stable"))
-    heads = column_of(as_sorted(heads)[order])
-    for at in np.lexsort([commits, -holds]).tolist():
-        unit = graph.unit(int(nodes[at]))
-        wanted = np.frombuffer(unit, heads.dtype)
-        low, high = (int(np.searchsorted(heads, wanted, side)[0]) for side in ("left", "right"))
-        first, commit, tables = _extent(subgraph, unit, order[low:high])
-        yield {
-            "unit": str(unit),
-            "why": "gap" if unit not in subgraph.survey.start else "incomplete or damaged",
-            "log_of_member": unit.member,
-            "from": first.hexadecimal,
-            "until": commit.hexadecimal,
-            "tables": tables,
-            "holds_more_than" if more[at] else "holds": int(holds[at]),
-        }
-
-
-def _extent(subgraph: Subgraph, unit: UnitId, rows: Index) -> tuple[Position, Position, list[str]]:
-    """(UORIDLRSN, commit position, tables) of a unit, whose ``rows`` of the records are given."""
-    records = subgraph.batch.records
-    envelope = subgraph.log.envelope(
-        records["file"][rows], records["offset"][rows], records["length"][rows]
-    )
-    _, version = subgraph.log.classify(envelope)
-    tables = sorted(
-        {subgraph.log.catalog.versions[index].name for index in np.unique(version).tolist()}
-    )
-    return Position(envelope.unit_position()[0].tobytes()), subgraph.graph.commit(unit), tables

@@ -14,19 +14,20 @@ from replay.changes import verdicts
 from replay.dependencies import key_words, reasons
 from replay.dependencies.analysis import Resolution
 from replay.dependencies.key_words import key_text
-from replay.output import quarantine, units_aside
+from replay.output import missing_inputs, quarantine, units_aside
 from tests.dependencies.test_much_set_aside import INCOMPLETE_LOG
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 TABLE = Tab("T", (Col("ID", "CHAR", 9, key=1), Col("N", "INT", 4)))
 OTHER = Tab("LOOSE", (Col("ID", "CHAR", 9), Col("N", "INT", 4)), obid=4)
+THIRD = Tab("THIRD", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)), obid=5)
 
 
 def long_chains(folder: Path) -> tuple[Path, Path]:
     """Paths of each length up to 26, keys that JSON escapes, several of them in one unit, a table
-    without key, and one that was emptied."""
+    without key, one that was emptied, and a record that is missing."""
     names = ['it"s', "back\\", "tab\t", "ä"]
-    log = LogBuilder((TABLE, OTHER))
+    log = LogBuilder((TABLE, OTHER, THIRD))
     log.unit(INCOMPLETETRANS="Y").insert(TABLE, (names[0], 0))
     for number in range(26):
         unit = log.unit(INCOMPLETEDEP="Y")
@@ -36,6 +37,8 @@ def long_chains(folder: Path) -> tuple[Path, Path]:
         unit.update(TABLE, (names[0], number), (names[0], number + 1))
         for name in names[1:] if number > 3 else ():
             unit.update(TABLE, (name, number - 1), (name, number))
+    log.unit().insert(THIRD, (1, 1))
+    log.unit(INCOMPLETEDEP="Y").update(THIRD, (1, 5), (1, 6))
     bad = log.unit(INCOMPLETETRANS="Y")
     bad.insert(OTHER, ("x", 1))
     log.unit().update(OTHER, ("x", 1), ("x", 2))
@@ -72,6 +75,35 @@ def expected_of(resolution: Resolution, unit: Any) -> dict[str, Any]:
     return {"path": steps, **left_out, "keys": sorted(keys)}
 
 
+def expected_inputs(resolution: Resolution) -> list[dict[str, Any]]:
+    subgraph, graph = resolution.subgraph, resolution.subgraph.graph
+    log, records = subgraph.log, subgraph.batch.records
+    nodes = resolution.paths.begins()
+    counts = graph.reach_counts(nodes).counts
+    found = []
+    for node in sorted(
+        nodes.tolist(), key=lambda node: (-counts[node], graph.units[node].tobytes())
+    ):
+        unit = graph.unit(node)
+        if unit in subgraph.unproven or unit in subgraph.followers:
+            continue
+        rows = [row for row, one in enumerate(records["unit"]) if one.tobytes() == unit]
+        envelope = log.envelope(*(records[name][rows] for name in ("file", "offset", "length")))
+        _, versions = log.classify(envelope)
+        found.append(
+            {
+                "unit": str(unit),
+                "why": "incomplete or damaged" if unit in subgraph.survey.start else "gap",
+                "log_of_member": unit.member,
+                "from": envelope.unit_position()[0].tobytes().hex().upper(),
+                "until": graph.commit(unit).hexadecimal,
+                "tables": sorted({log.catalog.versions[one].name for one in versions.tolist()}),
+                "holds": int(counts[node]),
+            }
+        )
+    return found
+
+
 @pytest.mark.parametrize("together", [1, 3, 4096])
 @pytest.mark.parametrize("case", ["bundled", "chains"])
 def test_as_unit_by_unit(
@@ -80,6 +112,8 @@ def test_as_unit_by_unit(
     for module, name in (
         (reasons, "TOGETHER"),
         (units_aside, "TOGETHER"),
+        (missing_inputs, "TOGETHER"),
+        (missing_inputs, "RECORDS"),
         (verdicts, "_TOGETHER"),
         (key_words, "_TOGETHER"),
     ):
@@ -113,6 +147,9 @@ def test_as_unit_by_unit(
                 steps.insert(10, f"({expected['steps_left_out']:,} more steps)")
             assert unit["reason"].endswith("".join(f" -> {step}" for step in steps))
         assert ("steps_left_out" in text) == (case == "chains")
+        inputs = json.loads(text)["missing_inputs"]
+        assert inputs == expected_inputs(aside.resolution)
+        assert len({one["why"] for one in inputs}) == (2 if case == "chains" else 1)
     whole = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert whole["quarantined_units"] == done.manifest["quarantined_units"]
     assert whole["continuation"]["pending"] == done.manifest["continuation"]["pending"]
