@@ -202,14 +202,14 @@ class DependencyAnalysis:
         asked = found.asked.array()
         survey.contrary = found.contrary
         found.unread.add(torn_changes(self.log, pieces))
-        changes = found.unread.array()
-        survey.unread = UnitSet.of(changes["unit"])
+        unread = found.unread.array()
+        survey.unread = UnitSet.of(unread["unit"])
         if behind:
             commits = UnitCommits()
             lowest = unit_column(whole)
             commits.put(lowest, np.full(len(lowest), np.frombuffer(HIGHEST, POSITION)[0]))
             commits.put(survey.start.units().column(), survey.start.commits())
-            survey.blind = first_blind(self.spaces, changes, commits)
+            survey.blind = first_blind(self.spaces, unread, commits)
         followers = self._followers(survey) if survey.blind else UnitRows()
         contrary = np.ascontiguousarray(asked["ask"]) == Ask.CONTRARY
         torn = UnitSet.of(asked["unit"][contrary])
@@ -226,8 +226,9 @@ class DependencyAnalysis:
             if back
             else edges.reach(start)
         )
-        batch = collected(self.run(CollectJob(self.spaces, reached), self.log, self.splits))
-        subgraph = self._subgraph(survey, torn, unproven, batch, by_column, written)
+        collect = CollectJob(self.spaces, reached, frozenset(survey.evented))
+        changes = collected(self.run(collect, self.log, self.splits))
+        subgraph = self._subgraph(survey, torn, unproven, changes, by_column, written)
         return replace(subgraph, followers=followers)
 
     def _followers(self, survey: HeaderSurvey) -> UnitRows:
@@ -273,16 +274,17 @@ class DependencyAnalysis:
         survey: HeaderSurvey,
         torn: UnitSet,
         unproven: UnitRows,
-        batch: ChangeBatch,
+        changes: tuple[ChangeBatch, Records],
         by_column: bool,
         written: RenderOptions | None,
     ) -> Subgraph:
+        batch, touches = changes
         write_sets = WriteSets(
             self.log, self.spaces, frozenset(survey.evented), with_forms=True, each=True
         )
         masks = write_sets.column_masks(batch, written) if by_column else None
         rows = row_spaces(self.spaces, survey.evented)
-        finds = ChangeLinks(write_sets, batch, rows, masks)
+        finds = ChangeLinks(write_sets, batch, touches, rows, masks)
         linked = finds.sorted()
         chains = None
         if by_column:

@@ -1,7 +1,8 @@
 """The links between the changes of a question, of any number of them.
 
-Touches are taken from some changes at a time and wait in files, those of one key in one part; a
-part is sorted and linked in memory, and the links wait in files likewise until they are sorted.
+Touches come from the tasks that collect the changes (those of changes in segments are taken here,
+some at a time) and wait in files, those of one key in one part; a part is sorted and linked in
+memory, and the links wait in files likewise until they are sorted.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.kept import PARTS, KeptColumn, in_parts
+from replay.changes.kept import PARTS, KeptColumn, column_of, in_parts
 from replay.dependencies.forms import form_links
 from replay.dependencies.links import (
     LINK,
@@ -24,6 +25,7 @@ from replay.dependencies.links import (
     others,
     touch_order,
 )
+from replay.dependencies.passes import change_places
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 
 #: Changes whose touches are taken together, and links that are sorted together.
@@ -32,7 +34,8 @@ TOGETHER = 1 << 18
 
 @dataclass
 class ChangeLinks:
-    """Finds the links between the changes of ``batch``: ``rows`` as in
+    """Finds the links between the changes of ``batch``. ``known`` are touches of those that are in
+    one piece, numbered by :func:`replay.dependencies.passes.change_places`; ``rows`` as in
     :func:`replay.dependencies.links.links`; ``masks``: with which columns changed and written of
     each update (:meth:`replay.dependencies.write_sets.WriteSets.column_masks`) the versions of rows
     are linked, None: whatever the columns. ``chains`` are then those whatever the columns, along
@@ -40,6 +43,7 @@ class ChangeLinks:
 
     write_sets: WriteSets
     batch: ChangeBatch
+    known: Records
     rows: Mask
     masks: tuple[Mapping[int, int], Mapping[int, int]] | None = None
     chains: list[Links] = field(default_factory=list)
@@ -66,13 +70,28 @@ class ChangeLinks:
                 yield self._linked(opened[touch_order(touches)].view(TOUCH))
 
     def _touches(self) -> Iterator[Records]:
-        for low in range(0, len(self.batch.head), TOGETHER):
-            rows = np.arange(low, min(low + TOGETHER, len(self.batch.head)))
-            touches = self.write_sets.touches(self.batch.part(rows))
-            if low:
-                touches = touches.copy()
-                touches["change"] += low
+        """Those that are known, and those of changes in segments; each change has all of its own
+        together."""
+        places = change_places(self.batch.records[self.batch.head])
+        order = column_of(np.argsort(places, kind="stable"))
+        places = column_of(places[order])
+        for low in range(0, len(self.known) if len(places) else 0, TOGETHER):
+            touches = self.known[low : low + TOGETHER]
+            wanted = np.ascontiguousarray(touches["change"])
+            place = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+            there = places[place] == wanted  # not those that damage put among segments
+            touches = np.ascontiguousarray(touches).view(f"V{TOUCH.itemsize}")[there].view(TOUCH)
+            touches["change"] = order[place[there]]
             yield touches
+        cut = np.flatnonzero(self._in_segments())
+        for low in range(0, len(cut), TOGETHER):
+            rows = cut[low : low + TOGETHER]
+            touches = self.write_sets.touches(self.batch.part(rows)).copy()
+            touches["change"] = rows[touches["change"]]
+            yield touches
+
+    def _in_segments(self) -> Mask:
+        return np.asarray(self.batch.records["segments"][self.batch.head] > 1)
 
     def _linked(self, touches: Records) -> Records:
         """The links among sorted touches."""

@@ -27,7 +27,7 @@ from replay.changes.envelope import (
     octets,
     opaque,
 )
-from replay.changes.kept import column_of
+from replay.changes.kept import KeptColumn, column_of
 from replay.changes.position import (
     LOWEST,
     POSITION,
@@ -401,16 +401,19 @@ class FollowJob(Look):
 
 @dataclass(frozen=True)
 class CollectJob(Look):
-    """The third pass: the records of the units (by hash) that the question reaches."""
+    """The third pass: the records of the units (by hash) that the question reaches, and the touches
+    of their changes that are in one piece, which are numbered by :func:`change_places`."""
 
     title = "collect changes of units"
 
     units: Hashes
+    evented: frozenset[int]
     buckets: int = 0
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
-        """Blocks of records."""
-        for records, _, _, _ in self.batches(log, split):
+        """Blocks of records, each with their touches."""
+        write_sets = WriteSets(log, self.spaces, self.evented, with_forms=True, each=True)
+        for records, envelope, change, version in self.batches(log, split):
             hashes = unit_hash(octets(records["unit"]))
             place = np.minimum(np.searchsorted(self.units, hashes), max(len(self.units) - 1, 0))
             wanted = (
@@ -419,7 +422,16 @@ class CollectJob(Look):
                 else np.zeros(0, np.int64)
             )
             if len(wanted):
-                yield 0, packed(records[wanted].view(np.uint8))
+                whole = wanted[envelope.segments()[wanted] <= 1]
+                every = np.arange(len(whole), dtype=np.int64)
+                heads = records[whole]
+                batch = ChangeBatch(
+                    heads, every, np.ones_like(every), change[whole], version[whole]
+                )
+                touches = np.array(write_sets.touches(batch))
+                touches["change"] = change_places(heads)[touches["change"]]
+                block = packed(records[wanted].view(np.uint8))
+                yield 0, pickle.dumps((block, touches.tobytes()))
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Nothing meets."""
@@ -432,10 +444,19 @@ def assemble(log: LogFile, records: Records) -> ChangeBatch:
     return _changes(records[order.commit_order(records)] if len(records) else records)
 
 
-def collected(blocks: Iterable[bytes]) -> ChangeBatch:
-    """The same of blocks of records, which lie in a file where they are many. OSError where there
-    is no room for it."""
-    return _changes(in_commit_order(blocks))
+def collected(results: Iterable[bytes]) -> tuple[ChangeBatch, Records]:
+    """The changes of the third pass, and the touches that came with them (:data:`TOUCH`), which lie
+    in files where they are many. OSError where there is no room for these."""
+    touches = KeptColumn(TOUCH)
+
+    def blocks() -> Iterator[bytes]:
+        for result in results:
+            block, some = pickle.loads(result)
+            touches.add(np.frombuffer(some, TOUCH))
+            yield block
+
+    batch = _changes(in_commit_order(blocks()))
+    return batch, touches.array()
 
 
 def _changes(records: Records) -> ChangeBatch:
