@@ -73,7 +73,7 @@ def log_of(seed: int, damaged: bool = True) -> LogBuilder:
     segments, updates that change a key or nothing, damaged images, work that was rolled back,
     tables that are emptied."""
     pick, log = random.Random(seed), LogBuilder(TABLES)
-    for _ in range(60):
+    for _ in range(40):
         unit = log.unit(**{"UORDISP": "A", "LOGRECDISP": "A"} if pick.random() < 0.1 else {})
         for _ in range(pick.randrange(1, 12)):
             table = pick.choice(TABLES)
