@@ -146,7 +146,14 @@ def drawn_units(draw: random.Random, builder: LogBuilder) -> list[bytes]:
     return records
 
 
-@pytest.mark.parametrize("dialect_and_framing", FORMS)
+#: Of the forms of logs, those in the fast lane.
+FEW = (("v7", "raw"), ("v10", "flt56"))
+
+
+@pytest.mark.parametrize(
+    "dialect_and_framing",
+    [pytest.param(form, marks=[] if form in FEW else [pytest.mark.slow]) for form in FORMS],
+)
 def test_db2luw_strays(
     dialect_and_framing: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +309,7 @@ def units_side_by_side(count: int) -> bytes:
     return builder.bytes()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_a_db2luw_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +336,7 @@ def test_memory_does_not_grow_with_a_db2luw_log(
     assert peaks[2] < 1.2 * peaks[1], peaks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "jsonl.gz"])
 def test_memory_does_not_grow_with_a_soliddb_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -348,7 +348,9 @@ def plan_of(pick: random.Random, table: Table) -> Plan:
 
 
 @pytest.mark.parametrize("family", [luw, solid], ids=["Db2 LUW", "solidDB"])
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))]
+)
 def test_both_ways_say_the_same_of_any_row(
     family: Callable[[random.Random], Rows], part: int
 ) -> None:
@@ -607,6 +609,7 @@ def met_log(folder: Path, family: str, pick: random.Random) -> dict[str, Any]:
     return {"source": family, "log": str(log), "catalog": str(folder / "catalog")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["db2luw", "soliddb"])
 def test_keys_are_compared_where_they_lie(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -148,7 +148,8 @@ def test_blocks_of_meetings_are_no_blocks_of_buckets(threads: int) -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
 def test_many_buckets_give_what_few_do(
     threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,6 +219,7 @@ def test_no_key_is_lost_in_silence_in_the_wrong_dialect(path: Path, dialect: str
 WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN", "END;"]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.sampled_from(sorted(DIALECTS)), st.integers(0, 4000), st.sampled_from(WORDS))
 @example("sqlserver-script", 478, ")")

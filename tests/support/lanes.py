@@ -24,8 +24,10 @@ TWIN = "undo"
 #: A folder that many systems keep in memory, and the octets that must be free there: the files of
 #: the fast lane are some 150 MB, if nothing is removed.
 MEMORY, ROOM = Path("/dev/shm"), 1 << 30
-#: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane.
-DRAWN = 3
+#: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane; and of those
+#: in a folder whose first seeds have all releases of a format.
+FIRST = 1
+DRAWN, OF_ALL_RELEASES = 3, "independent"
 #: How a file begins that :func:`starts_programs`.
 _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
 
@@ -44,7 +46,7 @@ def lanes_of(
     if "containers" in markers:
         return []
     seed = given.get("seed")
-    drawn = isinstance(seed, int) and seed >= DRAWN
+    drawn = isinstance(seed, int) and seed >= seeds_of(path)
     twin = given.get("mode") == TWIN
     is_run = is_whole_run(path) or WHOLE_LOG in fixtures
     return (
@@ -52,6 +54,11 @@ def lanes_of(
         if is_run or programs or drawn or twin or markers & {"slow", "spark", "live"}
         else ["whole", "fast"]
     )
+
+
+def seeds_of(path: PurePath) -> int:
+    """How many seeds of the drawn tests of a file in ``tests`` are in the fast lane."""
+    return DRAWN if path.parts[0] == OF_ALL_RELEASES else FIRST
 
 
 def is_whole_run(path: PurePath) -> bool:

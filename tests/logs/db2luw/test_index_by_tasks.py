@@ -24,6 +24,9 @@ from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import PLAIN, History
 from tests.support.opening import Tasks, check_bundles
 
+#: Of the shapes of logs, those in the fast lane.
+FEW = ((True, "lsn8"), (True, "lri48"))
+
 
 @pytest.fixture(autouse=True)
 def _many_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,14 +95,20 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert tasks.wrote or form.gaps or not known or name not in ("whole", "zeros")
 
 
-@pytest.mark.parametrize(("dialect", "big", "framing_name"), SHAPES)
+@pytest.mark.parametrize(
+    ("dialect", "big", "framing_name"),
+    [
+        pytest.param(*shape, marks=[] if shape[1:] in FEW else [pytest.mark.slow])
+        for shape in SHAPES
+    ],
+)
 def test_tables_and_moves(
     dialect: str, big: bool, framing_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tables that change, rows that move, work that is taken back, units that begin before the log
     or end behind it."""
     draw = random.Random(f"{dialect} {big} {framing_name}")
-    history = History(draw.randrange(1000), dialect, big, framing_name).run(400)
+    history = History(draw.randrange(1000), dialect, big, framing_name).run(200)
     (tmp_path / "catalog.csv").write_text(catalog_csv(history.catalog), encoding="utf-8")
     records, wrote = history.log.records, 0
     cuts = [0, *(draw.randrange(len(records) // 2) for _ in range(3))]

@@ -109,6 +109,7 @@ def test_what_a_file_repeats_counts_once(
         assert [text.partition(":")[0] for text in told] == ([str(wholly)] if wholly else []), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [SHAPES[0], *(pytest.param(SHAPES[n], marks=pytest.mark.slow) for n in (2, 3, 5))],

@@ -204,8 +204,14 @@ def test_read_sessions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     compare(inputs, draw, monkeypatch)
 
 
-@pytest.mark.parametrize("policy", [None, "apply", "skip-deletes", "skip-all"])
-@pytest.mark.parametrize("batches", [1, 5])
+@pytest.mark.parametrize(
+    ("policy", "batches"),
+    [(None, 1), ("apply", 5)]
+    + [
+        pytest.param(*pair, marks=pytest.mark.slow)
+        for pair in ((None, 5), ("skip-deletes", 1), ("skip-deletes", 5), ("skip-all", 1))
+    ],
+)
 def test_ids_that_come_again_flags_and_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str | None, batches: int
 ) -> None:
@@ -304,6 +310,7 @@ def test_csv_in_quotes_and_blank_lines(tmp_path: Path, monkeypatch: pytest.Monke
     assert tasks.reasons == ["CSV with values of several lines, or quotes within values"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("whole_bytes", [100, 1 << 30])
 def test_tasks_digest_the_files(
