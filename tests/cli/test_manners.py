@@ -230,18 +230,31 @@ def _spark(log: Path) -> list[str]:
 _SAID = {12: "logreplay: interrupted; nothing was published\n", 0: ""}
 
 
+_EXPORT = [sys.executable, "-m", "replay", "export"]
+
+
+@pytest.fixture(scope="module")
+def took(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How many seconds an export by Spark takes, if nobody ends it."""
+    out, began = tmp_path_factory.mktemp("whole") / "out", time.monotonic()
+    command = [*_EXPORT, *_spark(sakila), "--out", str(out)]
+    subprocess.run(command, capture_output=True, check=True)
+    return time.monotonic() - began
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=lambda sign: sign.name)
+@pytest.mark.parametrize(
+    ("sign", "parts"),
+    [(signal.SIGINT, (0.2, 0.6, 0.8, 1.0)), (signal.SIGTERM, (0.4, 0.6, 0.7, 0.9))],
+    ids=["SIGINT", "SIGTERM"],
+)
 def test_spark_ends_quietly_whenever_it_is_ended(
-    sakila: Path, tmp_path: Path, sign: signal.Signals
+    sakila: Path, tmp_path: Path, took: float, sign: signal.Signals, parts: tuple[float, ...]
 ) -> None:
     """Before Java is there, while it starts, works and goes. SIGINT goes to all processes of the
     run, as a terminal sends it; SIGTERM to the first one."""
-    command = [sys.executable, "-m", "replay", "export", *_spark(sakila), "--out"]
-    began = time.monotonic()
-    subprocess.run([*command, str(tmp_path / "whole")], capture_output=True, check=True)
-    took = time.monotonic() - began
-    for part in (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0):
+    command = [*_EXPORT, *_spark(sakila), "--out"]
+    for part in parts:
         out = tmp_path / str(part)
         run = subprocess.Popen(
             [*command, str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -262,17 +262,18 @@ def test_a_small_file_that_is_replaced_while_it_is_read(bucket: Bucket) -> None:
 
 
 def test_a_list_in_pages(site: StoredSite, bucket: Bucket, tmp_path: Path) -> None:
-    """A store gives out 1,000 names at a time."""
+    """A store gives out 1,000 names at a time: those of some logs, most of which are of others."""
     pair = site.arrive(0, range(1))
     control, data = (Path(name).read_bytes() for name in (pair.control, *pair.data))
-    bucket.hold({f"n-{number:04d}.ctl": control for number in range(530)})
-    bucket.hold({f"n-{number:04d}.dat": data for number in range(530)})
+    bucket.hold({f"n-{number:04d}.txt": b"" for number in range(900)})
+    bucket.hold({f"n-{number:04d}.ctl": control for number in range(900, 980)})
+    bucket.hold({f"n-{number:04d}.dat": data for number in range(900, 980)})
     bucket.put("deeper/n-9999.ctl", control)  # not of this place
     family = source_named("logmaster")
     found = arrived(bucket.url, family, Arrival.RENAME, 0, time.time())
-    assert len(found.pairs) == 530
+    assert len(found.pairs) == 80
     assert not found.waiting
-    assert found.pairs[-1].control == f"{bucket.url}/n-0529.ctl"
+    assert found.pairs[-1].control == f"{bucket.url}/n-0979.ctl"
     asked: list[str] = []
     really = files.head
 
@@ -282,11 +283,11 @@ def test_a_list_in_pages(site: StoredSite, bucket: Bucket, tmp_path: Path) -> No
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "head", heads)
-        bucket.put("n-0530.ctl", control)
+        bucket.put("n-0980.ctl", control)
         again = arrived(bucket.url, family, Arrival.RENAME, 0, time.time())
-    assert asked == [f"{bucket.url}/n-0530.ctl"]  # what is known is not asked for again
+    assert asked == [f"{bucket.url}/n-0980.ctl"]  # what is known is not asked for again
     assert list(again.waiting) == asked
-    assert len(expanded([f"{bucket.url}/n-*.ctl"])) == 531
+    assert len(expanded([f"{bucket.url}/n-*.ctl"])) == 81
     with pytest.raises(UsageError, match="LR1004"):
         expanded([f"{bucket.url}/x-*.ctl"])
 
