@@ -241,7 +241,8 @@ def imports(module: str, late: bool = True) -> tuple[tuple[str, int], ...]:
         ):
             return
         for child in ast.iter_child_nodes(node):
-            visit(child)
+            if not isinstance(child, ast.expr):  # which holds no statements
+                visit(child)
 
     visit(tree(MODULES[module]))
     return tuple(dict.fromkeys(found))

@@ -138,7 +138,7 @@ def test_tables_that_change(
     history = History(
         draw.randrange(99), framing, size, draw.random() < 0.5, columns == "A", columns,
         kinds=("create", "truncate", "index"),
-    ).run(60)  # fmt: skip
+    ).run(30)  # fmt: skip
     write_catalog(tmp_path, history.catalog)
     path = write_rows(tmp_path / f"syslog.{draw.choice(KINDS)}", history.log.rows)
     inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
