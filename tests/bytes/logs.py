@@ -217,7 +217,7 @@ def small_sakila(folder: Path) -> Path:
 
 def luw_sakila(dialect: str, big: bool, framing: str, folder: Path) -> list[str]:
     """The small Sakila log in the words of Db2 LUW."""
-    made = luwsakila.encode(small_sakila(folder), folder, dialect, big, framing)
+    made = luwsakila.encode(small_sakila(folder), dialect, big, framing)
     return luw(folder, made.data, made.tables)
 
 
@@ -259,7 +259,7 @@ def solid_rows(folder: Path) -> list[str]:
 
 def solid_sakila(folder: Path) -> list[str]:
     """The small Sakila log in the words of solidDB."""
-    made = solidsakila.encode(small_sakila(folder), folder, solidbuilder.Framing())
+    made = solidsakila.encode(small_sakila(folder), solidbuilder.Framing())
     return solid(folder, made.log, made.tables, ".csv.gz")
 
 

@@ -19,7 +19,7 @@ from tests.support.solidbuilder import Framing, write_catalog, write_rows
     ("dialect", "big", "framing"), [("v97", False, "flt16"), ("v10", True, "raw")]
 )
 def test_db2_luw(sakila: Path, tmp_path: Path, dialect: str, big: bool, framing: str) -> None:
-    encoded = luwsakila.encode(sakila, tmp_path, dialect, big, framing)
+    encoded = luwsakila.encode(sakila, dialect, big, framing)
     data, catalog = tmp_path / "sakila.log", tmp_path / "catalog.csv"
     data.write_bytes(encoded.data)
     catalog.write_text(catalog_csv(encoded.tables), encoding="utf-8")
@@ -31,7 +31,7 @@ def test_db2_luw(sakila: Path, tmp_path: Path, dialect: str, big: bool, framing:
 
 @pytest.mark.slow
 def test_soliddb(sakila: Path, tmp_path: Path) -> None:
-    encoded = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    encoded = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, encoded.tables)
     path = write_rows(tmp_path / "syslog.parquet", encoded.log.rows)
     with replay.open_log("soliddb", log=path, catalog=tmp_path) as log:

@@ -250,7 +250,7 @@ def test_only_whole_logs_are_read(cut: list[LogPair], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_files_of_db2_luw(tmp_path: Path) -> None:
-    encoded = luwsakila.encode(FIXTURES / "sakila" / "log", tmp_path, "v97", False, "flt16")
+    encoded = luwsakila.encode(FIXTURES / "sakila" / "log", "v97", False, "flt16")
     catalog = tmp_path / "catalog.csv"
     catalog.write_text(catalog_csv(encoded.tables), encoding="utf-8")
     (tmp_path / "one.log").write_bytes(encoded.data)

@@ -59,7 +59,7 @@ def scripts(log: LuwLog, out: Path, mode: str, selection: Selection | None = Non
 def test_redo_undo_and_points_in_time(
     fresh_database: str, sakila: Path, tmp_path: Path, dialect: str, big: bool, framing: str
 ) -> None:
-    encoded = encode(sakila, tmp_path, dialect, big, framing)
+    encoded = encode(sakila, dialect, big, framing)
     log = opened(encoded, tmp_path)
     assert (
         log.files[0].shape.framing.name,
@@ -101,7 +101,7 @@ def test_replay_in_every_mode(
     how: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    opened(encode(sakila, tmp_path, *SHAPES[2]), tmp_path)
+    opened(encode(sakila, *SHAPES[2]), tmp_path)
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     log = [

@@ -51,7 +51,7 @@ def scripts(log: SolidLog, out: Path, mode: str, selection: Selection | None = N
 def test_redo_undo_and_points_in_time(
     fresh_database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str
 ) -> None:
-    encoded = encode(sakila, tmp_path, framing, size)
+    encoded = encode(sakila, framing, size)
     log = opened(encoded, tmp_path, name)
     assert (log.shape.framing.lengths.name, log.shape.framing.count, log.shape.columns) == (
         framing.profile,
@@ -90,7 +90,7 @@ def test_replay_in_every_mode(
     how: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    encoded = encode(sakila, tmp_path, *SHAPES[1][:2])
+    encoded = encode(sakila, *SHAPES[1][:2])
     opened(encoded, tmp_path, "syslog.parquet")
     POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
     POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")

@@ -41,7 +41,7 @@ def scripts_of(log: replay.Log, out: Path) -> list[tuple[str, bytes]]:
 
 @pytest.mark.slow
 def test_a_db2_luw_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_path: Path) -> None:
-    encoded = luwsakila.encode(sakila, tmp_path, "v97", False, "flt16")
+    encoded = luwsakila.encode(sakila, "v97", False, "flt16")
     records = list(framed(encoded.data))
     whole, catalog = tmp_path / "whole.log", tmp_path / "catalog.csv"
     whole.write_bytes(encoded.data)
@@ -60,7 +60,7 @@ def test_a_db2_luw_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_
 
 @pytest.mark.slow
 def test_a_soliddb_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_path: Path) -> None:
-    encoded = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    encoded = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, encoded.tables)
     rows = encoded.log.rows
     whole = write_rows(tmp_path / "whole.parquet", rows)

@@ -70,10 +70,10 @@ def test_they_take_no_memory(tmp_path: Path) -> None:
 def test_logs_whose_index_lies_in_files(
     sakila: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    luw = luwsakila.encode(sakila, tmp_path, "v10", True, "raw")
+    luw = luwsakila.encode(sakila, "v10", True, "raw")
     (tmp_path / "sakila.log").write_bytes(luw.data)
     (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    solid = solidsakila.encode(sakila, Framing("len32"), 20)
     (tmp_path / "catalog").mkdir()
     write_catalog(tmp_path / "catalog", solid.tables)
     half = len(solid.log.rows) // 2

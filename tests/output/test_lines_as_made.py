@@ -119,7 +119,7 @@ def test_changes_that_take_each_other_back_are_no_statements(
     sakila: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """solidDB writes updates of a key so; the manifest counts what the script has."""
-    made = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    made = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path / "catalog", made.tables)
     rows = write_rows(tmp_path / "syslog.parquet", made.log.rows)
     words = ["redo", "--source", "soliddb", "--log", str(rows)]

@@ -32,11 +32,11 @@ def counts(state: Any) -> dict[str, int]:
 @pytest.mark.slow
 def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "luw").mkdir()
-    luw = luwsakila.encode(sakila, tmp_path, "v10", True, "raw")
+    luw = luwsakila.encode(sakila, "v10", True, "raw")
     log_file, catalog = tmp_path / "luw" / "sakila.log", tmp_path / "luw" / "catalog.csv"
     log_file.write_bytes(luw.data)
     catalog.write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    solid = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, solid.tables)
     rows = write_rows(tmp_path / "syslog.parquet", solid.log.rows)
     files = {"control": sakila / "sakila.ctl", "data": sakila / "sakila.dat.gz"}

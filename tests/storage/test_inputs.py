@@ -73,10 +73,10 @@ def test_packed(sakila_small: Path, tmp_path: Path, upload: Upload) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["redo", "undo"])
 def test_other_families(sakila: Path, tmp_path: Path, upload: Upload, command: str) -> None:
-    luw = luwsakila.encode(sakila, tmp_path, "v10", True, "raw")
+    luw = luwsakila.encode(sakila, "v10", True, "raw")
     (tmp_path / "sakila.log").write_bytes(luw.data)
     (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, tmp_path, Framing("len32"), 20)
+    solid = solidsakila.encode(sakila, Framing("len32"), 20)
     (tmp_path / "catalog").mkdir()
     write_catalog(tmp_path / "catalog", solid.tables)
     rows = write_rows(tmp_path / "syslog.parquet", solid.log.rows)

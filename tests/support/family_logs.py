@@ -31,7 +31,7 @@ def logmaster(folder: Path) -> FamilyLog:
 
 
 def soliddb(folder: Path) -> FamilyLog:
-    encoded = solidsakila.encode(FIXTURES / "sakila" / "log", folder, Framing("len32"), 20)
+    encoded = solidsakila.encode(FIXTURES / "sakila" / "log", Framing("len32"), 20)
     write_catalog(folder, encoded.tables)
     log = str(write_rows(folder / "syslog.parquet", encoded.log.rows))
     files = {"source": "soliddb", "log": log, "catalog": str(folder)}
@@ -58,7 +58,7 @@ def logmaster_load(folder: Path) -> FamilyLog:
 
 
 def db2luw(folder: Path) -> FamilyLog:
-    encoded = encode(FIXTURES / "sakila" / "log", folder, "v10", True, "raw")
+    encoded = encode(FIXTURES / "sakila" / "log", "v10", True, "raw")
     log, catalog = folder / "sakila.log", folder / "catalog.csv"
     log.write_bytes(encoded.data)
     catalog.write_text(catalog_csv(encoded.tables), encoding="utf-8")

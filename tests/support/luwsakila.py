@@ -7,9 +7,12 @@ rows move on the way, which the original had no need to say.
 
 from __future__ import annotations
 
+import copy
 import random
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -78,12 +81,17 @@ def column(entry: ColumnFormat, key: int) -> Col:
     )
 
 
-def encode(
-    sakila: Path, scratch: Path, dialect: str, big: bool, framing: str, seed: int = 1
-) -> Encoded:
-    """The workload as a log of Db2 LUW."""
-    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch)
-    return encode_log(log, dialect, big, framing, seed)
+def encode(sakila: Path, dialect: str, big: bool, framing: str, seed: int = 1) -> Encoded:
+    """The workload as a log of Db2 LUW, made once in a process; each caller has a copy."""
+    return copy.deepcopy(_encoded(sakila, dialect, big, framing, seed))
+
+
+@cache
+def _encoded(sakila: Path, dialect: str, big: bool, framing: str, seed: int) -> Encoded:
+    with TemporaryDirectory() as scratch:
+        files = sakila / "sakila.ctl", [sakila / "sakila.dat.gz"]
+        log = open_log(*files, scratch=Path(scratch))
+        return encode_log(log, dialect, big, framing, seed)
 
 
 def encode_log(log: LogmasterLog, dialect: str, big: bool, framing: str, seed: int = 1) -> Encoded:

@@ -91,10 +91,10 @@ def store_at(wires: Network) -> Iterator[Store]:
 def logs_in(store: Store, sakila: Path, place: Path) -> dict[str, list[str]]:
     """The same work in the words of each family, in the store: the words of a command that name it.
     ``place``: a folder for what is made."""
-    luw = luwsakila.encode(sakila, place, "v10", True, "raw")
+    luw = luwsakila.encode(sakila, "v10", True, "raw")
     (place / "sakila.log").write_bytes(luw.data)
     (place / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, place, Framing("len32"), 20)
+    solid = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(place / "catalog", solid.tables)
     rows = Path(write_rows(place / "syslog.parquet", solid.log.rows))
     text = Path(write_rows(place / "syslog.csv", solid.log.rows))

@@ -7,8 +7,11 @@ key become a delete and an insert.
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from replay.changes.catalog import ColumnFormat
@@ -54,10 +57,17 @@ def column(entry: ColumnFormat) -> Col:
     return Col(name, "WVARCHAR" if wide else "VARCHAR", entry.length, null=null)
 
 
-def encode(sakila: Path, scratch: Path, framing: Framing, size: int = 20) -> Encoded:
-    """The workload as rows of SYS_LOG."""
-    source = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch)
-    return encode_log(source, framing, size)
+def encode(sakila: Path, framing: Framing, size: int = 20) -> Encoded:
+    """The workload as rows of SYS_LOG, made once in a process; each caller has a copy."""
+    made: Encoded = pickle.loads(_pickled(sakila, framing, size))
+    return made
+
+
+@cache
+def _pickled(sakila: Path, framing: Framing, size: int) -> bytes:
+    with TemporaryDirectory() as scratch:
+        files = sakila / "sakila.ctl", [sakila / "sakila.dat.gz"]
+        return pickle.dumps(encode_log(open_log(*files, scratch=Path(scratch)), framing, size))
 
 
 def encode_log(source: LogmasterLog, framing: Framing, size: int = 20) -> Encoded:

@@ -165,7 +165,7 @@ def test_the_order_of_a_unit(parquet: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_from_a_db2_luw_log(sakila: Path, tmp_path: Path) -> None:
-    encoded = encode(sakila, tmp_path, "v10", True, "raw")
+    encoded = encode(sakila, "v10", True, "raw")
     (tmp_path / "sakila.log").write_bytes(encoded.data)
     (tmp_path / "catalog.csv").write_text(catalog_csv(encoded.tables), encoding="utf-8")
     source = [
@@ -193,7 +193,7 @@ def test_the_same_from_a_db2_luw_log(sakila: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_from_a_soliddb_log(sakila: Path, tmp_path: Path) -> None:
-    encoded = encode_solid(sakila, tmp_path, Framing("len32"))
+    encoded = encode_solid(sakila, Framing("len32"))
     write_catalog(tmp_path, encoded.tables)
     path = write_rows(tmp_path / "syslog.parquet", encoded.log.rows)
     manifest = export(
