@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -353,17 +354,15 @@ _SCHEMES = {"postgresql": "postgres"}
 
 def target_named(name: str) -> Target:
     """The target of this name; UsageError (LR1001) when there is none."""
-    from importlib.metadata import EntryPoint, entry_points
+    if name in BUILT_IN:
+        return cast(Target, import_module(BUILT_IN[name]))
+    from importlib.metadata import entry_points
 
     points = {point.name: point for point in entry_points(group=_GROUP)}
-    points |= {
-        built_in: EntryPoint(built_in, place, _GROUP) for built_in, place in BUILT_IN.items()
-    }
     if name in points:
         return cast(Target, points[name].load())
-    raise UsageError(
-        "LR1001", f"found target {name!r}; expected one of: {', '.join(sorted(points))}"
-    )
+    known = ", ".join(sorted({*BUILT_IN, *points}))
+    raise UsageError("LR1001", f"found target {name!r}; expected one of: {known}")
 
 
 def target_of(url: str) -> Target:
