@@ -31,6 +31,8 @@ _TAKEN = "taken"
 #: What stands among the inputs of a run forward: the digests of the logs that units set aside are
 #: in or hang on.
 _PENDING_LOGS = "pending_logs"
+#: Likewise of a run that takes all of its logs: up to where they reach, where they say so.
+_REACHES = "reaches"
 #: So many lines of history are read at a time.
 _PAGE = 64
 #: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
@@ -264,11 +266,15 @@ class Store:
         planned: Records | None = None,
         named_behind: UnitPosition | None = None,
         pending_logs: frozenset[str] | None = None,
+        reaches: Position | None = None,
     ) -> int:
         """Write a line of history; its number. ``planned``: the units that a run forward will
         take; of those up to ``named_behind`` some may be lacking. ``pending_logs``: the logs that
-        units set aside are in or hang on (None: not known, or none)."""
+        units set aside are in or hang on (None: not known, or none). ``reaches``: up to where its
+        logs are read when it is done."""
         kept = [*inputs]
+        if reaches is not None:
+            kept.append({_REACHES: reaches.hexadecimal})
         if pending_logs:
             kept.append({_PENDING_LOGS: sorted(pending_logs)})
         if planned is not None and len(planned):
@@ -400,16 +406,26 @@ class Store:
     def pending_logs(self) -> frozenset[str] | None:
         """The digests of the logs that units set aside are in or hang on, as the last run forward
         noted them; None where it did not, or where one went back behind it."""
+        named = self._of_last_run(_PENDING_LOGS)
+        return None if named is None else frozenset(named)
+
+    def reached(self) -> Position | None:
+        """Up to where the logs were read of the last run, which was done and went forward; None
+        where that is not known, or is where the target stands."""
+        found = self._of_last_run(_REACHES, done=True)
+        return None if found is None else Position.from_hex(found)
+
+    def _of_last_run(self, name: str, done: bool = False) -> Any:
+        """What the last run noted under a name, if that went forward (and is ``done``)."""
         if not self.is_there("run"):
             return None
         last = f"SELECT max(id) FROM {self.name['run']} WHERE direction <> 'retry'"
         rows = self.session.query(
-            f"SELECT direction, inputs FROM {self.name['run']} WHERE id = ({last})"
+            f"SELECT direction, outcome, inputs FROM {self.name['run']} WHERE id = ({last})"
         )
-        for direction, inputs in rows:
-            for entry in json.loads(inputs) if direction == "forward" else ():
-                if _PENDING_LOGS in entry:
-                    return frozenset(entry[_PENDING_LOGS])
+        for direction, outcome, inputs in rows:
+            if direction == "forward" and (outcome == "done" or not done):
+                return next((entry[name] for entry in json.loads(inputs) if name in entry), None)
         return None
 
     def set_aside(self, units: Mapping[UnitId, str], run: int) -> None:

@@ -186,7 +186,8 @@ class ReplayPlan:
         pending = store.pending() if stored is not None else {}
         late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
         to, units = request.destination, late.taken | pending.keys()
-        route = find_route(to, request.at, request.adjoining, stored, extent, marks, units)
+        reached = store.reached() if stored is not None else None
+        route = find_route(to, request.at, request.adjoining, stored, extent, marks, units, reached)
         if route is None:
             stand = "this log has no committed unit"
             if stored is not None:
@@ -214,8 +215,18 @@ class ReplayPlan:
         self.exit_code = EXIT_WARNING if warns else EXIT_OK
         taken = late.taken, _planned(log, late, outcome)
         named = _pending_logs(log, plan, store, route, tally)
+        whole = route.forward and route.until is None and route.last is None
         self._statements = PlannedStatements(
-            plan, tally, scripts, route, workload, facts, stored, *taken, named
+            plan,
+            tally,
+            scripts,
+            route,
+            workload,
+            facts,
+            stored,
+            *taken,
+            named,
+            max(filter(None, (extent.ends, reached)), default=None) if whole else None,
         )
 
     def _plan(self, route: Route, facts: Facts, split_bytes: int) -> Plan:

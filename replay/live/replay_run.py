@@ -10,7 +10,7 @@ from typing import Any
 
 from replay.arrays import Records
 from replay.changes.balance import Tally
-from replay.changes.position import UnitId, UnitPosition
+from replay.changes.position import Position, UnitId, UnitPosition
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
 from replay.live.applier import Applier, Strategy
 from replay.live.bulk import OrderInBulk, independent_changes
@@ -59,7 +59,8 @@ class PlannedStatements:
     """The statements of a route, made and ready to be applied: scripts with their steps.
     ``planned``: the units that are then in the target, as they are called whatever files are given;
     ``late``: those among them that came late; ``pending_logs``: the digests of the logs that units
-    set aside are in or hang on (None: not known)."""
+    set aside are in or hang on (None: not known); ``reaches``: up to where the logs are then read
+    (None: not known, or up to the last unit)."""
 
     plan: Plan
     tally: Tally
@@ -71,6 +72,7 @@ class PlannedStatements:
     late: frozenset[UnitId]
     planned: Records
     pending_logs: frozenset[str] | None
+    reaches: Position | None
 
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
@@ -245,7 +247,15 @@ class ReplayRun:
         behind = self.statements.plan.named_behind
         named = self.statements.pending_logs if route.forward else None
         run = store.start_run(
-            program, direction, kept, route.position, route.until, planned, behind, named
+            program,
+            direction,
+            kept,
+            route.position,
+            route.until,
+            planned,
+            behind,
+            named,
+            self.statements.reaches,
         )
         store.forget_taken()
         rejected: frozenset[UnitPosition] = frozenset()

@@ -232,10 +232,12 @@ def find_route(
     extent: LogExtent,
     marks: Mapping[str, Position],
     pending: frozenset[UnitId],
+    reached: Position | None = None,
 ) -> Route | None:
     """The route; None when the target is there already (and no unit was set aside that the log may
     bring). ``at``: where a target without a position stands. ``adjoining``: the user knows that the
-    log begins, or ends, where the target stands.
+    log begins, or ends, where the target stands. ``reached``: up to where the logs were read that
+    brought the target there.
 
     Raises Refusal (LR4007) when the log cannot bring it there, UsageError (LR1001, LR1004) when the
     request does not fit the target.
@@ -247,12 +249,10 @@ def find_route(
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
         return Route(False, position, start, pending=pending)
-    if (
-        stored is not None
-        and position.commit < extent.first
-        and not adjoining
-        and position.commit != extent.first.below
-    ):
+    known = max(position.commit, reached or position.commit)
+    # where a log does not tell its end, it begins with its first unit for all that anybody knows
+    low = extent.first if extent.ends is None else extent.low or extent.first
+    if stored is not None and known < low and not adjoining and position.commit != low.below:
         raise Refusal(
             "LR4007",
             f"the target stands at {position}, and the first unit of this log commits at"

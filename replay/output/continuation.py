@@ -172,9 +172,7 @@ def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining
         )
     if adjoining or before.position is None:
         return
-    first = log_extent(log).first
-    begins = getattr(log, "begins", None)
-    low = min((place for place in (first, begins) if place is not None), default=None)
+    low = log_extent(log).low
     if low is not None and low > max(before.position, before.reaches or before.position):
         raise InputError(
             "LR2037",

@@ -31,13 +31,23 @@ from replay.pipeline.scan import BATCH
 class LogExtent:
     """``first`` and ``last`` commit position of committed records (None: there are none), ``late``,
     the lowest one whose commit time is later than what was asked, and the ``earliest`` and
-    ``latest`` commit time (17 packed bytes, as in the header; None: the log does not tell it)."""
+    ``latest`` commit time (17 packed bytes, as in the header; None: the log does not tell it).
+    ``begins`` and ``ends``: what the log says of where it does, as far as it is known: before the
+    first unit, and behind the last one, may lie transactions without rows."""
 
     first: Position | None = None
     last: Position | None = None
     late: Position | None = None
     earliest: bytes | None = None
     latest: bytes | None = None
+    begins: Position | None = None
+    ends: Position | None = None
+
+    @property
+    def low(self) -> Position | None:
+        """From where on all is in the log."""
+        told = [place for place in (self.first, self.begins) if place is not None]
+        return min(told, default=None)
 
     def __str__(self) -> str:
         if self.first is None or self.last is None:
@@ -89,7 +99,8 @@ def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 <<
                 if len(later):
                     low = Position(_bounds(later)[0])
                     late = low if late is None else min(late, low)
-    return LogExtent(first, last, late, earliest, latest)
+    begins, ends = (getattr(log, name, None) for name in ("begins", "ends"))
+    return LogExtent(first, last, late, earliest, latest, begins, ends)
 
 
 def commit_times(
