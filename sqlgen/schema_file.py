@@ -23,6 +23,7 @@ from sqlgen.schema_statements import schema_statements
 _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 #: What a target keeps moments and numbers in where it has no type for them.
 _TEXT = re.compile("TEXT|N?VARCHAR|STRING|CHAR")
+_NUMBER = re.compile(r"-?\d+")
 _DB2_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d)(.*)\Z")
 _NUMBERS = frozenset(
     {
@@ -194,6 +195,17 @@ class _TableDeclarations:
         else:
             self.checks.append((name, check.this))
 
+    def _identity(self, column: Column, kind: exp.ColumnConstraintKind) -> None:
+        said = [kind.args.get(name) for name in ("start", "increment")]
+        numbers = ["1" if tree is None else tree.sql() for tree in said]
+        if all(map(_NUMBER.fullmatch, numbers)):
+            self.identities[column.name] = Identity(*map(int, numbers))
+        else:
+            self.unused.append(
+                f"identity of {self.table}.{column.name}: START {numbers[0]} INCREMENT {numbers[1]}"
+                " are no whole numbers"
+            )
+
     def _of_column(self, column: Column, constraint: exp.ColumnConstraint) -> None:
         from sqlgen.db2 import nodes  # the dialect is needed only where there is DDL
 
@@ -202,15 +214,11 @@ class _TableDeclarations:
             self._check(kind, constraint.name)
         elif isinstance(kind, exp.DefaultColumnConstraint):
             self.defaults[column.name] = kind.this
-        elif isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and not kind.args.get(
-            "expression"
-        ):
-            start, step = (kind.args.get(name) for name in ("start", "increment"))
-            self.identities[column.name] = Identity(_whole(start), _whole(step))
-        elif isinstance(kind, nodes.IdentityOptions):
-            self.identities[column.name] = Identity(
-                _whole(kind.args.get("start")), _whole(kind.args.get("increment"))
-            )
+        elif (
+            isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
+            and not kind.args.get("expression")
+        ) or isinstance(kind, nodes.IdentityOptions):
+            self._identity(column, kind)
         elif isinstance(kind, nodes.SystemDefault):
             self.defaults[column.name] = _system_default(column)
         elif isinstance(kind, _GENERATED) or (
@@ -220,10 +228,6 @@ class _TableDeclarations:
                 f"how {self.table}.{column.name} is generated: it becomes an ordinary column with"
                 " the log's values"
             )
-
-
-def _whole(tree: exp.Expr | None) -> int:
-    return 1 if tree is None else int(tree.sql())
 
 
 def _system_default(column: Column) -> exp.Expr:

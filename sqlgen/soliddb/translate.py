@@ -7,6 +7,7 @@ the profile's type map, as those of ``logreplay ddl`` do.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ from sqlgen.statements import truncate_statement
 #: What a sequence may reach that counts down or begins below 1: elsewhere it ends at -1, or begins
 #: at 1, by itself.
 _BOUNDS = "MINVALUE -9223372036854775807 MAXVALUE 9223372036854775806"
+_WHOLE = re.compile(r"-?\d+")
 _SHOWN = 500
 #: What the entries of ``Abilities.alter`` do, in words.
 _WHAT = {
@@ -330,16 +332,17 @@ class _Translator:
         settings = (
             tree.args["properties"].expressions[0].args if tree.args.get("properties") else {}
         )
-        parts += [
-            f"{word} {self._sql(settings[part])}"
-            for part, word in (("start", "START WITH"), ("increment", "INCREMENT BY"))
-            if settings.get(part)
-        ]
+        counts = {"start": 1}
+        for part, word in (("start", "START WITH"), ("increment", "INCREMENT BY")):
+            if settings.get(part):
+                number = settings[part].sql()
+                if not _WHOLE.fullmatch(number):
+                    raise CannotSay(f"{word} {number} is no whole number")
+                counts[part] = int(number)
+                parts.append(f"{word} {number}")
         if not settings.get("start"):
             parts.append("START WITH 1")
-        start = settings.get("start")
-        below = start is not None and int(start.sql()) < 1
-        if below or isinstance(settings.get("increment"), exp.Neg):
+        if counts["start"] < 1 or counts.get("increment", 1) < 0:
             parts.append(_BOUNDS)
         if isinstance(tree, nodes.CreateSequence):
             self.notes.append("a DENSE sequence has no gaps; this one may have some")

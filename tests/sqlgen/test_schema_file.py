@@ -112,6 +112,17 @@ def test_identities_of_decimal_columns(target: str) -> None:
     assert said or any(line.startswith("identity of S.T.ID: ") for line in script.left_out)
 
 
+@pytest.mark.parametrize(
+    "said", ["START WITH X", "INCREMENT BY 1.5", "START WITH 1 INCREMENT BY Y"]
+)
+def test_an_identity_of_no_numbers_is_named(said: str) -> None:
+    text = f"CREATE TABLE S.T (ID INTEGER NOT NULL GENERATED ALWAYS AS IDENTITY ({said}))"
+    script = made(text, "postgres")
+    assert "IDENTITY" not in table_of(script)
+    assert len(script.left_out) == 1
+    assert script.left_out[0].startswith("identity of S.T.ID: START ")
+
+
 def test_an_identity_that_stands_still_is_left_out() -> None:
     text = "CREATE TABLE S.T (ID INTEGER NOT NULL GENERATED ALWAYS AS IDENTITY (INCREMENT BY 0))"
     script = made(text, "postgres")
