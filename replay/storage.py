@@ -43,6 +43,8 @@ _REMOVALS = 10
 _NAMES_CONTENT = ("s3", "gcs")
 #: Bytes of a stream that are fetched ahead, and of one that is copied at a time.
 _STREAMED = 4 << 20
+#: What stands between a URL and the version of what it names (:func:`version_of`).
+VERSION = "#version="
 _HINT = "Look at the URL, and at the credentials and endpoint in the environment"
 
 
@@ -67,10 +69,13 @@ def is_database(place: str) -> bool:
 
 
 def settled(place: str) -> str:
-    """A place as this program spells it: ``file://`` URLs as paths, ``s3a`` as ``s3``; others as
-    they are. UsageError (LR1001) for a URL that holds a secret, or that names nothing."""
+    """A place as this program spells it: ``file://`` URLs as paths, ``s3a`` as ``s3``, and ``#``,
+    which is a letter of names as any other, as a code; others as they are. UsageError (LR1001) for
+    a URL that holds a secret, or that names nothing."""
     if not is_url(place):
         return place
+    name, mark, version = place.partition(VERSION)
+    place = name.replace("#", "%23") + mark + version
     try:
         parts = urlsplit(place)
     except ValueError as error:
@@ -110,7 +115,9 @@ def at(place: str | os.PathLike[str]) -> Place:
 
 
 class StoredPath:
-    """A file or folder in a store, as far as it is like a :class:`pathlib.Path`. Raises OSError."""
+    """A file or folder in a store, as far as it is like a :class:`pathlib.Path`. Names are those
+    that the store has; in ``url``, which is what a user gave where it was given, some letters are
+    codes. Raises OSError."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -135,7 +142,7 @@ class StoredPath:
         return self.url < other.url
 
     def __truediv__(self, name: str) -> StoredPath:
-        return self._of(PurePosixPath(self._parts.path or "/") / name)
+        return self._of(PurePosixPath(self._parts.path or "/") / _in_url(name))
 
     def _of(self, path: PurePosixPath) -> StoredPath:
         return StoredPath(urlunsplit(self._parts._replace(path=str(path))))
@@ -152,12 +159,12 @@ class StoredPath:
     @property
     def suffix(self) -> str:
         """The end of the name, from its last point on."""
-        return self._path.suffix
+        return PurePosixPath(self.name).suffix
 
     @property
     def stem(self) -> str:
         """The name without it."""
-        return self._path.stem
+        return PurePosixPath(self.name).stem
 
     @property
     def parent(self) -> StoredPath:
@@ -192,14 +199,14 @@ class StoredPath:
         """What is in a folder."""
         system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path)):
-            yield self / _named(info.base_name)
+            yield self / info.base_name
 
     def rglob(self, pattern: str) -> Iterator[StoredPath]:
         """All files below a folder, whose names match."""
         system, path = system_of(self.url)
         for info in system.get_file_info(fs.FileSelector(path, recursive=True)):
             if info.type == fs.FileType.File and PurePosixPath(info.path).match(pattern):
-                yield self / _named(info.path.strip("/")[len(path.strip("/")) + 1 :])
+                yield self / info.path.strip("/")[len(path.strip("/")) + 1 :]
 
     def read_bytes(self) -> bytes:
         """All of a file."""
@@ -222,9 +229,9 @@ class StoredPath:
         system.delete_file(path)
 
 
-def _named(name: str) -> str:
-    """A name that a store has, as a part of a URL, where ``%`` begins a code."""
-    return name.replace("%", "%25")
+def _in_url(name: str) -> str:
+    """A name that a store has, as a part of a URL: what means something else there is a code."""
+    return name.replace("%", "%25").replace("#", "%23").replace("?", "%3F")
 
 
 @contextmanager
@@ -273,7 +280,7 @@ def files_in(folder: Place) -> list[ListedFile]:
         ]
     system, path = system_of(folder.url)
     return [
-        ListedFile(folder / _named(info.base_name), int(info.size), info.mtime_ns)
+        ListedFile(folder / info.base_name, int(info.size), info.mtime_ns)
         for info in system.get_file_info(fs.FileSelector(path, allow_not_found=True))
         if info.type == fs.FileType.File
     ]
@@ -339,12 +346,17 @@ def name_in_file(name: str) -> str:
 
 def names_below(folder: Place) -> Iterator[str]:
     """The names of all files below a folder, from there on. Raises OSError."""
+    if isinstance(folder, StoredPath):
+        yield from (name_below(path, folder) for path in folder.rglob("*"))
+        return
     for path in folder.rglob("*"):
-        if isinstance(path, Path):
-            if not path.is_dir():
-                yield path.relative_to(folder).as_posix()
-        else:
-            yield str(path)[len(str(folder).rstrip("/")) + 1 :]
+        if not path.is_dir():
+            yield path.relative_to(folder).as_posix()
+
+
+def name_below(path: StoredPath, folder: StoredPath) -> str:
+    """The name of a file or folder from a folder in which it is on."""
+    return unquote(path.url[len(folder.url.rstrip("/")) + 1 :])
 
 
 @contextmanager
@@ -391,7 +403,7 @@ _OF_URLS = "-._~:/?#[]@!$&'()*+,;=%"
 @lru_cache(maxsize=64)
 def system_of(url: str) -> tuple[AnsweringSystem, str]:
     """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
-    url = url.partition("#")[0]  # a version
+    url = url.partition(VERSION)[0]
     try:
         # it may ask a store where it is
         system, path = answered(url, fs.FileSystem.from_uri, quote(url, _OF_URLS))
@@ -422,6 +434,11 @@ def version_of(url: str) -> str:
     if info.type != fs.FileType.File:
         raise FileNotFoundError(2, "No such file", url)
     return f"{info.size}-{info.mtime_ns}"
+
+
+def unversioned(path: str) -> str:
+    """A path, or a URL without the version behind it."""
+    return path.partition(VERSION)[0] if is_url(path) else path
 
 
 def unreachable(error: OSError, url: str = "") -> InputError:

@@ -34,7 +34,7 @@ def versioned(url: str) -> str:
     version = storage.version_of(url)
     # where the store tells no time, each opening of a log reads anew
     other = f"-{os.urandom(8).hex()}" if version.endswith("-None") else ""
-    return f"{url}#{version}{other}"
+    return f"{url}{storage.VERSION}{version}{other}"
 
 
 @lru_cache(maxsize=16)
@@ -51,7 +51,7 @@ class StoredRanges:
     others."""
 
     def __init__(self, place: str) -> None:
-        url, _, version = place.rpartition("#")
+        url, _, version = place.partition(storage.VERSION)
         system, path = storage.system_of(url)
         self._place, self._version = url, version
         self._check()

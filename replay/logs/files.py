@@ -68,7 +68,7 @@ def mapped(
         return _mapped(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
         message = f"the file cannot be read on {socket.gethostname()}: {error.strerror or error}"
-        where = Where(path.partition("#")[0] if storage.is_url(path) else path)
+        where = Where(storage.unversioned(path))
         raise InputError("LR2001", message, where, _REACH) from None
 
 
@@ -92,7 +92,7 @@ def head(path: str, size: int = 64) -> bytes:
         with storage.opened(path) as file:
             return file.read(size)
     except OSError as error:
-        where = Where(path.partition("#")[0] if storage.is_url(path) else path)
+        where = Where(storage.unversioned(path))
         raise InputError("LR2001", f"the file cannot be read: {error}", where) from None
 
 
@@ -240,7 +240,7 @@ def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
 def in_place(path: str, given: str) -> bool:
     """Whether ``path``, which :func:`unpacked` gave, is the very file that the user gave."""
     return path in (given, os.path.abspath(given)) or (
-        storage.is_url(path) and path.rpartition("#")[0] == given
+        storage.is_url(path) and storage.unversioned(path) == given
     )
 
 
@@ -259,7 +259,7 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
     ``scratch``; without one it stays where it is. InputError LR2001 where it cannot be read."""
     if not storage.is_url(path) or scratch is None:
         return path
-    url = path.partition("#")[0]
+    url = storage.unversioned(path)
     target = Path(scratch) / f"{number:03d}-{storage.name_of(url)}"
     try:
         storage.copy(url, target)

@@ -90,7 +90,7 @@ class StoredFolder:
         own = [path for path in work.rglob("*") if path.is_file() and path != work / MANIFEST]
         names = {path.relative_to(work).as_posix(): path for path in own}
         self.put = [*self.taken, *names]
-        concerned = {*self.put, MANIFEST, *(_name(self.out, path) for path in old)}
+        concerned = {*self.put, MANIFEST, *(storage.name_below(path, self.out) for path in old)}
         storage.put(json.dumps(sorted(concerned)).encode(), self.staging / _PUBLISHES)
         for path in sorted(old, key=lambda one: one.name != MANIFEST):
             storage.remove(path)
@@ -171,17 +171,13 @@ def _staged(out: StoredPath, path: StoredPath) -> bool:
     return str(path).startswith(str(out / STAGED))
 
 
-def _name(out: StoredPath, path: StoredPath) -> str:
-    return str(path)[len(str(out).rstrip("/")) + 1 :]
-
-
 def holds_something(out: StoredPath) -> bool:
     """Whether there is more in a folder than what runs left that were killed: attempts, and files
     that were being published, without a manifest. Of a run that was killed behind its last file,
     the last trace is removed."""
     if not out.is_dir():
         return False
-    there = {_name(out, path) for path in out.rglob("*") if not _staged(out, path)}
+    there = {storage.name_below(path, out) for path in out.rglob("*") if not _staged(out, path)}
     if not there:
         return False
     if MANIFEST in there:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import numpy as np
@@ -365,10 +366,18 @@ def test_a_store_that_does_not_let_us_in(
 
 def test_names_with_blanks_and_letters_of_others() -> None:
     with gated_store("names", lambda *_: None) as (_, bucket):
-        for name in ("a b.csv", "Ünïcode.csv", 'quoted "T".csv', "50%25.csv"):
-            place = storage.StoredPath(f"s3://{bucket}/out") / name
-            place.write_text(name)
-            assert place.read_text() == name
-            assert storage.at(f"s3://{bucket}/out/{name}").exists()
-        found = {path.read_text() for path in storage.StoredPath(f"s3://{bucket}/out").iterdir()}
-        assert "a b.csv" in found
+        out = storage.StoredPath(f"s3://{bucket}/out")
+        names = "a b.csv", "Ünïcode.csv", 'quoted "T".csv', "50%.csv", "emp#.csv", "a?b=%41#1.csv"
+        for name in names:
+            (out / name).write_text(name)
+            assert (out / name).read_text() == name
+            assert (out / name).name == name
+            assert (out / name).stem + ".csv" == name
+            assert storage.at(f"s3://{bucket}/out/{quote(name)}").read_text() == name
+        assert storage.at(f"s3://{bucket}/out/emp#.csv").read_text() == "emp#.csv"
+        place = stored_ranges.versioned(str(storage.at(f"s3://{bucket}/out/emp#.csv")))
+        assert len(stored_ranges.ranges(place)) == len("emp#.csv")
+        found = {path.name: path.read_text() for path in out.iterdir()}
+        assert found == {name: name for name in names}
+        assert set(storage.names_below(out)) == set(names)
+        assert {file.name for file in storage.files_in(out)} == set(names)

@@ -24,6 +24,7 @@ from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan, make_plan
 from tests.output.test_attempts import Twice
+from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES
 from tests.support.stored import objects, stored, written
 
@@ -52,6 +53,29 @@ def test_the_same_bytes(small: list[str], tmp_path: Path, out: str, words: list[
     here = written(tmp_path / "here", *words, *small)
     assert stored(out, *words, *small) == here
     assert stored(out, *words, *small, "--overwrite") == here
+
+
+@pytest.mark.parametrize(
+    "words", [["export", "--format", "csv"], ["state", "--at", "end", "--format", "csv"]]
+)
+def test_names_of_tables_that_mean_something_in_urls(
+    tmp_path: Path, out: str, words: list[str]
+) -> None:
+    """``#`` is a letter of names in Db2, and others are where names are quoted."""
+    columns = (Col("T", "VCHR", 8), Col("N", "INT", 4))
+    tables = [
+        Tab(name, columns, obid=7 + n) for n, name in enumerate(["EMP#", "A?B", "P%41", "X Y"])
+    ]
+    log = LogBuilder(tables)
+    unit = log.unit()
+    for table in tables:
+        unit.insert(table, ("row", 1))
+    control, data = log.write(tmp_path, name="log")
+    words += ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
+    here = written(tmp_path / "here", *words)
+    assert len(here) == len(tables) + 1
+    assert stored(out, *words) == here
+    assert stored(out, *words, "--overwrite") == here
 
 
 def test_an_object_that_could_not_be_written_whole_is_not_there(out: str) -> None:

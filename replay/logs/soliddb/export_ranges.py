@@ -48,7 +48,7 @@ class RangedExport:
     @property
     def path(self) -> str:
         """Where it is, without its version."""
-        return self.place.partition("#")[0] if storage.is_url(self.place) else self.place
+        return storage.unversioned(self.place)
 
     @property
     def packed(self) -> bool:
