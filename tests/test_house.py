@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from replay import targets
 from replay.cli.manual import commands_of, described_parser
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
@@ -680,6 +681,7 @@ def test_built_in_dialects_are_entry_points_too() -> None:
         name: f"sqlgen.dialects.{module}:PROFILE" for name, module in BUILT_IN.items()
     }
     assert [profile_named(name).name for name in BUILT_IN] == list(BUILT_IN)
+    assert [targets.target_named(name).dialect for name in targets.BUILT_IN] == [*targets.BUILT_IN]
 
 
 def test_the_command_exists() -> None:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -354,10 +353,10 @@ _SCHEMES = {"postgresql": "postgres"}
 
 def target_named(name: str) -> Target:
     """The target of this name; UsageError (LR1001) when there is none."""
-    if name in BUILT_IN:
-        return cast(Target, import_module(BUILT_IN[name]))
-    from importlib.metadata import entry_points
+    from importlib.metadata import EntryPoint, entry_points
 
+    if name in BUILT_IN:
+        return cast(Target, EntryPoint(name, BUILT_IN[name], _GROUP).load())
     points = {point.name: point for point in entry_points(group=_GROUP)}
     if name in points:
         return cast(Target, points[name].load())
