@@ -83,15 +83,12 @@ class ChangeLinks:
             touches = np.ascontiguousarray(touches).view(f"V{TOUCH.itemsize}")[there].view(TOUCH)
             touches["change"] = order[place[there]]
             yield touches
-        cut = np.flatnonzero(self._in_segments())
+        cut = np.flatnonzero(self.batch.records["segments"][self.batch.head] > 1)
         for low in range(0, len(cut), TOGETHER):
             rows = cut[low : low + TOGETHER]
             touches = self.write_sets.touches(self.batch.part(rows)).copy()
             touches["change"] = rows[touches["change"]]
             yield touches
-
-    def _in_segments(self) -> Mask:
-        return np.asarray(self.batch.records["segments"][self.batch.head] > 1)
 
     def _linked(self, touches: Records) -> Records:
         """The links among sorted touches."""

@@ -239,9 +239,7 @@ def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
 
 def in_place(path: str, given: str) -> bool:
     """Whether ``path``, which :func:`unpacked` gave, is the very file that the user gave."""
-    return path in (given, os.path.abspath(given)) or (
-        storage.is_url(path) and storage.unversioned(path) == given
-    )
+    return storage.unversioned(path) in (given, os.path.abspath(given))
 
 
 def _place(path: str) -> str:
