@@ -296,18 +296,19 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
 
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
     """One context: a first run, then warm ones."""
-    from replay.pipeline import spark
+    from replay.pipeline import spark_engine
+    from replay.pipeline.spark_start import start_context
 
     measured = []
     with Watch() as watch:
         began = time.perf_counter()
-        context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
+        context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
         start = Measured(sum(watch.cpu().values()), time.perf_counter() - began)
         for _ in range(1 + WARM_RUNS):
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, "redo", Selection(), ScriptOptions())
-            write_bundle(plan, log, out, spark.engine(lambda: context), overwrite=True)
+            write_bundle(plan, log, out, spark_engine.engine(lambda: context), overwrite=True)
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
@@ -515,10 +516,11 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
     execute = local.ENGINE.execute
     with Watch() as watch:
         if conf is not None:
-            from replay.pipeline import spark
+            from replay.pipeline import spark_engine
+            from replay.pipeline.spark_start import start_context
 
-            context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
-            execute = spark.engine(lambda: context).execute
+            context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
+            execute = spark_engine.engine(lambda: context).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
         splits = [split for split, _, _ in log.splits(_SPLIT)]

@@ -82,11 +82,12 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     context, chosen = None, local.ENGINE
     with Watch() as watch:
         if engine == "spark":
-            from replay.pipeline import spark
+            from replay.pipeline import spark_engine
+            from replay.pipeline.spark_start import start_context
 
-            context = spark.start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
+            context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
             started = context
-            chosen = spark.engine(lambda: started)
+            chosen = spark_engine.engine(lambda: started)
         for _ in range(2):
             before, shuffled, began = watch.cpu(), _shuffled(context), time.perf_counter()
             log = open_log(control, [data])

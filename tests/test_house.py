@@ -87,9 +87,12 @@ GROUND_FLOOR = {
 #: Top-level package -> the only modules that may import it.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": (
-        "replay.pipeline.spark",
         "replay.pipeline.spark_daemon",
+        "replay.pipeline.spark_engine",
         "replay.pipeline.spark_results",
+        "replay.pipeline.spark_source",
+        "replay.pipeline.spark_start",
+        "replay.pipeline.spark_watch",
         "replay.pipeline.connect",
         "replay.frames.spark",
     ),
@@ -99,8 +102,9 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     ),
     "py4j": (
         "replay.pipeline.kubernetes",
-        "replay.pipeline.spark",
         "replay.pipeline.spark_results",
+        "replay.pipeline.spark_start",
+        "replay.pipeline.spark_watch",
     ),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
@@ -149,7 +153,7 @@ WRITERS = (
     "replay.pipeline.java",
     "replay.pipeline.java_archive",
     "replay.pipeline.local",
-    "replay.pipeline.spark",
+    "replay.pipeline.spark_engine",
     "replay.pipeline.connect",
     "replay.pipeline.package_archive",
     "replay.frames.batch",
@@ -161,7 +165,7 @@ READS_ENVIRONMENT = (
     "replay.pipeline.connect",
     "replay.leftovers",
     "replay.pipeline.java",
-    "replay.pipeline.spark",
+    "replay.pipeline.spark_start",
     "replay.pipeline.spark_daemon",
     "replay.pipeline.stages",
     "replay.targets.embedded",

@@ -24,6 +24,7 @@ from replay.logs.named import gathered
 from replay.pipeline import local
 from replay.pipeline.cluster_trouble import Limits, timeouts
 from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
+from replay.pipeline.masters import is_connect, is_local
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -33,6 +34,7 @@ from replay.pipeline.request import (
     open_source,
 )
 from replay.pipeline.task_events import TaskEvent, Told
+from replay.pipeline.travel import Travel
 from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
@@ -235,10 +237,9 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
         name = _suitable(arguments, inputs.log)[0]
     if not large or name is not EngineName.SPARK:
         return None
-    from replay.pipeline import spark
     from replay.pipeline.opening_tasks import EngineTasks
 
-    far = not spark.is_local(_master(arguments))
+    far = not is_local(_master(arguments))
     started = cache(partial(_spark, arguments, (), local.silent, ""))
     return EngineTasks(started, lambda: far, _not_by_tasks)
 
@@ -267,21 +268,19 @@ def _spark(
     reason: str,
 ) -> Engine:
     """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
-    from replay.pipeline import spark
+    master, conf, seconds = _master(arguments), dict(arguments.conf), None
+    travel = None
+    if not is_local(master):
+        seconds = arguments.executor_timeout
+        limits = Limits(seconds, arguments.task_timeout)
+        travel = Travel(made, limits, _shared_folder(arguments) or "", _warn)
+        if is_connect(master):
+            from replay.pipeline import connect
 
-    master, told = _master(arguments), _told(arguments)
-    if spark.is_local(master):
-        return spark.engine(
-            spark.start_in_background(master, dict(arguments.conf)), progress, reason, told=told
-        )
-    limits = Limits(arguments.executor_timeout, arguments.task_timeout)
-    travel = spark.Travel(made, limits, _shared_folder(arguments) or "", _warn)
-    if spark.is_connect(master):
-        from replay.pipeline import connect
+            return connect.engine(master, conf, travel, progress, reason)
+        conf = timeouts(master, seconds) | conf
+    from replay.pipeline.spark_engine import engine
+    from replay.pipeline.spark_start import start_in_background
 
-        return connect.engine(master, dict(arguments.conf), travel, progress, reason)
-    far = timeouts(master, arguments.executor_timeout)
-    start = spark.start_in_background(
-        master, far | dict(arguments.conf), arguments.executor_timeout
-    )
-    return spark.engine(start, progress, reason, travel, told)
+    start = start_in_background(master, conf, seconds)
+    return engine(start, progress, reason, travel, _told(arguments))

@@ -42,7 +42,7 @@ from replay.frames.batch import LogPart, Prepared, Pushed, prepared, schema_for
 from replay.frames.options import RowKind, SourceOptions, read_options
 from replay.frames.stream import Offset, Stream, stream_schema
 from replay.leftovers import WorkFolder
-from replay.pipeline.spark import LogmasterDataSource
+from replay.pipeline.spark_source import LogmasterDataSource
 
 #: The setting without which Spark passes no filters on, and refuses sources that take some.
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from replay.errors import LogReplayError, UsageError
 from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.libraries import REFUSED, differing
+from replay.pipeline.masters import is_kubernetes
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,6 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
     elif is_kubernetes(master):
         hint = _at_the_api_server(message) or hint
     return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
-
-
-def is_kubernetes(master: str) -> bool:
-    """Whether executors are pods."""
-    return master.startswith("k8s://")
 
 
 def _waits(seconds: int) -> dict[str, str]:

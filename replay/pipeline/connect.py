@@ -37,7 +37,6 @@ from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
 from replay.pipeline.libraries import versions
 from replay.pipeline.local import READING, Progress, read_size, silent
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.spark import Travel
 from replay.pipeline.stages import (
     OTHERS,
     BucketBlock,
@@ -48,6 +47,7 @@ from replay.pipeline.stages import (
     results_of,
     scanned,
 )
+from replay.pipeline.travel import Travel
 
 #: A table of blocks, as Spark and as Arrow say it.
 _COLUMNS = "bucket int, block binary"
@@ -173,7 +173,7 @@ def engine(
     reason: str = "",
 ) -> Engine:
     """The engine at a server of Spark Connect, whose session begins when it is needed; progress and
-    ``reason`` as in :func:`replay.pipeline.spark.engine`."""
+    ``reason`` as in :func:`replay.pipeline.spark_engine.engine`."""
     begun = partial(start_session, url, conf, travel.limits.executors or 300)
     return _engine(begun, told_apart(url), travel, progress, reason)
 
@@ -244,9 +244,9 @@ def execute(
     sent: Mapping[str, str],
     travel: Travel,
 ) -> Iterator[bytes]:
-    """Carry out a job as :func:`replay.pipeline.spark.execute` does: the same stages, so the same
-    bytes. UsageError LR1005 where no task runs, or ends, within the limits of ``travel``, or where
-    executors have other libraries than this process."""
+    """Carry out a job as :func:`replay.pipeline.spark_engine.execute` does: the same stages, so the
+    same bytes. UsageError LR1005 where no task runs, or ends, within the limits of ``travel``, or
+    where executors have other libraries than this process."""
     limits = travel.limits
     title = getattr(job, "title", type(job).__name__)
     given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]

@@ -8,10 +8,12 @@ from functools import cache, partial
 from typing import Any
 
 from replay.errors import UsageError
-from replay.pipeline import connect, spark
+from replay.pipeline import connect, spark_engine
 from replay.pipeline.cluster_trouble import Limits
 from replay.pipeline.engine import Engine
-from replay.pipeline.spark import Travel, is_local
+from replay.pipeline.masters import is_local
+from replay.pipeline.spark_start import with_package
+from replay.pipeline.travel import Travel
 
 #: What a command waits for unless it is told otherwise.
 _LIMITS = Limits(executors=300, tasks=3600)
@@ -32,6 +34,6 @@ def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> En
         message = "found a Spark session that was stopped; expected one that runs"
         raise UsageError("LR1005", message, hint="Begin another one, and open the log with it")
     if is_local(str(context.master)):
-        return spark.engine(lambda: context)
+        return spark_engine.engine(lambda: context)
 
-    return spark.engine(cache(partial(spark.with_package, context)), travel=travel)
+    return spark_engine.engine(cache(partial(with_package, context)), travel=travel)

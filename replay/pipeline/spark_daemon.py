@@ -26,7 +26,11 @@ _ARCHIVES = (".zip", ".jar")
 TASKS = "replay.output.jobs"
 
 #: What each worker would import for its first task by itself.
-OF_WORKERS = ("replay.pipeline.spark", "pyspark.worker_message")
+OF_WORKERS = (
+    "replay.pipeline.stages",
+    "replay.pipeline.spark_results",
+    "pyspark.worker_message",
+)
 
 
 def without_archives(path: Sequence[str]) -> list[str]:

@@ -160,6 +160,21 @@ def met(
             yield from _caught(job.meetings, results, hears)
 
 
+def split_size(split: Split) -> int:
+    """The bytes that a task is given with a split."""
+    return split.stop - split.start
+
+
+def block_size(block: BucketBlock) -> int:
+    """The bytes that a task is given with a block."""
+    return len(block[1])
+
+
+def place(number: int) -> int:
+    """The partition of Spark's in which the blocks of a number meet."""
+    return number
+
+
 def error_of(last: int, block: BucketBlock) -> str:
     """The error that a block of a stage is, whose results have the number ``last``, in words; ''
     for others."""

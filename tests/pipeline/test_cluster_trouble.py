@@ -12,9 +12,9 @@ import pytest
 
 from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split
-from replay.pipeline import spark as engine
+from replay.pipeline import spark_engine, spark_watch
 from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
-from replay.pipeline.spark import start_context
+from replay.pipeline.spark_start import start_context
 
 LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
 
@@ -112,7 +112,7 @@ class Described:
 @pytest.mark.spark
 def test_stages_have_names_and_bytes_are_counted(spark: Any) -> None:
     splits = [Split(0, 0, 3_000_000, 1), Split(0, 3_000_000, 5_000_000, 2)]
-    shown = list(engine.execute(spark.sparkContext, Described(False), None, splits))
+    shown = list(spark_engine.execute(spark.sparkContext, Described(False), None, splits))
     assert shown == [b"logreplay: note what is shown (5.0 MB, 2 splits)"] * 2
     assert spark.sparkContext.getLocalProperty("spark.job.description") is None
 
@@ -122,7 +122,7 @@ def test_a_full_disk_is_named_with_its_machine(spark: Any) -> None:
     import socket
 
     with pytest.raises(UsageError, match="LR1006 found No space left on device on") as caught:
-        list(engine.execute(spark.sparkContext, Described(True), None, [Split(0, 0, 9, 1)]))
+        list(spark_engine.execute(spark.sparkContext, Described(True), None, [Split(0, 0, 9, 1)]))
     assert socket.gethostname() in str(caught.value)
     assert "in the stage: note what is shown" in str(caught.value)
 
@@ -153,11 +153,11 @@ SPLITS = [Split(0, start, start + 1, 1) for start in range(4)]
 def test_tasks_that_do_not_end(spark: Any) -> None:
     context, log = spark.sparkContext, cast(LogFile, None)
     # each of two rounds takes less
-    found = list(engine.execute(context, Tasks(1.5), log, SPLITS, limits=Limits(tasks=3)))
+    found = list(spark_engine.execute(context, Tasks(1.5), log, SPLITS, limits=Limits(tasks=3)))
     assert found == [b"result"] * 4
     began = time.monotonic()
     with pytest.raises(UsageError, match="LR1005 found no task that ended within 2 s") as caught:
-        list(engine.execute(context, Tasks(15), log, SPLITS, limits=Limits(tasks=2)))
+        list(spark_engine.execute(context, Tasks(15), log, SPLITS, limits=Limits(tasks=2)))
     assert time.monotonic() - began < 12
     task = r"in the stage: tasks: task 0 \(attempt 0\) on \S+, task 1 "
     assert re.search(task, str(caught.value))
@@ -166,16 +166,16 @@ def test_tasks_that_do_not_end(spark: Any) -> None:
 
 def _let_go(spark: Any) -> None:
     """Wait for tasks of a job that was given up, which other tests would wait for."""
-    list(engine.execute(spark.sparkContext, Tasks(0), cast(LogFile, None), SPLITS))
+    list(spark_engine.execute(spark.sparkContext, Tasks(0), cast(LogFile, None), SPLITS))
 
 
 def test_an_error_of_a_task_does_not_wait_for_all_others(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "_AFTER_ERROR", 1)
+    monkeypatch.setattr(spark_watch, "_AFTER_ERROR", 1)
     began, job = time.monotonic(), Tasks(15, raises=True)
     with pytest.raises(UsageError, match="LR1005 found a reason"):
-        list(engine.execute(spark.sparkContext, job, cast(LogFile, None), SPLITS))
+        list(spark_engine.execute(spark.sparkContext, job, cast(LogFile, None), SPLITS))
     assert time.monotonic() - began < 12
     _let_go(spark)
 

@@ -34,13 +34,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_same_bytes(
     spark: Any, sakila: Path, tmp_path: Path, mode: str, split_bytes: int, records: int
 ) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     options = ScriptOptions(records_per_file=records, trace=True)
     plan = make_plan(log, mode, Selection(), options, split_bytes)
     reference = make_plan(log, mode, Selection(), options, 7 << 20)
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.engine(lambda: spark.sparkContext)
+    )
     second = write_bundle(reference, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 0
@@ -63,7 +65,7 @@ def test_small_framings_agree(sakila_small: Path, tmp_path: Path) -> None:
 
 def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
     """A unit with a damaged value is set aside by both engines, with the same finding."""
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     raw = bytearray((sakila_small / "small.dat").read_bytes())
     place = raw.find("UB".encode("cp037"))
@@ -72,7 +74,9 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
     damaged.write_bytes(raw)
     log = open_log(sakila_small / "small.ctl", [damaged], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions())
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.engine(lambda: spark.sparkContext)
+    )
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 8
@@ -80,12 +84,14 @@ def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path
 
 
 def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path: Path) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
     plan = make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10)
     assert len(plan.splits) > 3
-    first = write_bundle(plan, log, tmp_path / "spark", engine.engine(lambda: spark.sparkContext))
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.engine(lambda: spark.sparkContext)
+    )
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
     assert contents(first.folder / "quarantine") == contents(second.folder / "quarantine")
@@ -95,7 +101,7 @@ def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path:
 def test_an_error_in_a_task_arrives_as_it_was_raised(
     spark: Any, incomplete: Path, tmp_path: Path
 ) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     raw = (incomplete / "incomplete.dat").read_bytes()
     cut = tmp_path / "cut.dat"
@@ -105,7 +111,7 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(
     cut.write_bytes(raw[:-100])
     with pytest.raises(InputError, match="LR2006"):
         list(
-            engine.execute(
+            spark_engine.execute(
                 spark.sparkContext,
                 SurveyJob(KeySpaces(log.catalog), StartUnits(incomplete=True)),
                 log,
@@ -115,9 +121,9 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(
 
 
 def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
-    from replay.pipeline.spark import register
+    from replay.pipeline.spark_source import LogmasterDataSource
 
-    register(spark)
+    spark.dataSource.register(LogmasterDataSource)
     frame = (
         spark.read.format("logmaster")
         .option("control", str(sakila_small / "small.ctl"))
@@ -132,7 +138,7 @@ def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
 
 def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
     """What a replay carries out does not depend on the engine either."""
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     plan = replace(
@@ -142,7 +148,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
     )
     folders = tmp_path / "spark", tmp_path / "local"
     for folder, way in zip(
-        folders, (engine.engine(lambda: spark.sparkContext), local.ENGINE), strict=True
+        folders, (spark_engine.engine(lambda: spark.sparkContext), local.ENGINE), strict=True
     ):
         folder.mkdir()
         write(way, plan, log, folder)

@@ -96,14 +96,14 @@ def test_tasks_compare_before_they_begin(
     spark: Any, monkeypatch: pytest.MonkeyPatch, release: str, refused: bool
 ) -> None:
     """A context of the user's own, whose daemon is Spark's."""
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     same = ".".join(versions()["sqlglot"].split(".")[:2])
     mine = {**versions(), "sqlglot": release.format(same=same)}
-    monkeypatch.setattr(engine, "versions", lambda: mine)
+    monkeypatch.setattr(spark_engine, "versions", lambda: mine)
     said: list[str] = []
     log, context = cast(LogFile, None), spark.sparkContext
-    results = engine.execute(context, Lengths(), log, SPLITS, warned=said.append)
+    results = spark_engine.execute(context, Lengths(), log, SPLITS, warned=said.append)
     if refused:
         with pytest.raises(UsageError, match="LR1005 found other libraries") as caught:
             list(results)

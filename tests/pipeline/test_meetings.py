@@ -65,11 +65,11 @@ def test_tasks_find_what_the_driver_finds(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_spark_finds_them_too(spark: Any, tmp_path: Path) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     plan, log = contradictory_log(tmp_path)
     write_bundle(plan, log, tmp_path / "local", local.ENGINE)
-    tasks = engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.engine(lambda: spark.sparkContext)
     write_bundle(plan, log, tmp_path / "spark", tasks)
     assert files(tmp_path / "local") == files(tmp_path / "spark")
 

@@ -108,12 +108,12 @@ def test_bundles_are_the_same(tmp_path: Path) -> None:
 
 
 def test_bundles_of_spark_are_those_of_the_local_engine(spark: Any, tmp_path: Path) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     log = open_log(*built().write(tmp_path, files=2, seed=3))
     here, _ = plans(log, Counting())
     options = ScriptOptions(records_per_file=100)
-    tasks = engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.engine(lambda: spark.sparkContext)
     there = make_plan(log, "redo", Selection(), options, 5_000, tasks)
     assert len(there.digests) == 2
     one = write_bundle(here, log, tmp_path / "here", local.ENGINE)

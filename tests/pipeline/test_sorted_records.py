@@ -21,8 +21,7 @@ from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import available
 from replay.logs import LogFile, Split
-from replay.pipeline import local, sorted_records
-from replay.pipeline import spark as engine
+from replay.pipeline import local, sorted_records, spark_engine
 from replay.pipeline.packed_records import packed
 from replay.pipeline.sorted_records import in_commit_order
 
@@ -162,7 +161,9 @@ def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.spark
 def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
     log = SimpleNamespace()
-    results = engine.execute(spark.sparkContext, Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)])
+    results = spark_engine.execute(
+        spark.sparkContext, Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)]
+    )
     ((place, folders),) = map(pickle.loads, results)
     assert any(Path(folder) in place.parents for folder in folders.split(","))
 

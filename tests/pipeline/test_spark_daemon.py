@@ -6,10 +6,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import pyspark
 
+from replay.logs import LogFile, Split
 from replay.pipeline.spark_daemon import until_spark_goes, without_archives
 
 PACKAGE = Path(pyspark.__file__).parent
@@ -45,7 +49,8 @@ from pyspark import daemon
 
 def manager():
     inherited = set(sys.modules)
-    import replay.output.datasets, replay.output.jobs, replay.output.scripts, replay.pipeline.spark
+    import replay.output.datasets, replay.output.jobs, replay.output.scripts
+    import replay.pipeline.spark_results, replay.pipeline.stages
     print(len(inherited), *sorted(set(sys.modules) - inherited | {"pandas"} & inherited))
 
 daemon.manager = manager
@@ -59,6 +64,39 @@ def test_a_worker_inherits_all_that_its_tasks_import() -> None:
     inherited, *imported = done.stdout.split()
     assert int(inherited) > 0
     assert imported == []
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Says which modules of the engine a worker has."""
+
+    title: str = "imported"
+    buckets: int = 1
+    meetings: int = 1
+
+    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
+        yield 0, b""
+
+    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield b""
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        yield 0, result
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield from (name.encode() for name in sys.modules if name.startswith("replay.pipeline.s"))
+
+
+def test_workers_import_what_tasks_do_and_not_the_engine(spark: Any) -> None:
+    """Nor what starts Java or looks after a job, all of which they had to wait for."""
+    from replay.pipeline import spark_engine
+
+    log, told = cast(LogFile, None), list[Any]()
+    splits = [Split(0, 0, 1, 1)]
+    names = spark_engine.execute(spark.sparkContext, Imported(), log, splits, told=told.append)
+    here = {name.decode() for name in names}
+    assert {"replay.pipeline.spark_results", "replay.pipeline.stages"} <= here
+    assert not {f"replay.pipeline.spark_{room}" for room in ("engine", "start", "watch")} & here
 
 
 def test_a_worker_that_spark_no_longer_hears_ends_in_silence() -> None:

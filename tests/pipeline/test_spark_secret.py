@@ -6,9 +6,9 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from replay.pipeline import spark as engine
+from replay.pipeline import spark_start
 from replay.pipeline.java_archive import JavaArchive
-from replay.pipeline.spark import _authenticated
+from replay.pipeline.spark_start import _authenticated
 
 
 def test_a_session_authenticates(spark: SparkSession) -> None:
@@ -35,9 +35,9 @@ def test_java_has_no_secret_on_its_command_line(monkeypatch: pytest.MonkeyPatch)
         raise InterruptedError
 
     monkeypatch.setattr(SparkContext, "_gateway", None)
-    monkeypatch.setattr(engine, "launch_gateway", launch)
+    monkeypatch.setattr(spark_start, "launch_gateway", launch)
     token = ("spark.kubernetes.authenticate.oauthToken", "S3cret")
     settings = SparkConf(loadDefaults=False).setAll([("spark.app.name", "a"), token])
     with pytest.raises(InterruptedError):
-        engine._start_java(settings, JavaArchive(None))
+        spark_start._start_java(settings, JavaArchive(None))
     assert given == [("spark.app.name", "a")]

@@ -73,11 +73,11 @@ def test_tasks_of_this_process(threads: int) -> None:
 
 
 def test_tasks_of_spark(spark: Any) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     events: list[TaskEvent] = []
     log = cast(LogFile, None)
-    results = engine.execute(spark.sparkContext, Sums(), log, SPLITS, told=events.append)
+    results = spark_engine.execute(spark.sparkContext, Sums(), log, SPLITS, told=events.append)
     check(events, list(results))
 
 
@@ -130,12 +130,12 @@ def test_a_task_of_spark_that_fails(spark: Any, part: str, ours: bool) -> None:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     events: list[TaskEvent] = []
     job, log = Fails(part=part, ours=ours), cast(LogFile, None)
     with pytest.raises(UsageError if ours else (PySparkException, Py4JError)):
-        list(engine.execute(spark.sparkContext, job, log, SPLITS, told=events.append))
+        list(spark_engine.execute(spark.sparkContext, job, log, SPLITS, told=events.append))
     check_failed(events, part, ours)
 
 
@@ -178,12 +178,12 @@ def test_splits_that_are_worth_less_than_a_task_share_one(
     spark: Any, splits: int, tasks: int
 ) -> None:
     """Both cores have something to do, whatever the job says."""
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     events: list[TaskEvent] = []
     some = [Split(number, 0, 10, 1) for number in range(splits)]
     log = cast(LogFile, None)
-    results = engine.execute(spark.sparkContext, Ranges(), log, some, told=events.append)
+    results = spark_engine.execute(spark.sparkContext, Ranges(), log, some, told=events.append)
     assert sorted(int.from_bytes(result, "big") for result in results) == list(range(splits))
     assert len(events) == tasks
     assert sum(event.bytes for event in events) == splits * 10

@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.errors import Refusal
-from replay.pipeline.spark import engine
+from replay.pipeline.spark_engine import engine
 from tests.support import luwsakila, solidsakila
 from tests.support.luwbuilder import catalog_csv
 from tests.support.solidbuilder import Framing, write_catalog, write_rows

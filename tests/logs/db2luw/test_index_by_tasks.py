@@ -227,13 +227,13 @@ def test_what_was_unpacked_here_is_not_given_to_tasks_elsewhere(
 def test_bundles_of_spark_are_those_of_the_local_engine(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     inputs = large_log(tmp_path, 400)
     here = reader.open_log(inputs)
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(opening, "_SPLIT_BYTES", 20_000)
-    tasks = engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.engine(lambda: spark.sparkContext)
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert set(there.digests) == {str(tmp_path / "log")}
     assert str(there.arrays[0]).endswith("entries.npy")

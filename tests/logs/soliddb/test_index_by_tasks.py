@@ -359,7 +359,7 @@ def test_files_that_tasks_do_not_find_are_read_here(
 def test_bundles_of_spark_are_those_of_the_local_engine(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     log = LogBuilder()
     for number in range(400):
@@ -368,7 +368,7 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     here = reader.open_log(inputs)
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(export_ranges, "RANGE_BYTES", 20_000)
-    tasks = engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.engine(lambda: spark.sparkContext)
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert str(there.arrays[0]).endswith("entries.npy")
     assert set(there.digests) == set(inputs.log)

@@ -1,0 +1,20 @@
+"""Kinds of Spark masters, as their URLs tell them apart."""
+
+from __future__ import annotations
+
+import re
+
+
+def is_local(master: str) -> bool:
+    """Whether the tasks of a master run in processes that share everything with this one."""
+    return re.fullmatch(r"local(\[.*\])?", master) is not None
+
+
+def is_connect(master: str) -> bool:
+    """Whether a master is a server of Spark Connect (:mod:`replay.pipeline.connect`)."""
+    return master.startswith("sc://")
+
+
+def is_kubernetes(master: str) -> bool:
+    """Whether executors are pods."""
+    return master.startswith("k8s://")

@@ -1,0 +1,199 @@
+"""Starting Spark: Java and its command line, the settings of a context, and this package, which
+travels to executors. What is known of the Java that this process started is here."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+
+from replay.changes.settings import is_secret_setting
+from replay.errors import UsageError
+from replay.leftovers import WorkFolder
+from replay.machine import hidden
+from replay.pipeline import kubernetes
+from replay.pipeline.cluster_trouble import (
+    check_settings,
+    never_started,
+    not_started,
+)
+from replay.pipeline.java import prepare_environment, program_of
+from replay.pipeline.java_archive import JavaArchive, java_archive
+from replay.pipeline.java_words import GIVES_UP, QuietPipe
+from replay.pipeline.libraries import VARIABLE, versions, written
+from replay.pipeline.masters import is_kubernetes, is_local
+from replay.pipeline.package_archive import write_archive
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS
+
+#: Seconds that Spark has to start, at least.
+_STARTING = 60
+
+
+def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
+    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors
+    only. Raises UsageError (LR1005) when it does not start."""
+    if os.environ.get("SPARK_REMOTE"):
+        raise UsageError(
+            "LR1005",
+            f"found a server of Spark Connect (SPARK_REMOTE) and --master {master}; expected one of"
+            " them",
+            hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
+        )
+    check_settings(master, os.environ)
+    prepare_environment(master)
+    travels = {} if is_local(master) else _travelling(conf)
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    logging.getLogger().addFilter(_of_others)
+    program = program_of(Path(os.environ["JAVA_HOME"]))
+    archive = java_archive(program, DEFAULTS[JAVA_OPTIONS])
+    java = {JAVA_OPTIONS: f"{DEFAULTS[JAVA_OPTIONS]} {archive.options}".rstrip()}
+    settings = (
+        SparkConf()
+        .setMaster(master)
+        .setAppName("logreplay")
+        .setAll([*{**DEFAULTS, **java, **_authenticated(master), **conf, **travels}.items()])
+    )
+    try:
+        _start_java(settings, archive)
+        context = SparkContext.getOrCreate(settings)
+    except (PySparkException, Py4JError) as error:
+        raise not_started(master, error, said_of_pods()) from error
+    context.setLogLevel("ERROR")
+    # that Java is gone is told by whoever waits for it
+    context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
+    if is_kubernetes(master):
+        atexit.register(_end, context)
+    return context
+
+
+def _of_others(record: logging.LogRecord) -> bool:
+    """Py4J says by the root logger, with a traceback, that Java is gone."""
+    return "py4j" not in record.pathname
+
+
+@cache
+def _archive() -> Path:
+    """The archive of this package, for as long as this process lives."""
+    folder = WorkFolder()
+    atexit.register(folder.cleanup)
+    return write_archive(Path(folder.name))
+
+
+def with_package(context: SparkContext) -> SparkContext:
+    """A context that runs already, whose tasks find this package before any other."""
+    if _archive().name not in (context._python_includes or ()):
+        context.addPyFile(str(_archive()))
+    return context
+
+
+def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which this package travels to executors that know nothing of it, or have another
+    version: Spark puts the archive into their working folder before the first task, and Python
+    looks there first."""
+    archive, path = _archive(), "spark.executorEnv.PYTHONPATH"
+    return {
+        "spark.files": ",".join(filter(None, (archive.as_uri(), conf.get("spark.files")))),
+        path: os.pathsep.join(filter(None, (archive.name, conf.get(path)))),
+        f"spark.executorEnv.{VARIABLE}": written(versions()),
+    }
+
+
+def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
+    """Start Java with its chatter left out, unless it runs already. Others of this machine can read
+    its command line: what is secret is not there, but comes with the context."""
+    if SparkContext._gateway is not None:
+        return
+    pipe = QuietPipe()
+    try:
+        to = {"stdout": pipe.write, "stderr": pipe.write}
+        public = [one for one in settings.getAll() if not is_secret_setting(one[0])]
+        words = SparkConf(loadDefaults=False).setAll(public)
+        gateway = launch_gateway(words, to)  # type: ignore[no-untyped-call]
+    finally:
+        pipe.started()
+    atexit.register(pipe.hush)
+    pipe.process = gateway.proc
+    _pipes.append(pipe)
+    _archives.append(archive)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+#: That of the Java that this process started.
+_pipes: list[QuietPipe] = []
+
+
+def said_of_pods() -> str:
+    """What Java said of pods, or nothing."""
+    return _pipes[-1].pods if _pipes else ""
+
+
+def java_has_ended() -> bool:
+    """Whether Java was started here, and is gone."""
+    return any(pipe.has_ended() for pipe in _pipes[-1:])
+
+
+def _end(context: SparkContext) -> None:
+    """End a context whose executors are pods, unless Spark ends by itself."""
+    if not said_of_pods().startswith(GIVES_UP):
+        kubernetes.end(context)
+
+
+def _authenticated(master: str) -> dict[str, str]:
+    """Settings by which the parts of Spark ask each other for a secret. Spark makes one itself but
+    for a cluster of its own, where all who take part must be given the same."""
+    if master.startswith("local-cluster"):
+        secret = os.urandom(32).hex()
+        return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
+    own_cluster = master.startswith(("local", "yarn", "k8s"))
+    return {"spark.authenticate": "true"} if own_cluster else {}
+
+
+def start_in_background(
+    master: str, conf: Mapping[str, str], seconds: int | None = None
+) -> Callable[[], SparkContext]:
+    """Begin to start a context (most of which is waiting for Java); the function returned waits for
+    it and gives it, or raises what went wrong: UsageError (LR1005) where it was waited for in vain
+    for so many ``seconds`` (a minute at least; None: however long that takes)."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
+    future = pool.submit(_start_lean, master, conf)
+    pool.shutdown(wait=False)
+
+    def started() -> SparkContext:
+        if seconds is None:
+            return future.result()
+        allowed = max(seconds, _STARTING)
+        wait([future], allowed)
+        if future.done():
+            return future.result()
+        for pipe in _pipes[-1:]:
+            pipe.kill()
+        raise never_started(master, allowed)
+
+    return started
+
+
+def _start_lean(master: str, conf: Mapping[str, str]) -> SparkContext:
+    """:func:`start_context` for a command. To make an object of Java, pyspark asks the tools of its
+    tests which packages there are, which imports pandas: here they find none. What is made of that
+    (:func:`replay.pipeline.connect.start_session` forgets it) would be wrong for others."""
+    with hidden("pandas", "google"):
+        return start_context(master, conf)
+
+
+#: That of the Java that this process started, until it carried out a job.
+_archives: list[JavaArchive] = []
+
+
+def count_archives() -> None:
+    """A run carried out a job, which the archive that Java was started with takes note of."""
+    while _archives:
+        _archives.pop().count()

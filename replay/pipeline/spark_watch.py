@@ -1,0 +1,249 @@
+"""What looks after a job while Spark works for it: its progress, the tasks that end, when it is
+given up, and why Spark failed."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import cast
+
+from py4j.protocol import Py4JError
+from pyspark import Accumulator, SparkContext
+from pyspark.errors import PySparkException
+
+from replay.errors import LogReplayError
+from replay.logs import Split
+from replay.pipeline import kubernetes
+from replay.pipeline.cluster_trouble import (
+    Limits,
+    java_ended,
+    no_task_ended,
+    pods_given_up,
+    why_failed,
+)
+from replay.pipeline.engine import Job
+from replay.pipeline.failed_tasks import FailedTasks
+from replay.pipeline.java_words import GIVES_UP
+from replay.pipeline.local import READING, Progress, read_size
+from replay.pipeline.masters import is_kubernetes
+from replay.pipeline.spark_start import java_has_ended, said_of_pods
+from replay.pipeline.task_events import TaskEvent, Told
+
+#: Seconds between two looks at a running job.
+_LOOKS = 0.5
+
+#: Seconds for which the tasks of a job go on after one has raised an error of ours.
+_AFTER_ERROR = 30
+
+#: Tasks that are looked at for those that do not end.
+_LISTED = 10_000
+
+
+@contextmanager
+def watched(
+    context: SparkContext,
+    job: tuple[str, Sequence[Split], int, int],
+    limited: tuple[Progress, Limits],
+    counts: tuple[Accumulator[int], Accumulator[bytes], Accumulator[list[TaskEvent]]],
+    told: Told | None,
+) -> Iterator[None]:
+    """What looks after Spark while it works for a ``job`` (its title, splits, tasks that scan them,
+    buckets). Raises LogReplayError where that is why Spark failed."""
+    title, splits, tasks, buckets = job
+    read, error, events = counts
+    watch = _ProgressWatch(context, (splits, tasks), *limited, read, error)
+    with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
+        try:
+            yield
+        except (Py4JError, PySparkException, ConnectionError) as failure:
+            reason = watch.reason(failure, title)
+            if reason is None:
+                raise
+            raise reason from failure
+
+
+@contextmanager
+def going_on(job: Job) -> Iterator[None]:
+    """Raises LogReplayError where Spark is gone between what is watched of a job."""
+    try:
+        yield
+    except (Py4JError, PySparkException, ConnectionError) as failure:
+        reason = _gone(failure, getattr(job, "title", type(job).__name__), ())
+        if reason is None:
+            raise
+        raise reason from failure
+
+
+def _gone(failure: Exception, title: str, pods: Sequence[str]) -> LogReplayError | None:
+    """Why Spark is gone in a job (called ``title``), if it is; ``pods``: what is known of them."""
+    said = said_of_pods()
+    if said.startswith(GIVES_UP):
+        return pods_given_up(said)
+    stopped = "stopped SparkContext" in str(failure)
+    silent = not hasattr(failure, "java_exception")
+    if stopped or (silent and java_has_ended()):
+        return java_ended(title, [*pods, *filter(None, [said])])
+    return None
+
+
+@contextmanager
+def _told_of(
+    context: SparkContext, title: str, events: Accumulator[list[TaskEvent]], told: Told | None
+) -> Iterator[None]:
+    """Tell of the tasks of the job that this thread carries out, as they end."""
+    if told is None:
+        yield
+        return
+    done, failed = threading.Event(), FailedTasks(context, title, told)
+
+    def tell() -> None:
+        count = 0
+        while True:
+            ended = done.wait(_LOOKS)
+            for event in events.value[count:]:
+                told(event)
+                count += 1
+            with suppress(Py4JError, ConnectionError):  # Java is gone
+                failed.end() if ended else failed.look()
+            if ended:
+                return
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def _described(
+    context: SparkContext, title: str, splits: Sequence[Split], buckets: int
+) -> Iterator[None]:
+    """Name the stages of a job in Spark's pages."""
+    name = "spark.job.description"
+    before = context.getLocalProperty(name)
+    size = f"{read_size(splits) / 1e6:,.1f} MB, {len(splits):,} splits"
+    then = f", then {buckets:,} buckets" if buckets else ""
+    context.setLocalProperty(name, f"logreplay: {title} ({size}{then})")
+    try:
+        yield
+    finally:
+        with suppress(Py4JError, ConnectionError):  # Java is gone
+            context.setLocalProperty(name, before)  # type: ignore[arg-type]
+
+
+class _ProgressWatch:
+    """Reports the progress of the running job from Spark's status tracker, in a thread of its own,
+    and ends a job by its ``limits``: ``expired`` says after how many seconds without an executor,
+    ``came`` whether there was one, ``stalled`` which tasks do not end; and where a task raised an
+    ``error`` of ours, for which others are waited for a while only: which of several is told shall
+    not depend on which came first. ``read`` counts the bytes that tasks have read; ``scan``: the
+    splits that are scanned, and by how many tasks."""
+
+    def __init__(
+        self,
+        context: SparkContext,
+        scan: tuple[Sequence[Split], int],
+        progress: Progress,
+        limits: Limits,
+        read: Accumulator[int],
+        error: Accumulator[bytes],
+    ) -> None:
+        self.context, self.limits, self.read = context, limits, read
+        self.raised, self.error = error, b""
+        self.conf = dict(context.getConf().getAll())  # Java may be gone when it is needed
+        self.expired: int | None = None
+        self.came, self.pods = False, list[str]()
+        self.stalled: list[str] | None = None
+        self.tracker, self.progress = context.statusTracker(), progress
+        self.tasks, self.size = scan[1], read_size(scan[0])
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> _ProgressWatch:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def reason(self, failure: Exception, title: str) -> LogReplayError | None:
+        """Why the job (called ``title``) failed, where that is known."""
+        if self.error:
+            return cast(LogReplayError, pickle.loads(self.error))
+        if self.stalled is not None:
+            return no_task_ended(title, self.limits.tasks or 0, self.stalled)
+        reason = _gone(failure, title, self.pods)
+        if reason is not None:
+            return reason
+        pods = [*self.pods, *filter(None, [said_of_pods()])]
+        return why_failed(self.conf, failure, title, self.expired, self.came, pods)
+
+    def _executors(self) -> int:
+        """How many there are; the driver is listed too."""
+        return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
+
+    def _watch(self) -> None:
+        # Java is gone, as the thread that waits for the job hears, too
+        with suppress(Py4JError, ConnectionError):
+            self._look_on()
+
+    def _look_on(self) -> None:
+        alone = still = since = 0.0
+        ended: list[tuple[int, int, int]] = []
+        while not self.done.wait(_LOOKS):
+            there = self.limits.executors is None or self._executors() > 0
+            self.came |= there
+            alone = 0.0 if there else alone + _LOOKS
+            before, ended = ended, self._ended()
+            still = 0.0 if ended != before or not there else still + _LOOKS
+            if self.limits.executors is not None and alone >= self.limits.executors:
+                self.expired = self.limits.executors
+                if is_kubernetes(self.conf.get("spark.master", "")):
+                    self.pods = kubernetes.states(self.context)
+            elif self.limits.tasks is not None and still >= self.limits.tasks:
+                self.stalled = self._running([stage for stage, _, _ in ended])
+            elif since >= _AFTER_ERROR:
+                self.error = self.raised.value
+            else:
+                since += _LOOKS if self.raised.value else 0.0
+                continue
+            self.context.cancelAllJobs()
+            return
+
+    def _ended(self) -> list[tuple[int, int, int]]:
+        """Stages that run, with their tasks that have ended, well and otherwise."""
+        ended = []
+        for stage in self.tracker.getActiveStageIds():
+            info = self.tracker.getStageInfo(stage)
+            if info is None:
+                continue
+            ended.append((stage, info.numCompletedTasks, info.numFailedTasks))
+            if info.numTasks == self.tasks and stage % 2 == 0:
+                # a split that was read twice counts twice
+                self.progress(READING, min(self.read.value, self.size), self.size)
+            else:
+                self.progress("writing", info.numCompletedTasks, info.numTasks)
+        return ended
+
+    def _running(self, stages: Sequence[int]) -> list[str]:
+        """The tasks of stages that run, each with the machine that has it."""
+        store = self.context._jsc.sc().statusStore()
+        running = []
+        for stage in stages:
+            info = self.tracker.getStageInfo(stage)
+            if info is None:
+                continue
+            tasks = store.taskList(stage, info.currentAttemptId, _LISTED)
+            for at in range(tasks.size()):
+                task = tasks.apply(at)
+                if task.status() == "RUNNING":
+                    running.append(
+                        f"task {task.index()} (attempt {task.attempt()}) on {task.host()}"
+                    )
+        return running
