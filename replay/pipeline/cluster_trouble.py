@@ -51,8 +51,8 @@ _AT_THE_API_SERVER = {
         " authority"
     ),
     GIVES_UP: (
-        "The log of a pod says why it ended: --conf"
-        " spark.kubernetes.executor.deleteOnTermination=false keeps pods that have ended"
+        "Their logs say why they ended: yarn logs -applicationId ID has those of containers, and"
+        " --conf spark.kubernetes.executor.deleteOnTermination=false keeps pods that have ended"
     ),
     "[Tt]imeout|refused|No route|UnknownHost|reset|closed": (
         "Is --master k8s://URL the address of the API server, and can it be reached from here?"
@@ -64,7 +64,7 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
     """What is said where Spark does not start because of an error. ``pods``: what Spark said of
     pods, or nothing."""
     if pods.startswith(GIVES_UP):
-        return pods_given_up(pods)
+        return executors_given_up(pods)
     message = shortened(pods) or said_by(error)
     hint = "Look at --master and --conf; --engine local does without Spark"
     if getattr(error, "java_exception", None) is None:
@@ -130,11 +130,12 @@ def _at_the_api_server(message: str) -> str:
     return next(found, "")
 
 
-def pods_given_up(said: str) -> UsageError:
-    """What is said where Spark ended by itself because of pods, of which it ``said`` that last."""
+def executors_given_up(said: str) -> UsageError:
+    """What is said where Spark ended by itself because of executors, of which it ``said`` that
+    last."""
     return UsageError(
         "LR1005",
-        f"found that Spark gave up its pods: {shortened(said)}; expected executors that stay",
+        f"found that Spark gave up its executors: {shortened(said)}; expected executors that stay",
         hint=_at_the_api_server(said),
     )
 
@@ -290,7 +291,27 @@ def _of_python(text: str, where: str) -> UsageError | None:
             f"found another Python on an executor: {python[0]}",
             hint="PYSPARK_PYTHON names the Python of the executors",
         )
-    return None
+    return _not_begun(text, where)
+
+
+def _not_begun(text: str, where: str) -> UsageError | None:
+    """What is said where the Python of an executor ended before it had a task."""
+    ended = re.search(r"Error from python worker:\n(.*?)\n *PYTHONPATH was:", text, re.DOTALL)
+    words = [line.strip() for line in ended[1].splitlines() if line.strip()] if ended else []
+    if not words:
+        return None
+    hint = "PYSPARK_PYTHON names the Python of the executors"
+    if "AF_UNIX" in words[-1]:
+        hint = (
+            "The temporary folder of its Java (java.io.tmpdir) is too long a path for a socket:"
+            " --conf spark.python.unix.domain.socket.enabled=false does without"
+        )
+    return UsageError(
+        "LR1005",
+        f"found that the Python of an executor{where} ended as it began: {words[-1]}; expected it"
+        " to wait for tasks",
+        hint=hint,
+    )
 
 
 def _too_large(conf: Mapping[str, str], text: str, title: str) -> LogReplayError | None:

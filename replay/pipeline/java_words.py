@@ -30,8 +30,12 @@ _EXPECTED = (
     "EOFError",
     "SystemExit",
 )
-#: What Spark says of pods that it cannot have, which is repeated (see log4j2.properties).
-_PODS = re.compile(r"[\d:]+ spark ERROR ExecutorPods\w+: (.*)")
+#: What Spark says of pods that it cannot have, which is repeated, and of an application of YARN
+#: that is over, with all its executors (see log4j2.properties).
+_EXECUTORS = re.compile(
+    r"[\d:]+ spark ERROR (?:ExecutorPods\w+|YarnClientSchedulerBackend):"
+    r" (?:(?:D|Application d)iagnostics message: )?(.*)"
+)
 GIVES_UP = "Max number of executor failures"
 #: Seconds within which a process is gone once it does not answer any more.
 _GOING = 5
@@ -60,11 +64,11 @@ def worth_saying(lines: Iterable[str]) -> Iterator[str]:
 
 class QuietPipe:
     """A place for a process to write its errors to; what is :func:`worth_saying` goes on to ours,
-    until :meth:`hush`. ``pods`` is the last that was said of pods, which is for an error to say;
-    ``process``: the process, once it is known."""
+    until :meth:`hush`. ``executors`` is the last that was said of these, which is for an error to
+    say; ``process``: the process, once it is known."""
 
     def __init__(self) -> None:
-        self.pods, self.process = "", cast("subprocess.Popen[bytes] | None", None)
+        self.executors, self.process = "", cast("subprocess.Popen[bytes] | None", None)
         self._read, self.write = os.pipe()
         self._hushed = threading.Event()
         threading.Thread(target=self._pass_on, daemon=True, name="java-words").start()
@@ -93,10 +97,10 @@ class QuietPipe:
     def _pass_on(self) -> None:
         with os.fdopen(self._read, encoding="utf-8", errors="replace") as lines:
             for line in worth_saying(lines):
-                if found := _PODS.match(line):
+                if found := _EXECUTORS.match(line):
                     said = found[1].strip()
-                    why = f": {self.pods}" if self.pods and said.startswith(GIVES_UP) else ""
-                    self.pods = said + why
+                    why = self.executors if said.startswith(GIVES_UP) else ""
+                    self.executors = ": ".join(filter(None, [said, why])) or self.executors
                 elif not self._hushed.is_set():
                     sys.stderr.write(line)
                     sys.stderr.flush()

@@ -28,3 +28,10 @@ DEFAULTS: dict[str, str] = {
     "spark.shuffle.sort.bypassMergeThreshold": "1",
     JAVA_OPTIONS: (f"{_JVM} -Dlog4j2.configurationFile={_LOG4J.as_uri()}"),
 }
+
+
+def of_master(master: str) -> dict[str, str]:
+    """What the engine asks of a master on top of that. The path of a socket has 107 octets at most
+    (unix(7)), and the temporary folder of a container of YARN lies deep: its workers are asked by
+    TCP."""
+    return {"spark.python.unix.domain.socket.enabled": "false"} if master == "yarn" else {}

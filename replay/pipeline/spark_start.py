@@ -32,7 +32,7 @@ from replay.pipeline.java_words import GIVES_UP, QuietPipe
 from replay.pipeline.libraries import VARIABLE, versions, written
 from replay.pipeline.masters import is_kubernetes, is_local
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master
 
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
@@ -60,13 +60,13 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         SparkConf()
         .setMaster(master)
         .setAppName("logreplay")
-        .setAll([*{**DEFAULTS, **java, **_authenticated(master), **conf, **travels}.items()])
+        .setAll([*{**_asked(master), **java, **conf, **travels}.items()])
     )
     try:
         _start_java(settings, archive)
         context = SparkContext.getOrCreate(settings)
     except (PySparkException, Py4JError) as error:
-        raise not_started(master, error, said_of_pods()) from error
+        raise not_started(master, error, said_of_executors()) from error
     context.setLogLevel("ERROR")
     # that Java is gone is told by whoever waits for it
     context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
@@ -131,9 +131,9 @@ def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
 _pipes: list[QuietPipe] = []
 
 
-def said_of_pods() -> str:
-    """What Java said of pods, or nothing."""
-    return _pipes[-1].pods if _pipes else ""
+def said_of_executors() -> str:
+    """What Java said of executors, pods or containers, or nothing."""
+    return _pipes[-1].executors if _pipes else ""
 
 
 def java_has_ended() -> bool:
@@ -143,8 +143,13 @@ def java_has_ended() -> bool:
 
 def _end(context: SparkContext) -> None:
     """End a context whose executors are pods, unless Spark ends by itself."""
-    if not said_of_pods().startswith(GIVES_UP):
+    if not said_of_executors().startswith(GIVES_UP):
         kubernetes.end(context)
+
+
+def _asked(master: str) -> dict[str, str]:
+    """The settings of a run of which nothing else is said."""
+    return {**DEFAULTS, **of_master(master), **_authenticated(master)}
 
 
 def _authenticated(master: str) -> dict[str, str]:

@@ -18,9 +18,9 @@ from replay.logs import Split
 from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
     Limits,
+    executors_given_up,
     java_ended,
     no_task_ended,
-    pods_given_up,
     why_failed,
 )
 from replay.pipeline.engine import Job
@@ -28,7 +28,7 @@ from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.local import READING, Progress, read_size
 from replay.pipeline.masters import is_kubernetes
-from replay.pipeline.spark_start import java_has_ended, said_of_pods
+from replay.pipeline.spark_start import java_has_ended, said_of_executors
 from replay.pipeline.task_events import TaskEvent, Told
 
 #: Seconds between two looks at a running job.
@@ -78,9 +78,9 @@ def going_on(job: Job) -> Iterator[None]:
 
 def _gone(failure: Exception, title: str, pods: Sequence[str]) -> LogReplayError | None:
     """Why Spark is gone in a job (called ``title``), if it is; ``pods``: what is known of them."""
-    said = said_of_pods()
+    said = said_of_executors()
     if said.startswith(GIVES_UP):
-        return pods_given_up(said)
+        return executors_given_up(said)
     stopped = "stopped SparkContext" in str(failure)
     silent = not hasattr(failure, "java_exception")
     if stopped or (silent and java_has_ended()):
@@ -181,7 +181,7 @@ class _ProgressWatch:
         reason = _gone(failure, title, self.pods)
         if reason is not None:
             return reason
-        pods = [*self.pods, *filter(None, [said_of_pods()])]
+        pods = [*self.pods, *filter(None, [said_of_executors()])]
         return why_failed(self.conf, failure, title, self.expired, self.came, pods)
 
     def _executors(self) -> int:

@@ -161,7 +161,7 @@ TROUBLES = {
     "full": "found no executor of k8s://{url} within 5 s (--executor-timeout), in the stage: write"
     " scripts (2 pods Pending: Unschedulable: 0/1 nodes are available: 1 Insufficient memory.)",
     "image": "(2 pods Pending: ImagePullBackOff: Back-off pulling image ",
-    "crash": "found that Spark gave up its pods: Max number of executor failures (3) reached",
+    "crash": "found that Spark gave up its executors: Max number of executor failures (3) reached",
     "token": "Message: Unauthorized. The API server does not know the account: spark.kubernetes.",
     "role": "cannot create pods; expected executors that stay. The account that asks needs a role",
     "silent": ". Is --master k8s://URL the address of the API server, and can it be reached",

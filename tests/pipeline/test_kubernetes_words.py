@@ -112,10 +112,10 @@ def test_what_spark_says_of_pods_is_kept_for_the_error(capsys: pytest.CaptureFix
     os.write(pipe.write, "".join(f"{line}\n" for line in lines).encode())
     pipe.started()
     end = time.monotonic() + 60
-    while not pipe.pods.startswith("Max") and time.monotonic() < end:
+    while not pipe.executors.startswith("Max") and time.monotonic() < end:
         time.sleep(0.01)
     assert capsys.readouterr().err == f"{lines[1]}\n"
-    told = not_started("k8s://https://h", OfJava("java.lang.Exception: stopped"), pipe.pods)
+    told = not_started("k8s://https://h", OfJava("java.lang.Exception: stopped"), pipe.executors)
     assert "(3) reached: io.fabric8.KubernetesClientException: Failure" in str(told)
     assert "needs a role" in (told.hint or "")
     told = java_ended("write scripts", ["1 pod Failed"])

@@ -1,0 +1,88 @@
+"""What is said of containers of YARN, and of a Python that does not begin."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from replay.pipeline.cluster_trouble import executors_given_up, not_started, why_failed
+from replay.pipeline.java_words import QuietPipe
+from replay.pipeline.spark_settings import DEFAULTS, of_master
+from tests.pipeline.test_kubernetes_words import OfJava
+
+
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (
+            [
+                "YARN application has exited unexpectedly with state KILLED! Check the logs.",
+                "Diagnostics message: killed by root",
+            ],
+            "killed by root",
+        ),
+        (
+            ["YARN application has exited unexpectedly!", "Diagnostics message: "],
+            "YARN application",
+        ),
+        (["Already ended!", "Application diagnostics message: no queue X"], "no queue X"),
+        (
+            [
+                "YARN application has exited unexpectedly with state FAILED!",
+                "Diagnostics message: Max number of executor failures (3) reached",
+            ],
+            "Max number of executor failures (3) reached: YARN application has exited",
+        ),
+    ],
+)
+def test_what_spark_says_of_an_application_is_kept_for_the_error(
+    capsys: pytest.CaptureFixture[str], lines: list[str], kept: str
+) -> None:
+    pipe = QuietPipe()
+    said = [f"10:00:00 spark ERROR YarnClientSchedulerBackend: {line}\n" for line in lines]
+    os.write(pipe.write, "".join(said).encode())
+    pipe.started()
+    end = time.monotonic() + 60
+    while not pipe.executors.startswith(kept) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert pipe.executors.startswith(kept)
+    assert capsys.readouterr().err == ""
+    assert kept in str(not_started("yarn", OfJava("java.lang.Exception: ended"), pipe.executors))
+    assert "yarn logs" in str(
+        executors_given_up("Max number of executor failures (3) reached").hint
+    )
+
+
+DAEMON = """Lost task 0.3 in stage 0.0 (TID 9) (node-2 executor 2): org.apache.spark.SparkException:
+Error from python worker:
+  Traceback (most recent call last):
+    File "pyspark/daemon.py", line 129, in manager
+  {}
+PYTHONPATH was:
+  a.zip
+"""
+
+
+@pytest.mark.parametrize(
+    ("ended", "hint"),
+    [
+        ("OSError: AF_UNIX path too long", "spark.python.unix.domain.socket.enabled=false"),
+        ("ImportError: libpython3.11.so: cannot open shared object file", "PYSPARK_PYTHON"),
+    ],
+)
+def test_a_python_that_does_not_begin(ended: str, hint: str) -> None:
+    told = why_failed({}, Exception(DAEMON.format(ended)), "write scripts", None, True)
+    assert told is not None
+    assert told.code == "LR1005"
+    assert f"Python of an executor on node-2 ended as it began: {ended}; expected" in str(told)
+    assert hint in (told.hint or "")
+
+
+def test_workers_of_yarn_are_asked_by_tcp() -> None:
+    """Sockets in a container's folder have too long a path."""
+    name = "spark.python.unix.domain.socket.enabled"
+    assert DEFAULTS[name] == "true"
+    assert of_master("yarn")[name] == "false"
+    assert of_master("spark://h:7077") == of_master("local[2]") == {}
