@@ -13,7 +13,8 @@ import numpy as np
 
 from replay.arrays import Index
 from replay.logs.long_arrays import windows
-from replay.logs.soliddb.transactions import Joined, SolidTransactions
+from replay.logs.soliddb.joined_rows import Joined
+from replay.logs.soliddb.transactions import SolidTransactions
 
 #: So many pairs of rows, with one exception and one more in so many, are a habit.
 _MANY, _RARE = 12, 500

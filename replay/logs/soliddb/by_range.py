@@ -30,18 +30,12 @@ from replay.logs.soliddb.detect import FittingFramings, SolidShape, fitting
 from replay.logs.soliddb.export import ExportReading, SyslogRows, numbers_of
 from replay.logs.soliddb.export_ranges import ExportLog
 from replay.logs.soliddb.index import IndexBuilder
+from replay.logs.soliddb.joined_rows import BLANK, Joined, held_sessions, join
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import IndexNotes
 from replay.logs.soliddb.table_history import DdlText, SolidTableHistory
-from replay.logs.soliddb.transactions import (
-    BLANK,
-    Joined,
-    OutsideRows,
-    find_transactions,
-    held_sessions,
-    join,
-)
+from replay.logs.soliddb.transactions import OutsideRows, find_transactions
 from replay.logs.soliddb.units import CommitHeads, UnitsBefore, heads_of, placed_units
 from replay.logs.soliddb.values import ValueNotes
 from replay.logs.soliddb.wanted import Settings, WantedTables

@@ -17,9 +17,10 @@ import numpy as np
 
 from replay.changes.catalog import RowFormat
 from replay.errors import InputError, Where
-from replay.logs.soliddb import layouts, transactions
+from replay.logs.soliddb import layouts
 from replay.logs.soliddb.detect import SolidShape, listed
 from replay.logs.soliddb.export import find, read_rows
+from replay.logs.soliddb.joined_rows import Joined, join
 from replay.logs.soliddb.layouts import Rec, ValueFraming
 from replay.logs.soliddb.manifest import read_manifest
 from replay.logs.soliddb.rows import SolidRowWalk, walk
@@ -134,7 +135,7 @@ def calibrated(folder: str, charset: int) -> SolidShape:
             Where(folder),
             _HINT,
         )
-    rows = transactions.join([read_rows(str(path))])
+    rows = join([read_rows(str(path))])
     tables = {
         entry.name: entry
         for entry in read_catalog(folder, read_manifest(at(folder)), charset).values()
@@ -163,9 +164,7 @@ def calibrated(folder: str, charset: int) -> SolidShape:
     return next(iter(fits.values()))
 
 
-def _walked(
-    rows: transactions.Joined, table: SolidTable, shape: SolidShape, count: int
-) -> SolidRowWalk | None:
+def _walked(rows: Joined, table: SolidTable, shape: SolidShape, count: int) -> SolidRowWalk | None:
     """The last ``count`` inserts of a table, read in one way; None where there are fewer."""
     mine = np.flatnonzero(
         (rows.numbers["RECID"] == Rec.INSERT) & (rows.numbers["RELID"] == table.id)
@@ -182,7 +181,7 @@ def _walked(
 
 
 def _gives_back(
-    rows: transactions.Joined,
+    rows: Joined,
     table: SolidTable,
     shape: SolidShape,
     expected: Sequence[tuple[Any, ...]],
@@ -221,9 +220,7 @@ def _plain(value: Any, kind: SqlType) -> Any:
     return value
 
 
-def _places(
-    rows: transactions.Joined, tables: dict[str, SolidTable], shape: SolidShape
-) -> tuple[Any, ...]:
+def _places(rows: Joined, tables: dict[str, SolidTable], shape: SolidShape) -> tuple[Any, ...]:
     """Where a reading finds its values: readings that find the same are the same."""
     walk = _walked(rows, tables[TYPES], shape, len(ROWS))
     assert walk is not None

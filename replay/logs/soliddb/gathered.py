@@ -37,19 +37,13 @@ from replay.logs.soliddb.detect import SolidShape, settled
 from replay.logs.soliddb.export import SyslogRows
 from replay.logs.soliddb.export_ranges import ExportLog, RangedExport
 from replay.logs.soliddb.index import ENTRY, SolidIndex
+from replay.logs.soliddb.joined_rows import Joined, count_sessions, held_sessions
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import IndexNotes
+from replay.logs.soliddb.read_sessions import SessionChain, check_sessions
 from replay.logs.soliddb.table_history import Known, SolidTableHistory
 from replay.logs.soliddb.tables import SolidTable
-from replay.logs.soliddb.transactions import (
-    Joined,
-    OutsideRows,
-    SessionChain,
-    SolidTransactions,
-    check_sessions,
-    count_sessions,
-    held_sessions,
-)
+from replay.logs.soliddb.transactions import OutsideRows, SolidTransactions
 from replay.logs.soliddb.units import UNIT, CommitHeads, name_units
 from replay.logs.soliddb.values import ValueNotes, words_of
 from replay.logs.soliddb.wanted import Settings, WantedTables
@@ -191,7 +185,7 @@ class _Gathering:
         self.before.append(ShareBefore(rows, data, units, rows_of, reached))
 
     def _sessions(self, accept_gaps: bool) -> SessionChain:
-        """As :func:`replay.logs.soliddb.transactions.check_sessions`, of the rows that tell of
+        """As :func:`replay.logs.soliddb.read_sessions.check_sessions`, of the rows that tell of
         them."""
         manifest = self.job.manifest
         named = [entry["last_commit_logaddr"] for entry in held_sessions(manifest.sessions)]

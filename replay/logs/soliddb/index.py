@@ -30,13 +30,14 @@ from replay.logs.soliddb.addresses import (
 )
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
+from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import SHOWN, IndexNotes
 from replay.logs.soliddb.rows import SolidRowWalk, walk
 from replay.logs.soliddb.table_history import DdlText, Known, SolidTableHistory
 from replay.logs.soliddb.tables import Attribute, SolidTable
-from replay.logs.soliddb.transactions import Joined, SolidTransactions
+from replay.logs.soliddb.transactions import SolidTransactions
 from replay.logs.soliddb.units import units_of
 from replay.logs.soliddb.values import Keys, ValueNotes, look_at, words_of
 from replay.logs.soliddb.wanted import Settings, WantedTables

@@ -29,7 +29,7 @@ from replay.logs import Images, Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, RowLog, SavedArray, image_bounds, save
 from replay.logs.plain import FoundImages
-from replay.logs.soliddb import rows, transactions
+from replay.logs.soliddb import rows
 from replay.logs.soliddb.calibration import calibrated
 from replay.logs.soliddb.detect import SolidShape
 from replay.logs.soliddb.entries import SolidEntries
@@ -37,9 +37,12 @@ from replay.logs.soliddb.export import read_rows
 from replay.logs.soliddb.faults import FAULTS
 from replay.logs.soliddb.gathered import index_by_tasks
 from replay.logs.soliddb.index import SolidIndex, build_index
+from replay.logs.soliddb.joined_rows import in_order, join
 from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
 from replay.logs.soliddb.manifest import CHARSETS, Manifest, charset_number, read_manifest
+from replay.logs.soliddb.read_sessions import SessionChain, check_sessions
 from replay.logs.soliddb.tables import SolidTable, files_of, read_catalog, read_constraints
+from replay.logs.soliddb.transactions import find_transactions
 from replay.logs.soliddb.wanted import POLICIES, Settings
 from replay.storage import at
 from sqlgen.constraints import Constraints
@@ -306,7 +309,7 @@ class _Found:
     names: Sequence[str]
     counts: Sequence[int]
     moved: Sequence[str]
-    chain: transactions.SessionChain
+    chain: SessionChain
     index: SolidIndex
     arrays: Sequence[SavedArray]
     headless: int
@@ -348,10 +351,10 @@ def _found_here(
     accepts: bool,
 ) -> _Found:
     """What this process finds. Errors as :func:`open_log`."""
-    files, moved = transactions.in_order([read_rows(path, inputs.scratch) for path in inputs.log])
-    joined = transactions.join(files, manifest.sessions, inputs.scratch)
-    bounds = transactions.find_transactions(joined)
-    chain = transactions.check_sessions(joined, bounds, manifest, accepts)
+    files, moved = in_order([read_rows(path, inputs.scratch) for path in inputs.log])
+    joined = join(files, manifest.sessions, inputs.scratch)
+    bounds = find_transactions(joined)
+    chain = check_sessions(joined, bounds, manifest, accepts)
     index = build_index(joined, bounds, tables, manifest, settings, inputs.scratch)
     arrays = (index.entries, index.units, joined.data, joined.address)
     names, counts = [part.name for part in files], [len(part) for part in files]

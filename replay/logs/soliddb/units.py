@@ -9,7 +9,8 @@ import numpy as np
 from replay.arrays import Hashes, Index, Records
 from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.soliddb.export import NONE
-from replay.logs.soliddb.transactions import Joined, SolidTransactions
+from replay.logs.soliddb.joined_rows import Joined
+from replay.logs.soliddb.transactions import SolidTransactions
 
 #: One entry a unit: ``commit`` (10 bytes, sorts in log order), ``unit`` (use of the id, TRXID, 12
 #: bytes), ``start``, ``address`` of the commit record.
