@@ -12,10 +12,10 @@ from typing import Any
 from replay.changes.catalog import Catalog
 from replay.decoding.layout import Layout
 from replay.errors import InputError, Where
-from replay.logs.logmaster import framing
 from replay.logs.logmaster.control_catalog import CatalogBuilder, digits_of
 from replay.logs.logmaster.control_records import control_records
 from replay.logs.logmaster.framing import Framing
+from replay.logs.logmaster.framing_detection import detect_control
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
 from replay.logs.logmaster.layouts import CONTROL
 
@@ -64,7 +64,7 @@ def read_control(
     Raises InputError with the record's number and offset for a missing record, an unusable field or
     columns that contradict each other.
     """
-    kind = framing.detect_control(raw[:16], name, framed)
+    kind = detect_control(raw[:16], name, framed)
     records = list(control_records(raw, kind, name))
     by_tag: dict[str, list[ControlRecord]] = {}
     for record in records:

@@ -1,5 +1,5 @@
-"""Physical records: how a VB data set looks after its transfer, recognised and walked (format
-notes, section 2).
+"""Physical records: how a VB data set looks after its transfer, walked along (format notes, section
+2).
 
 The walk is exact and verified. It is cut at many points, a record start is guessed after each, all
 chains are advanced one record per NumPy step, and every chain must land on the next chain's start;
@@ -22,12 +22,6 @@ from replay.decoding import codecs
 from replay.decoding.machine_code import ArrayOf, Kernel, MachineCode, once_worth
 from replay.errors import InputError, Where
 
-XTYP_EBCDIC = "XTYP".encode("cp037")
-XTYP_ASCII = b"XTYP"
-_OTHER_TAGS = frozenset(
-    tag.encode("cp037")
-    for tag in ("DLDS", "XHDF", "DTBI", "DLCI", "DIXI", "DCXI", "DICL", "DLGE", "DFID", "DFDS")
-)
 #: Bytes between two chains of the parallel walk, and the block that is walked at once.
 CHAIN_BYTES = 32 << 10
 #: Chains that are enough for machine code not to wait for memory: more begins must be looked for.
@@ -46,7 +40,8 @@ Reach = Callable[[int, int], Bytes]
 #: In FTP block mode the end of the file may come as an empty block of its own.
 _FTP_END = b"\x40\0\0"
 
-_AGAIN = (
+#: What to do where a transfer lost the descriptor words.
+AGAIN = (
     "Transfer both files again in binary mode with record descriptor words (for FTP: TYPE I and"
     " SITE RDW)"
 )
@@ -71,7 +66,8 @@ _KERNEL = Kernel(
         *[ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("int32")],
     ),
 )
-_LEAD = {Framing.NONE: 0, Framing.RDW: 4, Framing.BDW: 8, Framing.FTP: 3}
+#: Bytes from the start of a file to the first byte of its first record.
+LEAD = {Framing.NONE: 0, Framing.RDW: 4, Framing.BDW: 8, Framing.FTP: 3}
 
 
 @dataclass(frozen=True)
@@ -98,149 +94,6 @@ class Block:
     first_record: int
     offsets: Index
     lengths: Lengths
-
-
-def detect_control(head: bytes, name: str, named: Framing | None = None) -> Framing:
-    """The framing of a control file from its first bytes; ``named`` is what the user says.
-    InputError for an empty, text-mode, swapped or unknown file, and for one that is framed
-    otherwise."""
-    if not head:
-        raise InputError(
-            "LR2002", "found an empty file; expected a Log Master control file", Where(name)
-        )
-    for framing, lead in _LEAD.items():
-        if head[lead : lead + 4] == XTYP_EBCDIC:
-            return _agreed(framing, named, name)
-    if XTYP_ASCII in head[:16]:
-        message = (
-            "found the ASCII text XTYP; expected EBCDIC (X'E7E3E8D7'): the transfer translated the"
-            " file and destroyed its binary fields"
-        )
-        raise InputError(
-            "LR2003",
-            message,
-            Where(name, offset=head.index(XTYP_ASCII)),
-            "Transfer both files again in binary mode",
-        )
-    for lead in _LEAD.values():
-        if head[lead : lead + 4] in _OTHER_TAGS:
-            message = (
-                f"found a {head[lead : lead + 4].decode('cp037')} record; expected the XTYP record"
-                " first"
-            )
-            raise InputError(
-                "LR2008",
-                message,
-                Where(name, 1, lead),
-                "Make the control file again with the log, or give the right one",
-            )
-    if _data_framing(head) is not None:
-        raise InputError(
-            "LR2007",
-            "found a data record; expected the XTYP record of a control file",
-            Where(name, 1, 0),
-            "Are --control and --data swapped?",
-        )
-    message = (
-        f"found X'{head[:12].hex().upper()}'; expected an XTYP record (X'E7E3E8D7') at byte 0, 3, 4"
-        " or 8"
-    )
-    raise InputError("LR2004", message, Where(name, 1, 0), "Is this the control file? " + _AGAIN)
-
-
-def _data_framing(head: bytes, system_id: bytes | None = None) -> Framing | None:
-    """The framing under which the first bytes look like a data record: LENGTH of a header, then
-    four letters or digits (or ``system_id``)."""
-    for framing in (Framing.RDW, Framing.BDW, Framing.FTP, Framing.NONE):
-        lead = _LEAD[framing]
-        ident = head[lead + 2 : lead + 6]
-        if len(ident) < 4:
-            continue
-        if system_id is not None:
-            if ident == system_id and _plausible_lead(head, framing):
-                return framing
-        elif (
-            _plausible_lead(head, framing)
-            and 100 <= int.from_bytes(head[lead : lead + 2], "big") <= 1000
-            and min(ident[:2]) >= 0xC1
-        ):
-            return framing
-    return None
-
-
-def _plausible_lead(head: bytes, framing: Framing) -> bool:
-    if framing is Framing.RDW:
-        return head[2:4] == b"\0\0"
-    if framing is Framing.BDW:
-        return head[6:8] == b"\0\0"
-    return framing is Framing.NONE or head[0] in (0x40, 0x80, 0xC0)
-
-
-def _agreed(detected: Framing, named: Framing | None, name: str) -> Framing:
-    if named is not None and named is not detected:
-        raise InputError(
-            "LR2004",
-            f"found framing {detected.value}; expected {named.value}, as --framing says",
-            Where(name, 1, 0),
-            "Leave --framing out",
-        )
-    return detected
-
-
-def detect_data(head: bytes, system_id: bytes, name: str, named: Framing | None = None) -> Framing:
-    """The framing of a data file: SYSTEMID of the control file's subsystem must stand where a
-    header has it, under the framing that the user has ``named`` where there is one (format notes,
-    section 2). InputError LR2002 for an empty file, LR2003 for one that was transferred as text,
-    LR2004 where no framing fits, or another one than named, LR2007 for a file of something else."""
-    if not head:
-        raise InputError(
-            "LR2002", "found an empty file; expected Log Master data records", Where(name)
-        )
-    if any(head[lead : lead + 4] == XTYP_EBCDIC for lead in _LEAD.values()):
-        raise InputError(
-            "LR2007",
-            "found the XTYP record of a control file; expected a data record",
-            Where(name, 1, 0),
-            "Are --control and --data swapped?",
-        )
-    if named is not None and head[_LEAD[named] + 2 : _LEAD[named] + 6] == system_id:
-        return named
-    framing = _data_framing(head, system_id)
-    if framing is not None:
-        return _agreed(framing, named, name)
-    ascii_id = system_id.decode("cp037").encode("ascii", "replace")
-    if any(head[lead + 2 : lead + 6] == ascii_id for lead in _LEAD.values()):
-        message = (
-            f"found SYSTEMID {ascii_id.decode()} in ASCII; expected EBCDIC: the transfer translated"
-            " the file and destroyed its binary fields"
-        )
-        raise InputError(
-            "LR2003", message, Where(name, 1), "Transfer both files again in binary mode"
-        )
-    other = _data_framing(head)
-    if other is not None:
-        lead = _LEAD[other]
-        ident = head[lead + 2 : lead + 6].decode("cp037")
-        message = (
-            f"found SYSTEMID {ident!r}; expected {system_id.decode('cp037')!r}, the subsystem of"
-            " the control file"
-        )
-        raise InputError(
-            "LR2007",
-            message,
-            Where(name, 1, lead + 2, "SYSTEMID"),
-            "Give the control file that was written with this data file",
-        )
-    message = (
-        f"found X'{head[:12].hex().upper()}'; expected a data record of subsystem"
-        f" {system_id.decode('cp037')!r}"
-    )
-    raise InputError(
-        "LR2004",
-        message,
-        Where(name, 1, 0),
-        "Name the framing (--framing rdw|bdw|ftp|none) if you know it. " + _AGAIN,
-    )
 
 
 def blocks(
@@ -309,7 +162,7 @@ def likely_starts(
     """Places in ``start:stop`` of a file of ``size`` bytes where :func:`walk` may begin: the
     pattern of a record stands there, and records follow one another for a while. None where there
     is none within the length of the longest block of records."""
-    lead, pattern = _LEAD[framing], shape.pattern
+    lead, pattern = LEAD[framing], shape.pattern
     end = min(stop + lead + len(pattern), start + _SOUGHT, size)
     window = reach(start, end)[start:end].tobytes()
     place = window.find(pattern, lead)
@@ -343,7 +196,7 @@ def _walk_parallel(
     buffer: Bytes, framing: Framing, shape: RecordShape, start: int, stop: int, first_record: int
 ) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
-    lead, pattern = _LEAD[framing], shape.pattern
+    lead, pattern = LEAD[framing], shape.pattern
     worth = framing is Framing.RDW and stop - start >= WORTH
     walk = once_worth(_KERNEL, stop - start, WORTH) if worth else None
     begins, chain_bytes = [start], CHAIN_BYTES
@@ -468,7 +321,7 @@ def _walk_scalar(
                         f"found a record that ends at {place}; expected within its block, which"
                         f" ends at {end}",
                         Where(name, number, offset - 4, "RDW"),
-                        _AGAIN,
+                        AGAIN,
                     )
                 offsets.append(offset)
                 lengths.append(size)
@@ -510,7 +363,7 @@ def _rdw(
             "LR2005",
             f"found length {size}; expected more than the 4 bytes of the descriptor itself",
             Where(name, number, place, "RDW"),
-            _AGAIN,
+            AGAIN,
         )
     if view[place + 2] or view[place + 3]:
         raise InputError(
@@ -518,7 +371,7 @@ def _rdw(
             f"found X'{view[place : place + 4].hex().upper()}'; expected a length and two zero"
             " bytes",
             Where(name, number, place, "RDW"),
-            _AGAIN,
+            AGAIN,
         )
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
@@ -535,7 +388,7 @@ def _bdw_end(view: memoryview, place: int, name: str, number: int) -> int:
             "LR2005",
             f"found X'{word:08X}'; expected a block length and two zero bytes",
             Where(name, number, place, "BDW"),
-            _AGAIN,
+            AGAIN,
         )
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
@@ -553,14 +406,14 @@ def _ftp(
             f"found descriptor X'{descriptor:02X}'; expected X'80' (end of record): records that"
             " span FTP blocks are not read"
         )
-        raise InputError("LR2005", message, Where(name, number, place, "FTP block header"), _AGAIN)
+        raise InputError("LR2005", message, Where(name, number, place, "FTP block header"), AGAIN)
     if size == 0 or place + 3 + size > len(view):
         if size == 0:
             raise InputError(
                 "LR2005",
                 "found length 0; expected a record",
                 Where(name, number, place, "FTP block header"),
-                _AGAIN,
+                AGAIN,
             )
         raise _cut_off(name, number, place, 3 + size, len(view))
     return place + 3, size, place + 3 + size
@@ -578,7 +431,7 @@ def _bare(
     if header != shape.header:
         hint = (
             "Without record descriptor words a damaged length leaves no way to find the next"
-            " record. " + _AGAIN
+            " record. " + AGAIN
         )
         raise InputError("LR2010", f"found {header}; expected {shape.header}", where, hint)
     size = (
@@ -598,4 +451,4 @@ def _bare(
         f"found DATA length {size}, after which no record of {shape.system_id.decode('cp037')!r}"
         " begins; expected one"
     )
-    raise InputError("LR2005", message, Where(name, number, place + header, "DATA"), _AGAIN)
+    raise InputError("LR2005", message, Where(name, number, place + header, "DATA"), AGAIN)

@@ -24,6 +24,7 @@ from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import read_control
 from replay.logs.logmaster.data import Reading, closing_changes, halfwords, settle_reading
 from replay.logs.logmaster.framing import Framing, RecordShape
+from replay.logs.logmaster.framing_detection import detect_data
 from replay.logs.logmaster.header_rules import HeaderRules
 from replay.logs.logmaster.reader import CHANGES, LogmasterDataFile, LogmasterLog
 from replay.logs.logmaster.row_readings import FitCounts
@@ -63,7 +64,7 @@ def open_log(
         room = None if scratch is None else str(scratch)
         places = unpacked_together([str(given) for given in data], room, shared)
     for given, path in zip(data, places, strict=True):
-        kind = framing.detect_data(head(path), parsed.system_id, str(given), framed)
+        kind = detect_data(head(path), parsed.system_id, str(given), framed)
         files.append(LogmasterDataFile(path, str(given), kind))
     log = LogmasterLog(
         parsed,
