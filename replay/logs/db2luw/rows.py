@@ -1,5 +1,5 @@
 """Row images -> value columns: where the columns of formatted and of value-compressed rows lie
-(format notes, sections 10 and 12).
+(format notes, section 10).
 
 An image begins with the row header. A formatted row has a fixed section, with a null byte after
 each nullable column and an (offset, length) pair in place of each varying value, and then the
@@ -26,13 +26,12 @@ from replay.decoding.plain_rows import (
     PlainCell,
     PlainRows,
     Sectioned,
-    ValueForm,
 )
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.layouts import Dialect
 from replay.logs.db2luw.tables import is_packed, width
-from sqlgen.schema import ARROW_TYPES, SqlType
+from replay.logs.db2luw.values import EXPECTED, default_bytes, fixed_values, plain_form
 
 #: Bytes of a value shown in a finding.
 _SHOWN = 64
@@ -115,7 +114,7 @@ class LuwRowWalk:
         if column.variable:
             values, bad = self._varying(column, place, length, null, cells.outside[chosen] & ~empty)
         else:
-            values, bad = _fixed(
+            values, bad = fixed_values(
                 column, self._block(column, place, cells.default[chosen], null), null, self.big
             )
         if unknown.any():
@@ -145,7 +144,7 @@ class LuwRowWalk:
                 " out: --exclude-columns)"
             )
             return f"X'{digits}' in {name}, {what}", hint
-        return f"X'{digits}' in {name}", _EXPECTED.get(column.column.type, "a value of its type")
+        return f"X'{digits}' in {name}", EXPECTED.get(column.column.type, "a value of its type")
 
     def _block(self, column: ColumnFormat, place: Index, default: Mask, null: Mask) -> Bytes:
         """The bytes of a fixed column, ``uint8[n, w]``; zeros where there is no value, the system's
@@ -154,7 +153,7 @@ class LuwRowWalk:
             self.buffer, place, np.where(default | null, 0, column.length), column.length
         )
         if default.any():
-            block[default] = np.frombuffer(_default(column), np.uint8)
+            block[default] = np.frombuffer(default_bytes(column), np.uint8)
         return block
 
     def _marked(self, column: ColumnFormat) -> bool:
@@ -220,7 +219,7 @@ def plain_rows(fmt: RowFormat, big: bool, dialect: Dialect) -> PlainRows | None:
     )
     cells = [
         PlainCell(
-            column.nullable, column.variable, column.length, _form(column, big),
+            column.nullable, column.variable, column.length, plain_form(column, big),
             position=column.position, even=column.column.length % 2 == 0,
         )
         for column in fmt.columns
@@ -245,23 +244,6 @@ def _placed(
     for index, (place, size, null) in found.items():
         columns[index] = _Column(place, size, null, never, never, never)
     return LuwRowWalk(fmt, np.asarray(buffer), big, dialect, start, end, bad, columns)
-
-
-def _form(column: ColumnFormat, big: bool) -> ValueForm | None:
-    """How a column's bytes say its values, where machine code knows it."""
-    kind, size = column.column.type, column.length
-    if column.raw or column.lob:
-        return None
-    if column.ccsid is not None:
-        return ValueForm.TEXT
-    if column.variable:
-        return None
-    if kind in _INTEGERS and size in (2, 4, 8):
-        return ValueForm.INTEGER if big else ValueForm.LITTLE
-    if kind is SqlType.DECIMAL and 1 <= size <= 16:
-        return ValueForm.PACKED
-    digits = {SqlType.DATE: 8, SqlType.TIME: 6, SqlType.TIMESTAMP: 14 + column.column.length}
-    return ValueForm.PACKED_MOMENT if digits.get(kind, 2 * size + 1) <= 2 * size else None
 
 
 def _section_ends(columns: Sequence[ColumnFormat]) -> Index:
@@ -571,79 +553,3 @@ class _Walker:
         return _Column(
             place, length, null, here & attribute & ~null, absent, np.zeros(len(place), bool)
         )
-
-
-# -- values (section 12)
-# -------------------------------------------------------------------------------------------------
-
-_EXPECTED = {
-    SqlType.DECIMAL: "packed digits and a sign",
-    SqlType.DATE: "a date yyyymmdd in packed digits",
-    SqlType.TIME: "a time hhmmss in packed digits",
-    SqlType.TIMESTAMP: "a timestamp yyyymmddhhmmss and fraction in packed digits",
-    SqlType.CHAR: "characters of the column's code page",
-    SqlType.VARCHAR: "characters of the column's code page",
-}
-_INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
-_DIGITS = np.array([[48 + (byte >> 4), 48 + (byte & 15)] for byte in range(256)], np.uint8)
-
-
-def _default(column: ColumnFormat) -> bytes:
-    """The system's default of a fixed column: zero, or blanks."""
-    if column.column.type is SqlType.DECIMAL:
-        return bytes(column.length - 1) + b"\x0c"
-    if column.column.type is SqlType.CHAR:
-        return (b"\0 " if column.code == "GRAPHIC" else b" ").ljust(1) * (
-            column.length // (2 if column.code == "GRAPHIC" else 1)
-        )
-    return bytes(column.length)
-
-
-def _fixed(column: ColumnFormat, block: Bytes, null: Mask, big: bool) -> Decoded:
-    kind, missing = column.column.type, null if null.any() else None
-    if kind in _INTEGERS:
-        return codecs.decode_integer(
-            block if big else np.ascontiguousarray(block[:, ::-1]), missing
-        )
-    if kind in (SqlType.REAL, SqlType.DOUBLE):
-        floats = (
-            np.ascontiguousarray(block).view(f"{'>' if big else '<'}f{block.shape[1]}").reshape(-1)
-        )
-        values = floats.astype(np.float32 if kind is SqlType.REAL else np.float64)
-        return pa.array(values, ARROW_TYPES[kind], mask=missing), None
-    if kind is SqlType.DECIMAL:
-        values, bad = codecs.decode_packed(block, column.scale, missing)
-        if column.column.length % 2 == 0:  # an even precision leaves the first digit unused
-            spare = (block[:, 0] > 0x0F) & ~null
-            bad = (spare if bad is None else bad | spare) if spare.any() else bad
-        return values, bad
-    if kind in (SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP):
-        return _moment(kind, column.column.length, block, missing)
-    if column.ccsid is None:
-        return (
-            codecs.binary_values(
-                block.reshape(-1), np.arange(len(block) + 1) * block.shape[1], missing
-            ),
-            None,
-        )
-    return codecs.decode_fixed_text(block, column.ccsid, missing)
-
-
-def _moment(kind: SqlType, precision: int, block: Bytes, null: Mask | None) -> Decoded:
-    """Packed digits as the text that :mod:`replay.decoding.codecs` checks and completes."""
-    digits = _DIGITS[block].reshape(len(block), 2 * block.shape[1])
-    picture = {SqlType.DATE: "0000-00-00", SqlType.TIME: "00:00:00"}.get(
-        kind, "0000-00-00 00:00:00" + (f".{'0' * precision}" if precision else "")
-    )
-    text = np.empty((len(block), len(picture)), np.uint8)
-    at = 0
-    for place, character in enumerate(picture):
-        if character == "0":
-            text[:, place] = digits[:, at]
-            at += 1
-        else:
-            text[:, place] = ord(character)
-    decode = {SqlType.DATE: codecs.decode_date, SqlType.TIME: codecs.decode_time}.get(kind)
-    if decode is not None:
-        return decode(text, null=null)
-    return codecs.decode_timestamp(text, null=null)
