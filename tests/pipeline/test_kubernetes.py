@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.support.certificates import certificate_of
-from tests.support.drivers import driver, ended, wait_until
+from tests.support.drivers import AGAIN, SEVERAL, driver, ended, wait_until
 from tests.support.kubelet import Kubelet
 from tests.support.kubernetes_api import Api, Key, served
 from tests.support.networks import HUB, Network
@@ -60,8 +60,9 @@ class Cluster:
         words = [word for one in asked.items() for word in ("--conf", "=".join(one))]
         return ["--engine", "spark", "--master", f"k8s://{self.api.url}", "--split-mb", "1", *words]
 
-    def started(self, *commands: list[str]) -> subprocess.Popen[str]:
-        return driver(self.network, self.folder, self.store.environment, commands)
+    def started(self, *commands: list[str], program: str = SEVERAL) -> subprocess.Popen[str]:
+        environment = self.store.environment
+        return driver(self.network, self.folder, environment, commands, program=program)
 
 
 def role_of_the_docs() -> set[tuple[str, str]]:
@@ -140,20 +141,30 @@ def test_the_same_bytes(cluster: Cluster, logs: dict[str, list[str]], tmp_path: 
 def test_a_pod_that_is_deleted_while_it_works(
     cluster: Cluster, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
-    """Another one takes its place; executors are allocated as there is work for them."""
+    """Another one takes its place; executors are allocated as there is work for them. Spark looks
+    once a second whether it lacks one, and a command may end before: so the driver has work until
+    Spark has asked for another, and the command that lost its pod is not the one that is repeated.
+    """
     how = {
         "spark.dynamicAllocation.enabled": "true",
         "spark.dynamicAllocation.shuffleTracking.enabled": "true",
         "spark.dynamicAllocation.maxExecutors": "2",
     }
     words = ["redo", *logs["logmaster"], "--records-per-file", "1500"]
-    process = cluster.started([*words, "--out", "s3://logs/deleted", *cluster.options(how)])
+    places = ["s3://logs/deleted", "s3://logs/again"]
+    on = [*cluster.options(how), "--overwrite"]
+    commands = [[*words, "--out", place, *on] for place in places]
+    process = cluster.started(*commands, program=AGAIN)
     wait_until(lambda: any("redo" in name for name in cluster.store.names("deleted")))
     cluster.api.delete(next(iter(cluster.node.running)), 0)
+    asked = cluster.api.asked  # two at a time are the most
+    wait_until(lambda: asked["create", "pods"] >= 3 or process.poll() is not None)
+    (cluster.folder / "enough").touch()
     ended(process)
-    assert cluster.api.asked["create", "pods"] >= 3
+    assert asked["create", "pods"] >= 3
     (tmp_path / "local").mkdir()
-    assert cluster.store.digests("deleted") == locally(tmp_path / "local", words)
+    expected = locally(tmp_path / "local", words)
+    assert [cluster.store.digests(name) for name in ("deleted", "again")] == [expected] * 2
 
 
 #: What is wrong with a cluster, and what is said of it.

@@ -22,6 +22,19 @@ SEVERAL = (
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
 
+#: The same, which then runs the last of them again and again, until there is a file ``enough``: for
+#: what must happen while a driver has work, and comes when Spark sees to it.
+AGAIN = """
+import json, sys
+from pathlib import Path
+from replay.cli.main import main
+commands = json.loads(sys.argv[1])
+done = all(main(words) in (0, 4) for words in commands)
+while done and not Path("enough").exists():
+    done = main(commands[-1]) in (0, 4)
+sys.exit(not done)
+"""
+
 #: What makes small logs large ones, whose index tasks make; says so of each file of one.
 SMALL = """
 from replay.cli import request
