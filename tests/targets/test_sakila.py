@@ -3,7 +3,9 @@ state before. The tables are those that the log describes; three more of the sta
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -34,6 +36,7 @@ def log_tables(sakila: Path, scratch: Path) -> dict[str, Table]:
     return {version.table.name.lower(): version.table for version in log.catalog.versions}
 
 
+@cache
 def values_of(folder: Path, table: Table) -> dict[str, pa.Array]:
     file = state_file(folder, table.name.lower())
     return {
@@ -45,6 +48,14 @@ def values_of(folder: Path, table: Table) -> dict[str, pa.Array]:
     }
 
 
+@cache
+def rows_of(folder: Path, table: Table) -> list[tuple[Any, ...]]:
+    """The rows of a table in a state, as :func:`state` gives those of an engine."""
+    values = values_of(folder, table)
+    rows = zip(*(values[column.name].to_pylist() for column in table.columns), strict=True)
+    return sorted((tuple(map(shape, table.columns, row)) for row in rows), key=repr)
+
+
 def load(engine: Engine, folder: Path, tables: dict[str, Table]) -> None:
     for name in table_names(folder) & tables.keys():
         table = tables[name]
@@ -54,15 +65,11 @@ def load(engine: Engine, folder: Path, tables: dict[str, Table]) -> None:
 
 
 def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[str]:
-    found = []
-    for name in table_names(folder) & tables.keys():
-        table = tables[name]
-        values = values_of(folder, table)
-        rows = zip(*(values[column.name].to_pylist() for column in table.columns), strict=True)
-        expected = sorted((tuple(map(shape, table.columns, row)) for row in rows), key=repr)
-        if state(engine, table) != expected:
-            found.append(name)
-    return found
+    return [
+        name
+        for name in table_names(folder) & tables.keys()
+        if state(engine, tables[name]) != rows_of(folder, tables[name])
+    ]
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
