@@ -28,7 +28,7 @@ from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
-from tests.support.lanes import has_nothing_for, lanes_of, place_for, starts_programs
+from tests.support.lanes import has_nothing_for, is_long, lanes_of, place_for, starts_programs
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
 from tests.support.servers import kinds, servers_of
@@ -129,6 +129,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = getattr(item, "fixturenames", ())
         for lane in lanes_of(markers, place, programs, fixtures, given):
             item.add_marker(lane)
+    items.sort(key=lambda item: not is_long(item.path.relative_to(HERE)))
 
 
 @pytest.fixture(autouse=True)

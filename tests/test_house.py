@@ -22,7 +22,7 @@ from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
-from tests.support.lanes import has_nothing_for, lanes_of, place_for, starts_programs
+from tests.support.lanes import has_nothing_for, is_long, lanes_of, place_for, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -596,6 +596,12 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
     assert lanes_of({"containers", "slow"}, run, True, none, {"seed": 9}) == []
     assert starts_programs(import_module("tests.support.lanes"))
     assert not starts_programs(sys.modules[__name__])
+
+
+def test_files_that_are_begun_first_are_there() -> None:
+    assert [file for file in lanes.LONG if not is_long(PurePath(file))] == []
+    assert [file for file in lanes.LONG if not (ROOT / "tests" / file).exists()] == []
+    assert not is_long(PurePath("live/test_plan.py"))
 
 
 @for_each(str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py"))

@@ -28,6 +28,12 @@ MEMORY, ROOM = Path("/dev/shm"), 1 << 30
 #: in a folder whose first seeds have all releases of a format.
 FIRST = 1
 DRAWN, OF_ALL_RELEASES = 3, "independent"
+#: Files of tests that take a minute each, or that have a cluster for all of theirs. They are begun
+#: first: so what workers end with is short, and no file's cluster is started by two of them.
+LONG = (
+    *("pipeline/test_standalone.py", "pipeline/test_kubernetes.py", "live/test_month.py"),
+    *("live/test_kill.py", "live/test_lost.py", "live/test_merged.py", "storage/test_outputs.py"),
+)
 #: How a file begins that :func:`starts_programs`.
 _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
 
@@ -54,6 +60,11 @@ def lanes_of(
         if is_run or programs or drawn or twin or markers & {"slow", "spark", "live"}
         else ["whole", "fast"]
     )
+
+
+def is_long(path: PurePath) -> bool:
+    """Whether the tests of a file in ``tests`` are begun first."""
+    return path.as_posix() in LONG
 
 
 def seeds_of(path: PurePath) -> int:
