@@ -13,6 +13,13 @@ from sqlgen.dialects import profile_named
 
 SOURCE = Path(__file__).with_name("RowLevelCatalog.java")
 CATALOG = "rowlevel"
+#: A statement for a few rows takes longer to compile than to carry out.
+SETTINGS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 def install(session: Any, folder: Path) -> None:
@@ -37,6 +44,8 @@ class Spark:
 
     def __init__(self, spark: Any, folder: Path, *schemas: str) -> None:
         self.session = spark.newSession()
+        for name, value in SETTINGS.items():
+            self.session.conf.set(name, value)
         install(self.session, folder)
         for statement in (
             *self.profile.session,
