@@ -23,7 +23,7 @@ from replay.logs import Split
 from replay.logs.db2luw import chains, layouts, opening_warnings, row_moves, strays, units
 from replay.logs.db2luw.framed import FramedLog
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
-from replay.logs.db2luw.index import ENTRY, fill, in_committed, moved_rows
+from replay.logs.db2luw.index_entries import ENTRY, fill, in_committed, moved_rows
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.repeats import keys_of
 from replay.logs.db2luw.scan import SCANNED, UNKNOWN, scan_records

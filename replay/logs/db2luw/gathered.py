@@ -34,7 +34,9 @@ from replay.logs.db2luw.by_transaction import (
 )
 from replay.logs.db2luw.framed import FramedLog
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
-from replay.logs.db2luw.index import ENTRY, LuwIndex, units_told
+from replay.logs.db2luw.index import LuwIndex
+from replay.logs.db2luw.index_entries import ENTRY
+from replay.logs.db2luw.index_units import units_told
 from replay.logs.db2luw.repeats import keys_of
 from replay.logs.db2luw.scan import first_record
 from replay.logs.db2luw.table_history import LuwTableHistory, build, held_of

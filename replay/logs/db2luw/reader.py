@@ -27,7 +27,8 @@ from replay.logs.db2luw.entries import LuwEntries
 from replay.logs.db2luw.framed import FramedLog, look_by_tasks, reached_by
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
 from replay.logs.db2luw.gathered import index_by_tasks
-from replay.logs.db2luw.index import FAULTS, LuwIndex, build_index
+from replay.logs.db2luw.index import LuwIndex, build_index
+from replay.logs.db2luw.index_entries import FAULTS
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import LuwTable, TableId, read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
