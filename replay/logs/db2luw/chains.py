@@ -61,7 +61,7 @@ def holes(records: Records, arrays: LongArrays) -> Holes:
     parts = [part for mine in log.streams if len((part := _Stretch(log, mine)).at)]
     positioned = sum(len(part.at) for part in parts)
     within = sum(part.within_a_file() for part in parts)
-    if positioned < _SOME or within > 1 + positioned // _RARE:
+    if not holds_all(positioned, within):
         return result
     for part in parts:
         part.look_into(result)
@@ -70,6 +70,12 @@ def holes(records: Records, arrays: LongArrays) -> Holes:
         [part.lowest[part.steps + 1] - part.lowest[part.steps] for part in parts]
     )
     return result
+
+
+def holds_all(positioned: int, within: int) -> bool:
+    """Whether a log with so many records whose position is known, and so many gaps within its
+    files, holds all but few: what lacks more was filtered."""
+    return positioned >= _SOME and within <= 1 + positioned // _RARE
 
 
 class _Log:
@@ -289,6 +295,19 @@ def _alone(records: Records, rows: Index) -> Mask:
     )
 
 
+def _follows_alone(tid: Hashes, alone: Mask) -> Mask:
+    """``bool[n - 1]``: which of ``n`` records, by transaction, follow one that is a transaction by
+    itself."""
+    return np.asarray((tid[1:] == tid[:-1]) & alone[:-1])
+
+
+def after_alone(records: Records, rows: Index) -> Mask:
+    """Which of ``rows``, all of some transactions in the order of :func:`transactions`, follow one
+    that is a transaction by itself, and has their id."""
+    follows = _follows_alone(records["tid"][rows], _alone(records, rows))
+    return np.append(False, follows)[: len(rows)]
+
+
 def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: LongArrays) -> Mask:
     """Which of ``count`` units lack records that neither the log has nor a filter left out:
     ``bool[count]``. ``unit`` is that of each record, ``known`` what :func:`holes` says."""
@@ -306,7 +325,7 @@ def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: Lon
         mine, begins = rows[part], head[part]
         tid, alone = records["tid"][mine], _alone(records, mine)
         after_alone = np.append(
-            alone_before and int(tid[0]) == tid_before, (tid[1:] == tid[:-1]) & alone[:-1]
+            alone_before and int(tid[0]) == tid_before, _follows_alone(tid, alone)
         )
         told = position[mine] > 0
         lost = gone[mine] & ~within.between(mine) & ~after_alone
@@ -338,14 +357,16 @@ def _all_positions(records: Records, known: Holes, arrays: LongArrays) -> Hashes
 
 
 def _not_there(records: Records, rows: Index, position: Hashes, arrays: LongArrays) -> Mask:
-    """Those of ``rows`` that name a position which none of them has; of each record."""
+    """Those of ``rows`` that name a position which none of them has in their log stream; of each
+    record. One that is alone in its stream may be of another one."""
     gone, previous = arrays.zeros(len(records), bool), records["previous"]
+    lonely = units.lonely_streams(records)
     names = arrays.chosen(rows, lambda some: previous[some] > 0)
     placed = arrays.chosen(rows, lambda some: position[some] > 0)
     for mine, others in arrays.together(
         names, lambda some: previous[some], placed, lambda some: position[some]
     ):
-        gone[mine[~np.isin(previous[mine], position[others])]] = True
+        gone[mine[units.named_ones(records, position, mine, others, lonely) < 0]] = True
     return gone
 
 

@@ -202,11 +202,19 @@ def _left_by_position(
         return undo
     used = arrays.zeros(len(records), bool)
     for names, held in arrays.together(
-        named, lambda rows: records["compensated"][rows], single, lambda rows: position[rows]
+        named,
+        lambda rows: _in_unit(records["compensated"][rows], unit[rows]),
+        single,
+        lambda rows: _in_unit(position[rows], unit[rows]),
     ):
         if len(names) and len(held):
             used[_by_position(records, unit, position, held, names, cancelled)] = True
     return arrays.chosen(undo, lambda rows: ~used[rows])
+
+
+def _in_unit(position: Hashes, unit: Index) -> Hashes:
+    """Hashes of positions in units: log streams count theirs alike."""
+    return mixed(position ^ mixed(unit.astype(np.uint64)))
 
 
 def _same(records: Records, unit: Index, one: Index, other: Index) -> Mask:
@@ -223,9 +231,10 @@ def _by_position(
 ) -> Index:
     """Cancel those of the changes ``single`` that the compensations ``named`` name by their
     position. Returns the compensations that did."""
-    by_position = single[np.argsort(position[single], kind="stable")]
-    place = np.searchsorted(position[by_position], records["compensated"][named])
-    target = by_position[np.minimum(place, len(by_position) - 1)]
+    held = _in_unit(position[single], unit[single])
+    order = np.argsort(held, kind="stable")
+    place = np.searchsorted(held[order], _in_unit(records["compensated"][named], unit[named]))
+    target = single[order[np.minimum(place, len(order) - 1)]]
     hit = (
         (position[target] == records["compensated"][named])
         & _same(records, unit, named, target)
@@ -327,19 +336,21 @@ def _first_fall(records: Records, *, alike: bool) -> int | None:
     for part in windows(len(records)):
         places = np.flatnonzero(records["part"][part] == 0) + part.start
         rows = np.concatenate([before, places])
-        lsn = records["lsn"][rows]
-        fallen = _falls(lsn, records["lfs"][rows]) if alike else lsn[1:] <= lsn[:-1]
+        fallen = falls(records[rows], alike=alike)
         if fallen.any():
             return int(rows[np.flatnonzero(fallen)[0] + 1])
         before = rows[-1:]
     return None
 
 
-def _falls(lsn: Index, lfs: Index) -> Mask:
-    """Where a record lies before the one in front of it: by flush sequence and LSN, which log
-    streams share, and in which neighbours may be alike."""
-    fallen: Mask = (lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1]))
-    return fallen
+def falls(rows: Records, *, alike: bool) -> Mask:
+    """``bool[n - 1]``: which of ``n`` records lie before the one in front of them: by flush
+    sequence and LSN, which log streams share, and in which neighbours may be ``alike``; else by
+    LSN."""
+    lsn, lfs = rows["lsn"], rows["lfs"]
+    if not alike:
+        return np.asarray(lsn[1:] <= lsn[:-1])
+    return np.asarray((lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1])))
 
 
 def _unchained(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
@@ -387,21 +398,31 @@ def _told_position(rows: Records, has_lso: bool) -> Hashes:
     )
 
 
+def lonely_streams(records: Records) -> Mask:
+    """``bool[65536]``: log streams with a single record."""
+    count = np.zeros(1 << 16, np.int64)
+    for part in windows(len(records)):
+        whole = records["part"][part] == 0
+        streams = records["tid"][part][whole] >> np.uint64(48)
+        count += np.bincount(streams.astype(np.int64), minlength=1 << 16)
+    return np.asarray(count == 1)
+
+
 def _predecessors(
-    records: Records, position: Hashes, arrays: LongArrays, *, unplaced: bool = False
+    records: Records,
+    position: Hashes,
+    arrays: LongArrays,
+    *,
+    unplaced: bool = False,
+    lonely: Mask | None = None,
 ) -> Index:
     """The record before each in its transaction: -1 for one that is not there, -2 for a record that
     names none. Records whose own position is not known are among them with ``unplaced`` alone. Each
     log stream counts its positions for itself; one that holds a single record may be no stream, so
-    what it names is looked for in all."""
-    previous, tid = records["previous"], records["tid"]
+    what it names is looked for in all (``lonely``: which do; None: those of ``records``)."""
+    previous = records["previous"]
     target = arrays.full(len(records), -2, np.int64)
-    count = np.zeros(1 << 16, np.int64)
-    for part in windows(len(records)):
-        whole = records["part"][part] == 0
-        count += np.bincount(
-            (tid[part][whole] >> np.uint64(48)).astype(np.int64), minlength=1 << 16
-        )
+    alone = lonely_streams(records) if lonely is None else lonely
     named = arrays.places(
         len(records),
         lambda part: (
@@ -414,11 +435,11 @@ def _predecessors(
     for names, rows in arrays.together(
         named, lambda some: previous[some], placed, lambda some: position[some]
     ):
-        target[names] = _named_ones(records, position, names, rows, count == 1)
+        target[names] = named_ones(records, position, names, rows, alone)
     return target
 
 
-def _named_ones(
+def named_ones(
     records: Records, position: Hashes, named: Index, rows: Index, lonely_streams: Mask
 ) -> Index:
     """Those of ``rows`` whose position the records ``named`` name; -1 for none."""
@@ -481,13 +502,19 @@ def lost(records: Records, arrays: LongArrays) -> tuple[int, int]:
 
 
 def foreign(
-    records: Records, tids: Hashes, unit: Index, position: Hashes, arrays: LongArrays
+    records: Records,
+    tids: Hashes,
+    unit: Index,
+    position: Hashes,
+    arrays: LongArrays,
+    lonely: Mask | None = None,
 ) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it
     in its transaction, and that one is of another transaction, or of a unit that had ended. Nothing
-    is said of those that name a record whose position is not known (0).
+    is said of those that name a record whose position is not known (0). ``lonely``: log streams
+    that hold a single record of the log, where ``records`` are not all of it.
     """
-    targets = _predecessors(records, position, arrays, unplaced=True)
+    targets = _predecessors(records, position, arrays, unplaced=True, lonely=lonely)
     wrong = arrays.zeros(len(records), bool)
     for part in windows(len(records)):
         named = np.flatnonzero(targets[part] >= 0) + part.start

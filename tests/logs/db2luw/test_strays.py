@@ -3,6 +3,7 @@ sound logs that look a little like it."""
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,31 @@ def test_streams_that_count_alike_contradict_nothing(tmp_path: Path) -> None:
     log = opened(tmp_path, b"".join(mixed), framing="flt56")
     bundle, lines = script(log, tmp_path)
     assert (bundle.exit_code, len(lines)) == (0, 8)
+
+
+def test_of_streams_that_count_alike_each_has_its_own_records(tmp_path: Path) -> None:
+    """A compensation names a change of its own stream, and what one stream lacks the other has
+    not."""
+    builders = [LogBuilder("v10", big=False, framing="flt56") for _ in range(2)]
+    for stream, builder in enumerate(builders):
+        builder.next_tid += stream
+        for key in (1, 2, 3):
+            unit = builder.begin(stream)
+            written = [
+                unit.update(PLAIN, row(key), row(key, name), (1 + stream, key)) for name in "AB"
+            ]
+            if key == 3 and stream:
+                unit.undo(written[0])
+            unit.commit()
+    pairs = zip_longest(*(builder.records for builder in builders))
+    mixed = [record for pair in pairs for record in pair if record]
+    log = opened(tmp_path, b"".join(mixed), framing="flt56")
+    named, newest = (2 * number + 1 for number in (6, 7))
+    assert log.entries()["cancelled"][[named, newest]].tolist() == [True, False]
+    # the first record of the second stream
+    del mixed[1]
+    log = opened(tmp_path, b"".join(mixed), framing="flt56")
+    assert log.units()["incomplete"].tolist() == [False] * 3 + [True] + [False] * 2
 
 
 @pytest.mark.parametrize(("dialect", "framing"), FORMS)
