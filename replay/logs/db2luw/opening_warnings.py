@@ -110,12 +110,19 @@ def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> l
     if not len(holes.behind):
         return []
     row = records[holes.behind[0]]
+    place = int(row["file"]), int(row["offset"]), int(holes.size[0])
+    return missing_at(len(holes.behind), place, files)
+
+
+def missing_at(count: int, first: tuple[int, int, int], files: list[OpenedFile]) -> list[str]:
+    """The same about ``count`` places, the first of them behind the record of a file at an offset,
+    where so many bytes are missing."""
+    file, offset, size = first
     return [
-        f"LR2030 {len(holes.behind)} place(s) where records are missing in a log that holds all"
-        f" others, the first behind the record at offset {int(row['offset'])} of"
-        f" {files[row['file']].name}: positions go on {int(holes.size[0])} bytes further than the"
-        " records are long. Collect the log again; what can be told of the units that lack them is"
-        " set aside"
+        f"LR2030 {count} place(s) where records are missing in a log that holds all others, the"
+        f" first behind the record at offset {offset} of {files[file].name}: positions go on {size}"
+        " bytes further than the records are long. Collect the log again; what can be told of the"
+        " units that lack them is set aside"
     ]
 
 

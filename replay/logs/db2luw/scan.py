@@ -86,6 +86,8 @@ _ONE_ROW = (
     RecordRole.UNDO_DELETE,
     RecordRole.UNDO_UPDATE,
 )
+#: Those about rows.
+_CHANGES = (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT)
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,8 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     flagged = arrays.places(len(records), lambda part: temporary[part])
     if not len(flagged):
         return
-    changes = (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT)
     others = arrays.places(
-        len(records), lambda part: np.isin(role[part], changes) & ~temporary[part]
+        len(records), lambda part: np.isin(role[part], _CHANGES) & ~temporary[part]
     )
 
     def place(rows: Index) -> Hashes:
@@ -150,12 +151,25 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     for mine, theirs in arrays.together(flagged, place, others, place):
         names = ["space", "table", "rid"]
         damaged = np.isin(records[mine][names], records[theirs][names])
-        damaged &= np.isin(role[mine], changes)
+        damaged &= np.isin(role[mine], _CHANGES)
         records["odd"][mine[damaged]] = True
-        passed = mine[~damaged]
-        records["role"][passed], records["problem"][passed] = RecordRole.OTHER, 0
-        for side in ("before", "after"):
-            records[side][passed], records[f"{side}_is"][passed] = -1, NONE
+        pass_over(records, mine[~damaged])
+
+
+def pass_over(records: Records, rows: Index) -> None:
+    """Make some records be about no rows."""
+    records["role"][rows], records["problem"][rows] = RecordRole.OTHER, 0
+    for side in ("before", "after"):
+        records[side][rows], records[f"{side}_is"][rows] = -1, NONE
+
+
+def tables_of_rows(records: Records) -> tuple[set[int], set[int]]:
+    """(tables of which there are rows that are flagged as temporary, those of other rows)."""
+    table = records["space"].astype(np.int64) << 16 | records["table"]
+    temporary = records["temporary"]
+    others = np.isin(records["role"], _CHANGES) & ~temporary
+    flagged, lasting = (np.unique(table[rows]).tolist() for rows in (temporary, others))
+    return set(flagged), set(lasting)
 
 
 class _Scan:

@@ -11,16 +11,19 @@ from typing import Any
 
 import pytest
 
+from replay.changes.choices import Gaps
+from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.db2luw import framed, framing, gathered, reader, scan
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import luw_history
 from tests.independent.harm import harmed_log
+from tests.independent.luw_records import Form
 from tests.logs.db2luw.test_damage import row
 from tests.logs.db2luw.test_histories import SHAPES
 from tests.logs.test_index_in_parts import log_of_units, outcome
-from tests.support.luwbuilder import LogBuilder, catalog_csv
+from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
 from tests.support.luwhistory import PLAIN, History
 from tests.support.opening import Tasks, check_bundles
 
@@ -56,22 +59,34 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
     return tasks
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs of all releases, whole, damaged, cut, in files that repeat others, lack records or are
-    given in another order."""
-    draw, form = random.Random(f"tasks {seed}"), luw_history.form_of(seed)
-    form = replace(form, gaps=form.gaps and seed % 2 > 0)
-    wants = replace(luw_history.wants_of(seed), changes=40, values=False)
-    history = luw_history.History(f"tasks {seed}", form, wants)
-    luw_history.case_of(history, tmp_path)
+#: Framings that tell the positions which records name.
+TELLING = ("lsn6", "flt16", "flt16/6", "lri48", "flt56")
+
+
+def known_by_tasks(form: Form) -> bool:
+    """Whether tasks index a log in this form: the byte order of positions of 6 bytes is found out
+    of all records, and where no position is told, nothing says what a filter left out."""
+    telling = form.framing in TELLING or (form.framing, form.release) == ("lsn8", "v97")
+    return (form.order == "big" or form.release != "v7") and (telling or not form.gaps)
+
+
+def check_history(
+    form: Form, seed: str, folder: Path, draw: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log, whole, damaged, cut, in files that repeat others, lack records or are given in another
+    order."""
+    wants = replace(luw_history.wants_of(draw.randrange(99)), changes=40, values=False)
+    history = luw_history.History(seed, form, wants)
+    luw_history.case_of(history, folder)
     records = [record.bytes for record in history.log.records]
     one, two = sorted(draw.sample(range(1, len(records)), 2))
     whole = b"".join(records)
     files = {
         "whole": [whole],
+        "two": [b"".join(records[:one]), b"".join(records[one:])],
         "again": [b"".join(records[:two]), b"".join(records[one:])],
         "gap": [b"".join(records[:one]), b"".join(records[one + 2 :])],
+        "thin": [b"".join(record for record in records if draw.random() < 0.8)],
         "turned": [b"".join(records[one:]), b"".join(records[:one])],
         "headless": [b"".join(records[one:])],
         "cut": [whole[: draw.randrange(len(whole) // 2, len(whole))]],
@@ -80,19 +95,36 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         **{f"harm {number}": [harmed_log(history.log, draw)[1]] for number in range(4)},
     }
     for name, parts in files.items():
-        paths = [tmp_path / f"{name} {number}" for number in range(len(parts))]
+        paths = [folder / f"{name} {number}" for number in range(len(parts))]
         for path, part in zip(paths, parts, strict=True):
             path.write_bytes(part)
         inputs = Inputs(
-            log=tuple(map(str, paths)), catalog=str(tmp_path / "catalog.csv"),
-            framing=form.framing, scratch=str(tmp_path),
+            log=tuple(map(str, paths)), catalog=str(folder / "catalog.csv"),
+            framing=form.framing, scratch=str(folder),
             options={"byte-order": form.order, "dialect": form.release},
         )  # fmt: skip
         tasks = compare(inputs, draw, monkeypatch)
         assert tasks.looked > 1 or name != "whole"
-        # the byte order of positions of 6 bytes is found out of all records
-        known = form.order == "big" or form.release != "v7"
-        assert tasks.wrote or form.gaps or not known or name not in ("whole", "zeros")
+        wanted = known_by_tasks(form) and name in ("whole", "two", "zeros")
+        assert tasks.wrote or not wanted, (name, tasks.reasons)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs of all releases, some of them filtered."""
+    draw, form = random.Random(f"tasks {seed}"), luw_history.form_of(seed)
+    form = replace(form, gaps=form.framing != "raw" and seed % 2 > 0)
+    check_history(form, f"tasks {seed}", tmp_path, draw, monkeypatch)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("framing_name", ["lri48", "flt56", "raw", "lsn8"])
+def test_histories_of_several_log_streams(
+    framing_name: str, gaps: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(f"streams {framing_name} {gaps}")
+    form = Form("v10", draw.choice(luw_history.ORDERS), framing_name, gaps, streams=2 + gaps)
+    check_history(form, f"streams {framing_name}", tmp_path, draw, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +233,102 @@ def test_units_that_may_begin_others_are_judged_by_one_process(
     tasks = compare(inputs, random.Random("s"), monkeypatch)
     assert not tasks.wrote
     assert len(tasks.reasons) == 1
+
+
+def in_turns(count: int) -> tuple[LogBuilder, list[Transaction]]:
+    """Units that are open side by side, each with a row."""
+    builder = LogBuilder("v10", True, "flt56")
+    made = [builder.begin() for _ in range(count)]
+    for number, unit in enumerate(made):
+        unit.insert(PLAIN, row(number), (1, number))
+    return builder, made
+
+
+def test_a_record_that_names_one_of_another_unit_far_away_is_judged_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No task that judges its unit has the other one, nor has the split that it is in."""
+    builder, made = in_turns(30)
+    made[3].previous = made[20].previous
+    for unit in made:
+        unit.commit()
+    inputs = as_log(tmp_path, builder)
+    log = reader.open_log(inputs)
+    assert (log.entries()["fault"] > 0).sum() == 2
+    for seed in range(4):
+        tasks = compare(inputs, random.Random(seed), monkeypatch)
+        assert tasks.reasons == [
+            "records that name others which are not those of their transaction"
+        ]
+    assert not list(tmp_path.glob("index-*/entries.npy"))
+
+
+def test_what_a_filter_left_out_is_missed_between_files_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder, made = in_turns(30)
+    for number, unit in enumerate(made):
+        unit.insert(PLAIN, row(100 + number), (2, number))
+    for unit in made:
+        unit.commit()
+    inputs = as_log(tmp_path, builder)
+    records = builder.records
+    # of the rows in the middle a filter left out some, and what is between the files is not there
+    first = [record for number, record in enumerate(records[:50]) if number not in range(30, 40)]
+    parts = first, records[54:57] + records[60:]
+    paths = [tmp_path / "one", tmp_path / "two"]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_bytes(b"".join(part))
+    inputs = replace(inputs, log=tuple(map(str, paths)))
+    lacking = reader.open_log(inputs).units()["incomplete"].tolist()
+    assert [number for number, one in enumerate(lacking) if one] == [20, 21, 22, 23]
+    for seed in range(4):
+        assert compare(inputs, random.Random(seed), monkeypatch).wrote
+
+
+def test_records_that_are_lost_are_told_by_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few of a log that holds all others."""
+    builder, made = in_turns(30)
+    for unit in made:
+        unit.commit()
+    inputs = as_log(tmp_path, builder)
+    (tmp_path / "log").write_bytes(b"".join(builder.records[:13] + builder.records[14:]))
+    log = reader.open_log(inputs)
+    assert any("1 place(s) where records are missing" in text for text in log.opening_warnings)
+    assert log.units()["incomplete"].sum() == 1
+    for seed in range(4):
+        assert compare(inputs, random.Random(seed), monkeypatch).wrote
+    with pytest.raises(InputError, match="LR2037"):
+        compare_refusing(inputs, monkeypatch)
+
+
+def compare_refusing(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open a log by tasks where it may have no holes."""
+    tasks = Tasks(random.Random("refusing"))
+    with monkeypatch.context() as patch:
+        small(tasks.draw, patch)
+        reader.open_log(replace(inputs, tasks=tasks.tasks(), gaps=Gaps.REFUSE))
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_rows_of_temporary_tables(
+    damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks pass over rows of tables that have no others; else the flag may be damage."""
+    builder, made = in_turns(10)
+    table = PLAIN if damaged else replace(PLAIN, id=900)
+    for number, unit in enumerate(made):
+        image = table.row(row(number), True)
+        payload = unit.prefix(162, table, (7, number), len(image)) + image
+        unit.add(0x4E, payload, flags=6)
+        unit.commit()
+    inputs = as_log(tmp_path, builder)
+    for seed in range(3):
+        tasks = compare(inputs, random.Random(seed), monkeypatch)
+        assert tasks.wrote is not damaged
+        assert tasks.reasons == ["rows of temporary tables in others"] * damaged
 
 
 def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
