@@ -28,6 +28,7 @@ from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
+from sqlgen.schema import Table
 from sqlgen.value_limits import ValueLimit
 
 #: How long to wait for a lock that a killed replay's connection may still hold.
@@ -413,24 +414,37 @@ def _unsuited(
     profile, names = profile_named(plan.options.dialect), plan.options.names
     name, table = log.catalog.versions[version].name, log.catalog.versions[version].table
     problems: list[str] = []
-    excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
-    absent = [
-        column.name
-        for column in table.columns
-        if target_name(column.name, profile, names) not in facts.columns
-        and column.name not in excluded
-    ]
+    absent = _absent(plan, table, facts)
     if absent and not altered:
         problems.append(f"{name}: the target's table has no column {', '.join(absent)}")
-    key = {target_name(column, profile, names) for column in table.key}
-    if key and not any(set(unique) <= key for unique in facts.unique_keys):
+    # Which of its forms an altered table has now is told by its columns. What identifies rows of
+    # the others, what is done to the table brings about.
+    forms = [table]
+    if altered:
+        known = [one.table for one in log.catalog.versions if one.name == name]
+        forms = [form for form in known if not _absent(plan, form, facts)]
+    keys = [{target_name(column, profile, names) for column in form.key} for form in forms]
+    lacking = [key for key in keys if key and not any(set(k) <= key for k in facts.unique_keys)]
+    if lacking and len(lacking) == len(keys):
         problems.append(
-            f"{name}: no unique key of the target lies within {', '.join(sorted(key))},"
+            f"{name}: no unique key of the target lies within {', '.join(sorted(lacking[0]))},"
             " which identifies rows in the log"
         )
     if facts.missing_privileges:
         problems.append(f"{name}: this user may not {', '.join(facts.missing_privileges)}")
     return problems
+
+
+def _absent(plan: Plan, form: Table, facts: TableFacts) -> list[str]:
+    """The columns of a form of a table that the target's table lacks, but for excluded ones."""
+    excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
+    profile, names = profile_named(plan.options.dialect), plan.options.names
+    return [
+        column.name
+        for column in form.columns
+        if target_name(column.name, profile, names) not in facts.columns
+        and column.name not in excluded
+    ]
 
 
 def _altered(log: LogFile, tally: Tally) -> frozenset[str]:

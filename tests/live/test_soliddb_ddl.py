@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from replay.cli.main import main
 from sqlgen.dialects import profile_named
@@ -14,9 +15,9 @@ from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
-from tests.logs.soliddb.test_structure import ID, NAME, OLD, VERSION, Tab, unit
+from tests.logs.soliddb.test_structure import ID, MORE, NAME, NEW, OLD, VERSION, Tab, unit
 from tests.support.places import GOLDEN
-from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
+from tests.support.solidbuilder import Col, LogBuilder, write_catalog, write_rows
 
 HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 POSTGRES = profile_named("postgres")
@@ -88,3 +89,67 @@ def test_a_drop_of_a_table_whose_schema_nobody_knows_is_noted(
         where = ["--source", "soliddb", "--log", str(path), "--catalog", str(tmp_path)]
         assert main(["replay", *where, "--to", fresh_database, "--apply"]) == 4
         assert connection.execute("SELECT id, name FROM dba.u").fetchall() == [(3, "c")]
+
+
+def create_text(table: Tab) -> str:
+    sized = {"VARCHAR": "VARCHAR(20)"}
+    columns = [
+        f"{c.name} {sized.get(c.type, c.type)}{'' if c.null else ' NOT NULL'}"
+        for c in table.columns
+        if not c.attr
+    ]
+    return f"CREATE TABLE T ({', '.join(columns)}, PRIMARY KEY ({', '.join(table.key)}))"
+
+
+CODE = Col("CODE", "INTEGER", null=False)
+RENAMED = Tab(OLD.relid, "DBA", "T", (CODE, NAME, VERSION), key=("CODE",))
+AGAIN = Tab(10_302, "DBA", "T", (CODE, MORE, VERSION), key=("CODE",))
+KEYED = Col("NAME", "VARCHAR", 20, null=False)
+SAME = Tab(10_302, "DBA", "T", (Col("ID", "INTEGER"), KEYED, VERSION), key=("NAME",))
+
+
+@pytest.mark.parametrize(
+    ("texts", "later", "key"),
+    [
+        (("ALTER TABLE T RENAME COLUMN ID CODE",), RENAMED, "id"),
+        (("DROP TABLE T", create_text(AGAIN)), AGAIN, "id"),
+        (("DROP TABLE T", create_text(SAME)), SAME, "id"),
+        (("ALTER TABLE T ADD COLUMN MORE INTEGER",), NEW, ""),
+    ],
+)
+def test_what_identifies_rows_of_later_forms_is_not_asked_of_the_target(
+    texts: tuple[str, ...],
+    later: Tab,
+    key: str,
+    fresh_database: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = LogBuilder()
+    first = unit(log, lambda made: made.insert(OLD, (1, "a"))).hex().upper()
+    kinds = {"ALTER": 22, "DROP": 17, "CREATE": 45}
+    for text in texts:
+        kind = kinds[text.split()[0]]
+        relid = later.relid if kind == 45 else OLD.relid
+        name = "CAT.DBA.T" if kind == 45 else "T"
+        unit(log, lambda made, k=kind, n=name, r=relid, t=text: made.ddl(k, n, r, t))
+    rows = {RENAMED: (2, "b"), AGAIN: (2, 5), SAME: (2, "b"), NEW: (2, "b", 5)}
+    unit(log, lambda made: made.insert(later, rows[later]))
+    dropped = [OLD] if later.relid != OLD.relid else []
+    manifest = {"dropped_tables": {str(table.relid): first for table in dropped}}
+    write_catalog(tmp_path, [later, *dropped], manifest)
+    path = write_rows(tmp_path / "syslog.parquet", log.rows)
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA dba")
+        connection.execute("CREATE TABLE dba.t (id integer NOT NULL, name varchar(20))")
+        if key:
+            connection.execute("ALTER TABLE dba.t ADD PRIMARY KEY (id)")
+        where = ["--source", "soliddb", "--log", str(path), "--catalog", str(tmp_path)]
+        code = main(["replay", *where, "--to", fresh_database, "--apply"])
+        said = capsys.readouterr().out
+        if not key:
+            assert code == 8
+            assert "DBA.T: no unique key of the target lies within id" in said
+            return
+        assert code == 0
+        assert connection.execute("SELECT * FROM dba.t").fetchall()[-1] == rows[later]
