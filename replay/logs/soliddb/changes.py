@@ -18,8 +18,8 @@ from replay.logs.soliddb.rows import same_bytes
 
 @dataclass(frozen=True)
 class RowRecords:
-    """``n`` row records: RECID, unit, statement, table, version, key, and where the image lies in
-    ``data``."""
+    """``n`` row records: RECID, unit, statement, table, version, key, how often the table was
+    emptied before (``era``), and where the image lies in ``data``."""
 
     data: Bytes
     recid: Index
@@ -28,6 +28,7 @@ class RowRecords:
     table: Index
     version: Versions
     key: Index
+    era: Index
     start: Index
     end: Index
 
@@ -261,7 +262,8 @@ def _following(images: RowRecords, partner: Index, changes: Index) -> Index:
 def _contradictions(images: RowRecords, partner: Index, place: Index, cancelled: Mask) -> Index:
     """The earlier record of its unit and key that each record contradicts: an insert of a row that
     is there, a change of one that is gone, an image before a change that is not the one after the
-    last. Those that cancel out are not looked at."""
+    last; a change of a row that was there before its table was emptied. Those that cancel out are
+    not looked at."""
     result = np.full(len(images), -1, np.int64)
     keyed = np.flatnonzero((images.key >= 0) & ~cancelled)
     if not len(keyed):
@@ -279,6 +281,7 @@ def _contradictions(images: RowRecords, partner: Index, place: Index, cancelled:
     within = partner[one] == other
     there = np.isin(images.recid[one], (Rec.INSERT, Rec.UPDATE))
     makes = images.recid[other] == Rec.INSERT
+    there &= images.era[one] == images.era[other]
     wrong = same_row & ~within & (there == makes)
     follows = np.flatnonzero(
         same_row & ~within & there & ~makes & (images.version[one] == images.version[other])

@@ -465,6 +465,7 @@ class IndexBuilder:
         unit are put together at once, those of several as many as a window holds."""
         rows, unit = self.rows, self.bounds.unit
         keys = self._look_at_all(shape, line)
+        emptied = self._emptied(line)
         start = 0
         while start < len(images):
             # up to the end of the unit in which the window ends
@@ -476,10 +477,28 @@ class IndexBuilder:
             held = changes.RowRecords(
                 rows.data, self.recid[mine], unit[mine], rows.numbers["STMTTRXID"][mine],
                 self.table[mine], self.entries["version"][mine],
-                keys.codes(mine, self.table[mine]), rows.start[mine], rows.end[mine],
+                keys.codes(mine, self.table[mine]), self._eras(mine, emptied),
+                rows.start[mine], rows.end[mine],
             )  # fmt: skip
             self._put(mine, held)
             start = stop
+
+    def _emptied(self, line: SolidTableHistory) -> dict[int, Index]:
+        """At which rows tables are emptied, by table."""
+        found: dict[int, list[int]] = {}
+        for row, version in sorted(line.truncated.items()):
+            for relid in self.of_table:
+                if version >= 0 and line.version_at(relid, np.array([row]))[0] == version:
+                    found.setdefault(relid, []).append(row)
+        return {relid: np.array(rows) for relid, rows in found.items()}
+
+    def _eras(self, images: Index, emptied: Mapping[int, Index]) -> Index:
+        """How often the table of each image was emptied before it."""
+        eras = np.zeros(len(images), np.int64)
+        for relid, rows in emptied.items():
+            mine = np.flatnonzero(self.table[images] == relid)
+            eras[mine] = np.searchsorted(rows, images[mine])
+        return eras
 
     def _put(self, images: Index, held: changes.RowRecords) -> None:
         entries, paired = self.entries, changes.put_together(held)

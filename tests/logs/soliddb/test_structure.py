@@ -308,6 +308,34 @@ def test_truncation(tmp_path: Path) -> None:
         script(found, tmp_path, "undo")
 
 
+def test_rows_before_and_after_a_truncation_in_one_transaction(tmp_path: Path) -> None:
+    """A row may come with the key of one that went with its table; none that went may change."""
+    log = LogBuilder()
+    made = log.begin()
+    made.insert(OLD, (1, "a"))
+    made.next_statement().ddl(73, "T", OLD.relid, "TRUNCATE TABLE T")
+    made.next_statement().insert(OLD, (1, "b"))
+    made.next_statement().update(OLD, (1, "b"), (1, "c"))
+    made.commit()
+    bundle, lines = script(opened(tmp_path, log, OLD), tmp_path)
+    assert bundle.exit_code == 0
+    assert lines == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "TRUNCATE TABLE dba.t;",
+        "INSERT INTO dba.t (id, name) VALUES (1, 'b');",
+        "UPDATE dba.t SET name = 'c' WHERE id = 1;",
+    ]
+    made = log.begin()
+    made.insert(OLD, (2, "a"))
+    made.next_statement().ddl(73, "T", OLD.relid, "TRUNCATE TABLE T")
+    made.next_statement().delete(OLD, (2, "a"))
+    made.commit()
+    bundle, more = script(opened(tmp_path, log, OLD), tmp_path / "more")
+    assert bundle.exit_code == 8
+    assert "contradicts record" in str(bundle.manifest["findings"]["shown"][0])
+    assert more == lines
+
+
 @pytest.mark.parametrize(
     ("kind", "info", "text", "expected"),
     [
