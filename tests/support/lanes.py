@@ -31,8 +31,9 @@ DRAWN, OF_ALL_RELEASES = 3, "independent"
 #: Files of tests that take a minute each, or that have a cluster for all of theirs. They are begun
 #: first: so what workers end with is short, and no file's cluster is started by two of them.
 LONG = (
-    *("pipeline/test_standalone.py", "pipeline/test_kubernetes.py", "live/test_month.py"),
-    *("live/test_kill.py", "live/test_lost.py", "live/test_merged.py", "storage/test_outputs.py"),
+    *("pipeline/test_standalone.py", "pipeline/test_kubernetes.py", "pipeline/test_yarn.py"),
+    *("live/test_month.py", "live/test_kill.py", "live/test_lost.py", "live/test_merged.py"),
+    "storage/test_outputs.py",
 )
 #: How a file begins that :func:`starts_programs`.
 _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
