@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -120,6 +121,16 @@ class IndexedLog(ABC):
         """Whether the log has such changes."""
         return bool(self.changes)
 
+    @property
+    def begins(self) -> Position | None:
+        """None: the log does not say it."""
+        return None
+
+    @property
+    def ends(self) -> Position | None:
+        """None: the log does not say it."""
+        return None
+
     def inputs(self) -> list[str]:
         """The files the user named, those of the catalog first."""
         return [*self.catalog_files, *(file.name for file in self.files)]
@@ -178,6 +189,10 @@ class IndexedLog(ABC):
     def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
         """True: TRUNCATE and IMPORT REPLACE empty whole tables."""
         return np.ones(len(envelope), bool)
+
+    def clones(self, file: Index, offset: Index, length: Lengths) -> Iterator[str | None]:
+        """None of each: such logs have no exchanges."""
+        return repeat(None, len(offset))
 
     def structure(self, records: Records) -> Sequence[StructureChange]:
         """What the records say of a table's structure."""

@@ -242,6 +242,11 @@ class ImageSource(Protocol):
         it says, where :meth:`walk` finds and decodes the same; None where nothing is said."""
         ...
 
+    def clones(self, file: Index, offset: Index, length: Lengths) -> Iterator[str | None]:
+        """Of exchanges of a table with its clone, whose records lie there (``int64[n]`` each): the
+        name of the other table, None where a record does not tell it."""
+        ...
+
     def structure(self, records: Records) -> Sequence[StructureChange]:
         """What each of the ``n`` records of :attr:`replay.changes.envelope.Change.STRUCTURE` says,
         in their order. Families that have none are never asked."""
@@ -279,6 +284,18 @@ class LogFacts(Protocol):
     def dependent_position(self) -> Position | None:
         """Where units that begin there or later may depend on units that the log lacks a part of;
         None: no unit is incomplete."""
+        ...
+
+    @property
+    def begins(self) -> Position | None:
+        """From where on all is in the log, where it says so: before its first unit there may be
+        transactions without rows. None: not known."""
+        ...
+
+    @property
+    def ends(self) -> Position | None:
+        """Up to where all is in the log, where it says so: behind its last unit there may be
+        transactions without rows. None: not known."""
         ...
 
     def inputs(self) -> list[str]:

@@ -276,12 +276,11 @@ def where_it_ended(
 def _reaches(before: Continuation | None, log: LogFile, plan: Plan) -> Position | None:
     """Up to where all of the logs was read: behind the last unit that was taken there may be
     transactions without rows. None where that is not known."""
-    ends: Position | None = getattr(log, "ends", None)
     known = [
         place
         for place in (
             None if before is None else before.reaches,
-            ends if plan.selection.until_position is None else None,
+            log.ends if plan.selection.until_position is None else None,
         )
         if place is not None
     ]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from replay.arrays import Index
+from replay.arrays import Index, Lengths
 from replay.logs import LogFile
 
 
-def other_versions(log: LogFile, file: Index, offset: Index, length: Any) -> list[Index]:
+def other_versions(log: LogFile, file: Index, offset: Index, length: Lengths) -> list[Index]:
     """The table versions of the other table of each exchange, of which these are the records; all
     versions where a record does not tell it."""
     versions = log.catalog.versions
-    clones = getattr(log, "clones", None)
-    if clones is None:
-        return [np.arange(len(versions)) for _ in range(len(offset))]
     found = []
-    for name in clones(file, offset, length):
+    for name in log.clones(file, offset, length):
         rows = [
             version.index
             for version in versions

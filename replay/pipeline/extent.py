@@ -99,8 +99,7 @@ def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 <<
                 if len(later):
                     low = Position(_bounds(later)[0])
                     late = low if late is None else min(late, low)
-    begins, ends = (getattr(log, name, None) for name in ("begins", "ends"))
-    return LogExtent(first, last, late, earliest, latest, begins, ends)
+    return LogExtent(first, last, late, earliest, latest, log.begins, log.ends)
 
 
 def commit_times(

@@ -95,6 +95,16 @@ class LogmasterLog:
         return None if position is None else Position(position)
 
     @property
+    def begins(self) -> Position | None:
+        """None: a log alone does not say it."""
+        return None
+
+    @property
+    def ends(self) -> Position | None:
+        """None: the log does not say it."""
+        return None
+
+    @property
     def has_offsets(self) -> bool:
         """True: records lie in files of bytes."""
         return True
@@ -471,7 +481,7 @@ class LogmasterLog:
         read."""
         yield rows, self
 
-    def clones(self, file: Index, offset: Index, length: Index) -> Iterator[str | None]:
+    def clones(self, file: Index, offset: Index, length: Lengths) -> Iterator[str | None]:
         """The other table of exchanges, by where their records lie; None where one cannot be
         told."""
         for number, start, size in zip(
