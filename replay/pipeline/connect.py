@@ -248,7 +248,7 @@ def execute(
     same bytes. UsageError LR1005 where no task runs, or ends, within the limits of ``travel``, or
     where executors have other libraries than this process."""
     limits = travel.limits
-    title = getattr(job, "title", type(job).__name__)
+    title = job.title
     given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]
     numbered = [[*range(len(splits))], [pickle.dumps(split) for split in splits]]
     table = session.createDataFrame(pa.table(numbered, schema=_SCHEMA))

@@ -13,10 +13,14 @@ from replay.logs import LogFile, Split
 class Job(Protocol):
     """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
     one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
-    two calls: tasks run in other processes, in any order. A ``title`` says what it does where an
-    engine shows its stages (else the name of its class); ``together`` (else 1) of how many splits
-    an engine may make one task, because to scan one costs less than a task. Raises LogReplayError,
-    which an engine hands to the caller as it was raised."""
+    two calls: tasks run in other processes, in any order. ``together`` (else 1) says of how many
+    splits an engine may make one task, because to scan one costs less than a task. Raises
+    LogReplayError, which an engine hands to the caller as it was raised."""
+
+    @property
+    def title(self) -> str:
+        """What it does, where an engine shows its stages, and in messages."""
+        ...
 
     @property
     def buckets(self) -> int:

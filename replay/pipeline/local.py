@@ -64,7 +64,7 @@ def execute(
     results come in the order of splits and buckets. What meets in a bucket waits in a temporary
     file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
     done, total), ``told`` of each task."""
-    title = getattr(job, "title", type(job).__name__)
+    title = job.title
     threads = cores() if threads is None else threads
     with (
         WorkFolder() as scratch,

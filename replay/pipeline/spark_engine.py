@@ -114,7 +114,7 @@ def execute(
     to reach the files of the log, but for those that were ``sent`` to them (path, name). UsageError
     LR1005 where the job is given up by its ``limits``, or executors cannot run our programs or have
     other libraries; ``warned`` is told of patches."""
-    title = getattr(job, "title", type(job).__name__)
+    title = job.title
     read, noting = context.accumulator(0), told is not None
     error = context.accumulator(b"", First())  # type: ignore[arg-type]
     events: Accumulator[list[TaskEvent]] = context.accumulator([], Listed())  # type: ignore[arg-type]

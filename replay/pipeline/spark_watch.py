@@ -70,7 +70,7 @@ def going_on(job: Job) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as failure:
-        reason = _gone(failure, getattr(job, "title", type(job).__name__), ())
+        reason = _gone(failure, job.title, ())
         if reason is None:
             raise
         raise reason from failure

@@ -43,6 +43,10 @@ class _Repeated:
     late: list[tuple[Any, ...]]
 
     @property
+    def title(self) -> str:
+        return self.job.title
+
+    @property
     def buckets(self) -> int:
         return self.job.buckets
 

@@ -118,6 +118,7 @@ def test_units_that_a_run_must_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 class Named:
     """A job of three stages whose blocks say for whom they are."""
 
+    title: str = "name"
     buckets: int = 40
     meetings: int = 12
 

@@ -29,7 +29,7 @@ from replay.pipeline.sorted_records import in_commit_order
 class Placed:
     """Tells where a task puts files, and where Spark wants them."""
 
-    buckets = 1
+    title, buckets = "say where files lie", 1
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         yield 0, b""

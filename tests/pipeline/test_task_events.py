@@ -164,7 +164,7 @@ def test_a_line_of_a_task_that_failed(capsys: pytest.CaptureFixture[str]) -> Non
 class Ranges:
     """A job of which some splits are worth one task; results are the files of splits."""
 
-    buckets, together = 0, 4
+    title, buckets, together = "ranges", 0, 4
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         yield 0, split.file.to_bytes(2, "big")
