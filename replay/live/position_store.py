@@ -73,6 +73,20 @@ class Run:
 
 
 @dataclass(frozen=True)
+class RunNotes:
+    """What a run forward notes of where it leads. ``planned``: the units that it takes, as they are
+    called whatever files are given; of those up to ``named_behind`` some may be lacking.
+    ``pending_logs``: the digests of the logs that units set aside are in or hang on (None: not
+    known, or none). ``reaches``: up to where its logs are read when it is done (None: not known, or
+    up to its last unit)."""
+
+    planned: Records | None = None
+    named_behind: UnitPosition | None = None
+    pending_logs: frozenset[str] | None = None
+    reaches: Position | None = None
+
+
+@dataclass(frozen=True)
 class Reject:
     """A change that was not applied as the log says: statement ``step`` of the unit at
     ``position``, and what is noted of it."""
@@ -263,24 +277,17 @@ class Store:
         inputs: Sequence[Mapping[str, Any]],
         position: UnitPosition,
         until: Position | None,
-        planned: Records | None = None,
-        named_behind: UnitPosition | None = None,
-        pending_logs: frozenset[str] | None = None,
-        reaches: Position | None = None,
+        notes: RunNotes = RunNotes(),
     ) -> int:
-        """Write a line of history; its number. ``planned``: the units that a run forward will
-        take; of those up to ``named_behind`` some may be lacking. ``pending_logs``: the logs that
-        units set aside are in or hang on (None: not known, or none). ``reaches``: up to where its
-        logs are read when it is done."""
+        """Write a line of history; its number."""
         kept = [*inputs]
-        if reaches is not None:
-            kept.append({_REACHES: reaches.hexadecimal})
-        if pending_logs:
-            kept.append({_PENDING_LOGS: sorted(pending_logs)})
-        if planned is not None and len(planned):
-            kept.append(
-                {_TAKEN: TakenUnits().and_then(planned, position, named_behind).describe()[0]}
-            )
+        if notes.reaches is not None:
+            kept.append({_REACHES: notes.reaches.hexadecimal})
+        if notes.pending_logs:
+            kept.append({_PENDING_LOGS: sorted(notes.pending_logs)})
+        if notes.planned is not None and len(notes.planned):
+            taken = TakenUnits().and_then(notes.planned, position, notes.named_behind)
+            kept.append({_TAKEN: taken.describe()[0]})
         number = int(
             self.session.query(f"SELECT coalesce(max(id), 0) + 1 FROM {self.name['run']}")[0][0]
         )
@@ -403,30 +410,25 @@ class Store:
             )
         }
 
-    def pending_logs(self) -> frozenset[str] | None:
-        """The digests of the logs that units set aside are in or hang on, as the last run forward
-        noted them; None where it did not, or where one went back behind it."""
-        named = self._of_last_run(_PENDING_LOGS)
-        return None if named is None else frozenset(named)
-
-    def reached(self) -> Position | None:
-        """Up to where the logs were read of the last run, which was done and went forward; None
-        where that is not known, or is where the target stands."""
-        found = self._of_last_run(_REACHES, done=True)
-        return None if found is None else Position.from_hex(found)
-
-    def _of_last_run(self, name: str, done: bool = False) -> Any:
-        """What the last run noted under a name, if that went forward (and is ``done``)."""
+    def last_notes(self) -> RunNotes:
+        """What the last run noted of units that were set aside, and, if it is done, of where it
+        leads; nothing where that one went back."""
         if not self.is_there("run"):
-            return None
+            return RunNotes()
         last = f"SELECT max(id) FROM {self.name['run']} WHERE direction <> 'retry'"
         rows = self.session.query(
             f"SELECT direction, outcome, inputs FROM {self.name['run']} WHERE id = ({last})"
         )
         for direction, outcome, inputs in rows:
-            if direction == "forward" and (outcome == "done" or not done):
-                return next((entry[name] for entry in json.loads(inputs) if name in entry), None)
-        return None
+            if direction != "forward":
+                continue
+            kept = {name: entry[name] for entry in reversed(json.loads(inputs)) for name in entry}
+            logs, reaches = kept.get(_PENDING_LOGS), kept.get(_REACHES)
+            return RunNotes(
+                pending_logs=None if logs is None else frozenset(logs),
+                reaches=Position.from_hex(reaches) if reaches and outcome == "done" else None,
+            )
+        return RunNotes()
 
     def set_aside(self, units: Mapping[UnitId, str], run: int) -> None:
         """Note units that this run leaves out."""

@@ -28,7 +28,7 @@ from replay.leftovers import WorkFolder
 from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
 from replay.live.messages import estimate, plan_lines
-from replay.live.position_store import Store, TargetPosition
+from replay.live.position_store import RunNotes, Store, TargetPosition
 from replay.live.preflight import (
     Facts,
     check_identity,
@@ -186,7 +186,8 @@ class ReplayPlan:
         pending = store.pending() if stored is not None else {}
         late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
         to, units = request.destination, late.taken | pending.keys()
-        reached = store.reached() if stored is not None else None
+        last = store.last_notes() if stored is not None else RunNotes()
+        reached = last.reaches
         route = find_route(to, request.at, request.adjoining, stored, extent, marks, units, reached)
         if route is None:
             stand = "this log has no committed unit"
@@ -213,20 +214,29 @@ class ReplayPlan:
         self.lines += [f"warning: {warning}" for warning in warnings]
         warns = self.problems or warnings or tally.exit_code([])
         self.exit_code = EXIT_WARNING if warns else EXIT_OK
-        taken = late.taken, _planned(log, late, outcome)
-        named = _pending_logs(log, plan, store, route, tally)
-        whole = route.forward and route.until is None and route.last is None
+        notes = RunNotes()
+        if route.forward:
+            whole = route.until is None and route.last is None
+            ends = filter(None, (extent.ends, reached)) if whole else ()
+            known = last.pending_logs if pending else frozenset[str]()
+            read = store.logs_read() if known is None else None
+            aside = tally.quarantined_units.units() | route.pending
+            notes = RunNotes(
+                planned=_planned(log, late, outcome),
+                named_behind=plan.named_behind,
+                pending_logs=logs_of_pending(log, plan.splits, aside, known, read),
+                reaches=max(ends, default=None),
+            )
         self._statements = PlannedStatements(
-            plan,
-            tally,
-            scripts,
-            route,
-            workload,
-            facts,
-            stored,
-            *taken,
-            named,
-            max(filter(None, (extent.ends, reached)), default=None) if whole else None,
+            plan=plan,
+            tally=tally,
+            scripts=scripts,
+            route=route,
+            workload=workload,
+            facts=facts,
+            stored=stored,
+            late=late.taken,
+            notes=notes,
         )
 
     def _plan(self, route: Route, facts: Facts, split_bytes: int) -> Plan:
@@ -379,18 +389,6 @@ def _planned(log: LogFile, late: LateUnits, outcome: CompletedRun) -> Records:
     given."""
     units = [late.skipped, *(result.units for result in outcome.results)]
     return named_units(log, np.concatenate(units))
-
-
-def _pending_logs(
-    log: LogFile, plan: Plan, store: Store, route: Route, tally: Tally
-) -> frozenset[str] | None:
-    """The digests of the logs that units set aside are in or hang on, now or before a run forward
-    that is planned."""
-    before = store.pending() if route.forward and store.is_there("pending") else {}
-    named = store.pending_logs() if before else frozenset()
-    read = store.logs_read() if before and named is None else None
-    units = tally.quarantined_units.units() | route.pending
-    return logs_of_pending(log, plan.splits, units, named, read) if route.forward else None
 
 
 def plan_of_route(

@@ -8,9 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.arrays import Records
 from replay.changes.balance import Tally
-from replay.changes.position import Position, UnitId, UnitPosition
+from replay.changes.position import UnitId, UnitPosition
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
 from replay.live.applier import Applier, Strategy
 from replay.live.bulk import OrderInBulk, independent_changes
@@ -19,7 +18,7 @@ from replay.live.merged import MergedChanges
 from replay.live.messages import report_lines
 from replay.live.net_changes import NetChanges
 from replay.live.parallel import ParallelSessions, Partitioner, SessionPool
-from replay.live.position_store import Store, TargetPosition, rejected_units
+from replay.live.position_store import RunNotes, Store, TargetPosition, rejected_units
 from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_moved
 from replay.live.replay_request import ReplayRequest
 from replay.live.rights import changed_versions
@@ -56,11 +55,8 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class PlannedStatements:
-    """The statements of a route, made and ready to be applied: scripts with their steps.
-    ``planned``: the units that are then in the target, as they are called whatever files are given;
-    ``late``: those among them that came late; ``pending_logs``: the digests of the logs that units
-    set aside are in or hang on (None: not known); ``reaches``: up to where the logs are then read
-    (None: not known, or up to the last unit)."""
+    """The statements of a route, made and ready to be applied: scripts with their steps. ``late``:
+    the units among those taken that came late; ``notes``: what the run notes of where it leads."""
 
     plan: Plan
     tally: Tally
@@ -70,9 +66,7 @@ class PlannedStatements:
     facts: Facts
     stored: TargetPosition | None
     late: frozenset[UnitId]
-    planned: Records
-    pending_logs: frozenset[str] | None
-    reaches: Position | None
+    notes: RunNotes
 
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
@@ -243,20 +237,8 @@ class ReplayRun:
         accepted = sorted(self.request.accepted)
         store.accept(accepted)
         kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
-        planned = self.statements.planned if route.forward else None
-        behind = self.statements.plan.named_behind
-        named = self.statements.pending_logs if route.forward else None
-        run = store.start_run(
-            program,
-            direction,
-            kept,
-            route.position,
-            route.until,
-            planned,
-            behind,
-            named,
-            self.statements.reaches,
-        )
+        notes = self.statements.notes
+        run = store.start_run(program, direction, kept, route.position, route.until, notes)
         store.forget_taken()
         rejected: frozenset[UnitPosition] = frozenset()
         if route.forward:

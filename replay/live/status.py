@@ -123,7 +123,7 @@ def stand(url: str) -> Stand:
         if row is None:
             return Stand(None, 0, 0, (), store.marks())
         pending = tuple(store.pending().values())
-        named = store.pending_logs() if pending else None
+        named = store.last_notes().pending_logs if pending else None
         at, marks = row.position.commit, store.marks()
         return Stand(at, row.units, row.statements, pending, marks, named)
     finally:
