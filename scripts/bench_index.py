@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from process_watch import Watch
 
 #: The place of the first record; and what frames one (lri48).
 _LSO = 0x100000
@@ -34,7 +35,7 @@ _LRI = np.dtype(
 def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tuple[Any, int]:
     """The second of two times that a log is opened, by tasks with the settings ``conf`` where there
     are some, and its records."""
-    from bench import Measured, Watch
+    from bench import Measured
 
     from replay.logs.db2luw import framed
     from replay.logs.db2luw.reader import open_log

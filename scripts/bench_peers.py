@@ -34,6 +34,7 @@ import bench
 import numpy as np
 from containers import MARIADB_IMAGE
 from generate_log import TABLES, generate
+from process_watch import Watch
 
 from replay.changes.envelope import RECORD, Change
 from replay.logs.logmaster.opening import open_log
@@ -174,7 +175,7 @@ def foreign(program: str, words: list[str], said: Path, wrote: Path | None) -> R
     """Run a program that is one process to its end; ``said``: a file that gets its output. The
     changes are those in the scripts of ``wrote``."""
     began = time.perf_counter()
-    with said.open("wb") as sink, bench.Watch() as watch:
+    with said.open("wb") as sink, Watch() as watch:
         process = subprocess.Popen(words, stdout=sink, stderr=subprocess.STDOUT, cwd=said.parent)
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from bench import family
 from bench_peers import rows_before
 from generate_log import generate
+from process_watch import family
 
 import replay
 from replay.changes.options import ScriptOptions

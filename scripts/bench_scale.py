@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from generate_log import generate
+from process_watch import Watch
 
 #: From linear growth a log may be off by so much.
 _TOLERANCE = 0.10
@@ -69,7 +70,6 @@ def cases_of(arguments: argparse.Namespace) -> Iterator[Case]:
 
 def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str]) -> Figures:
     """Two runs in this process, of which the second counts."""
-    from bench import Watch
 
     from replay.changes.options import ScriptOptions
     from replay.changes.selection import Selection

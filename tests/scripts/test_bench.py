@@ -193,7 +193,7 @@ def test_an_index_by_tasks_is_measured_beside_the_drivers(tmp_path: Path) -> Non
 def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it takes to look at all processes grows with the time on the clock."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    bench = importlib.import_module("bench")
+    process_watch = importlib.import_module("process_watch")
 
     def family() -> dict[int, tuple[str, float]]:
         until = time.thread_time() + 0.1
@@ -201,8 +201,8 @@ def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
         return {os.getpid(): ("driver", time.process_time())}
 
-    monkeypatch.setattr(bench, "family", family)
-    with bench.Watch() as watch:
+    monkeypatch.setattr(process_watch, "family", family)
+    with process_watch.Watch() as watch:
         before, own = watch.cpu()["driver"], time.thread_time()
         time.sleep(2)
         after, own = watch.cpu()["driver"], time.thread_time() - own
