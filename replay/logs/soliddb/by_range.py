@@ -26,6 +26,7 @@ from replay.logs.by_tasks import OddError
 from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.made_arrays import MadeArray
 from replay.logs.soliddb.addresses import AddressHabit, address_faults, habit_of
+from replay.logs.soliddb.ddl_records import DdlText
 from replay.logs.soliddb.detect import FittingFramings, SolidShape, fitting
 from replay.logs.soliddb.export import ExportReading, SyslogRows, numbers_of
 from replay.logs.soliddb.export_ranges import ExportLog
@@ -34,7 +35,7 @@ from replay.logs.soliddb.joined_rows import BLANK, Joined, held_sessions, join
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import IndexNotes
-from replay.logs.soliddb.table_history import DdlText, SolidTableHistory
+from replay.logs.soliddb.table_history import SolidTableHistory
 from replay.logs.soliddb.transactions import OutsideRows, find_transactions
 from replay.logs.soliddb.units import CommitHeads, UnitsBefore, heads_of, placed_units
 from replay.logs.soliddb.values import ValueNotes

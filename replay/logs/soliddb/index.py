@@ -28,6 +28,7 @@ from replay.logs.soliddb.addresses import (
     address_faults,
     habit_of,
 )
+from replay.logs.soliddb.ddl_records import DdlRecord, DdlText
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
@@ -35,7 +36,7 @@ from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import SHOWN, IndexNotes
 from replay.logs.soliddb.rows import SolidRowWalk, walk
-from replay.logs.soliddb.table_history import DdlText, Known, SolidTableHistory
+from replay.logs.soliddb.table_history import Known, SolidTableHistory
 from replay.logs.soliddb.tables import Attribute, SolidTable
 from replay.logs.soliddb.transactions import SolidTransactions
 from replay.logs.soliddb.units import units_of
@@ -377,7 +378,7 @@ class IndexBuilder:
     def _walk(self, fmt: RowFormat, rows: Index, shape: SolidShape) -> SolidRowWalk:
         return walk(fmt, self.rows.data, self.rows.start[rows], self.rows.end[rows], shape.framing)
 
-    def _ddl_records(self, shape: SolidShape | None) -> tuple[list[table_history.DdlRecord], Index]:
+    def _ddl_records(self, shape: SolidShape | None) -> tuple[list[DdlRecord], Index]:
         """DDL records of committed units with their statements, and those that cannot be read (as
         long as no framing is known: in no plain layout)."""
         records, unread = [], []

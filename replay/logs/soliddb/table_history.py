@@ -18,10 +18,10 @@ from replay.arrays import Index
 from replay.changes.catalog import RowFormat, TableVersion
 from replay.logs.long_arrays import windows
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.ddl import Alter, Event, Name
+from replay.logs.soliddb.ddl import Alter, Name
+from replay.logs.soliddb.ddl_records import DdlRecord, names_of, words_of_record
 from replay.logs.soliddb.detect import listed
-from replay.logs.soliddb.export import NONE
-from replay.logs.soliddb.layouts import TABLE_DDL, Ddl, ValueFraming
+from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
 from replay.logs.soliddb.table_states import (
     TableState,
     earlier_candidates,
@@ -51,42 +51,6 @@ class Known:
     def of(self, relid: int) -> int:
         """The first row that the lines of a table do not know of."""
         return self.dropped.get(relid, self.row)
-
-
-@dataclass(frozen=True)
-class DdlRecord:
-    """A DDL record at ``row``: its RELID (None: NULL), what it says, and the statement (empty: not
-    in the log)."""
-
-    row: int
-    relid: int | None
-    event: Event
-    text: str
-
-    @property
-    def change(self) -> Alter | None:
-        """What its ALTER TABLE statement changes; None where the log has none that is
-        understood."""
-        return ddl.alter(self.text) if self.text else None
-
-
-@dataclass(frozen=True)
-class DdlText:
-    """A DDL record as it stands at ``row``: its table (:data:`NONE`: NULL), its ``data``, and the
-    statement that another record has for it ('': none)."""
-
-    row: int
-    table: int
-    data: bytes
-    text: str
-
-    def read(self, charset: int, framing: ValueFraming | None) -> DdlRecord | None:
-        """What it says; None where no layout fits it."""
-        event = ddl.read(self.data, charset, framing)
-        if event is None:
-            return None
-        relid = None if self.table == NONE else self.table
-        return DdlRecord(self.row, relid, event, event.text or self.text)
 
 
 #: A state and its version (-1: none).
@@ -219,7 +183,7 @@ class _Builder:
         for back, records in ((True, before[::-1]), (False, after)):
             places = {relid: (entry.schema, entry.name) for relid, entry in self._listed().items()}
             for record in records:
-                old, new = _places_of(record)
+                old, new = names_of(record)
                 relid, wanted = record.relid, new if back else old
                 if relid in self.exported.dropped and record.event.kind is Ddl.DROP_TABLE:
                     assert relid is not None
@@ -517,7 +481,7 @@ class _Builder:
             version = self._stray(record, old or new)
         table = self.result.versions[version].table
         schema = self._schema(record, old or new)
-        note = StructureChange(Action.NOTE, table, note=_noted(record))
+        note = StructureChange(Action.NOTE, table, note=words_of_record(record))
         if record.text and (schema or is_qualified(record.text)) and kind not in _COUNTERS:
             if record.relid is not None and kind in _STANDING:
                 self.homes[record.relid] = ddl.home(record.text) or schema
@@ -614,29 +578,6 @@ class _Builder:
 _COUNTERS = (Ddl.CREATE_COUNTER, Ddl.DROP_COUNTER)
 #: What makes objects that are no tables and stay where they are.
 _STANDING = (Ddl.CREATE_VIEW, Ddl.CREATE_SEQUENCE)
-
-
-def _places_of(record: DdlRecord) -> tuple[Name, Name]:
-    """What a record's table was called before it and after, as far as its statement says; both are
-    what the record calls it otherwise."""
-    change, name = record.change, record.event.name
-    if change is None or change.what not in ("name", "schema"):
-        return name, name
-    schema = change.schema or name.schema
-    if change.what == "name":
-        return Name(change.table, schema), Name(change.new, schema)
-    return Name(
-        change.table, change.schema or (name.schema if name.schema != change.new else "")
-    ), Name(change.table, change.new)
-
-
-def _noted(record: DdlRecord) -> str:
-    text = (
-        f": {' '.join(record.text.split())}"
-        if record.text
-        else " (its statement is not in the log)"
-    )
-    return f"{layouts.DDL_NAMES[record.event.kind]}{text}"
 
 
 def _altered(old: Table, new: Table, other: StructureChange) -> StructureChange:
