@@ -101,7 +101,8 @@ class Form:
     below a null are anything, and signs of packed numbers too. ``base``: whether offsets of rows in
     short form count from their array, else from the data behind it. ``backwards``: values of
     varying length lie in the opposite order of their columns. ``streams``: members of a cluster,
-    of which each counts its positions and its units for itself (10.1 and later)."""
+    of which each counts its positions and its units for itself (10.1 and later). ``expanded``: the
+    log reader made records longer than they are in the log."""
 
     release: str
     order: Order
@@ -111,6 +112,7 @@ class Form:
     base: bool = False
     backwards: bool = False
     streams: int = 1
+    expanded: bool = False
 
     @property
     def mark(self) -> str:
@@ -280,6 +282,8 @@ class Log:
         self.records.append(Record(self._framing(size, stream), body, what, stream))
         self.previous[unit] = here
         self.next[stream] += size
+        if form.expanded and self.pick.random() < 0.5:
+            self.next[stream] -= self.pick.randrange(size // 2)
         self.sequence += 1
         if form.gaps and self.pick.random() < 0.5:
             self.next[stream] += self.pick.choice((60, 100, 1000, 12_345))

@@ -166,6 +166,7 @@ class TransactionsJob:
                 for rows in np.split(order, edges):
                     yield int(of[rows[0]]), pickle.dumps(([*names], sent[rows].tobytes()))
         if self.told is None:
+            watch.settle()
             yield self.buckets, pickle.dumps(told)
 
     def _named(self, sent: Records, named: Mapping[int, Index]) -> Mask:

@@ -292,7 +292,7 @@ class _Gathering:
         gaps = [whole.gap for whole in streams if whole.gap is not None]
         if not gaps or not self.streams.holds_all:
             return []
-        return opening_warnings.missing_at(sum(whole.rises for whole in streams), gaps[0], files)
+        return opening_warnings.missing_at(sum(whole.rises[0] for whole in streams), gaps[0], files)
 
     def _lost(
         self, few: Records, files: list[OpenedFile], buckets: Sequence[BucketTold]

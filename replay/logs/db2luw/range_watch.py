@@ -3,13 +3,16 @@ transactions (:mod:`replay.logs.db2luw.by_transaction`); and what all splits say
 
 Each log stream counts positions for itself. Where records tell theirs, they are as far apart as the
 records between are long, or something is missing there: a filter left it out where that is so at
-many places, else it was lost (:func:`replay.logs.db2luw.chains.holes`).
+many places, else it was lost (:func:`replay.logs.db2luw.chains.holes`). Rows that the log reader
+expanded are longer than in the log, so places fall behind, too: what counts is the lowest distance
+that is still to come, which later splits have a part in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +29,14 @@ from replay.logs.db2luw.scan import SCANNED, tables_of_rows
 #: (``inside``).
 SENT = np.dtype([*SCANNED.descr, ("row", "<i8"), ("place", "<i8"), ("inside", "?")])
 
+#: A place of a split where the lowest distance rises from ``low`` to ``high``, behind the record at
+#: an ``offset``, and its number among these.
+_RISE = np.dtype([("rank", "<i8"), ("low", "<i8"), ("high", "<i8"), ("offset", "<i8")])
+#: Of these, so many are told of a split.
+_MARKS = 16
+
 _STREAM = np.uint64(48)
+_FAR = np.iinfo(np.int64).max >> 1
 _DISORDER = "records out of order"
 
 
@@ -57,21 +67,52 @@ def form_of(record: np.void) -> PositionForm:
 @dataclass
 class StreamTold:
     """What a split has of a log stream: ``count`` records of ``size`` bytes, none with a header
-    below ``least``, the last at ``last_offset``. Where positions are told: ``first`` is that of the
-    first record, ``bases`` how far those of the first and the last are from their places, ``span``
-    the first and last one of records of transactions; at ``rises`` places positions go on further
-    than records are long, the first of them ``gap``: the offset of the record before it, and by how
-    many bytes."""
+    below ``least``, the last at ``last_offset``. Where positions are told: ``first`` and ``last``
+    are those of its first and last record, ``span`` those of records of transactions; ``base`` is
+    how far that of the last is from its place, and ``lowest`` the least such distance. Within the
+    split that rises by a record and more at ``rises`` places, of which ``marks`` has some (dtype
+    :data:`_RISE`): the first and the last one, and others evenly between."""
 
     count: int = 0
     size: int = 0
     least: int = 255
     last_offset: int = 0
     first: int = 0
-    bases: tuple[int, int] = (0, 0)
+    last: int = 0
     span: tuple[int, int] | None = None
+    base: int = 0
+    lowest: int = 0
     rises: int = 0
-    gap: tuple[int, int] | None = None
+    marks: bytes = b""
+
+    def settle(self, base: Index, offset: Index, least: int) -> None:
+        """Take the distances of all records (``int64[n]``), which are at some offsets."""
+        lowest = np.minimum.accumulate(base[::-1])[::-1]
+        places = np.flatnonzero(np.diff(lowest) >= least)
+        self.base, self.lowest, self.rises = int(base[-1]), int(lowest[0]), len(places)
+        ranks = np.unique(np.linspace(0, len(places) - 1, _MARKS).astype(np.int64))
+        marks = np.zeros(len(ranks) if len(places) else 0, _RISE)
+        some = places[ranks[: len(marks)]]
+        marks["rank"], marks["offset"] = ranks[: len(marks)], offset[some]
+        marks["low"], marks["high"] = lowest[some], lowest[some + 1]
+        self.marks = marks.tobytes()
+
+    def rises_below(self, most: int, least: int) -> tuple[int, int, tuple[int, int] | None]:
+        """(how many of the places count where ``most`` is the lowest distance behind the split, at
+        least and at most; offset and bytes of the first)."""
+        marks = np.frombuffer(self.marks, _RISE)
+        counts = np.minimum(marks["high"], most) - marks["low"] >= least
+        whole = int((marks["high"] <= most).sum())
+        first = None
+        if counts[:1].any():
+            first = int(marks["offset"][0]), int(min(marks["high"][0], most) - marks["low"][0])
+        if whole == len(marks):
+            return self.rises, self.rises, first
+        some = int(counts[whole])
+        if whole == 0:
+            return some, some, first
+        low, high = int(marks["rank"][whole - 1]) + 1, int(marks["rank"][whole])
+        return (high + some, high + some, first) if low == high else (low, high + 1, first)
 
 
 @dataclass
@@ -115,6 +156,7 @@ class RangeWatch:
     def __init__(self, told: RangeTold, form: PositionForm, least: int) -> None:
         self.told, self.form, self.least = told, form, least
         self.last = np.zeros(0, SENT)
+        self._bases: dict[int, list[tuple[Index, Index]]] = {}
 
     def look(self, sent: Records, firsts: Hashes, begins: bool) -> None:
         """Look at the next ones, and say what is known of each: ``place`` and ``inside``."""
@@ -157,25 +199,26 @@ class RangeWatch:
         sent["place"][rows] = place
         if self.form.told:
             position = self.form.position(mine)
-            self._positions(told, mine, position, position - place)
+            self._positions(told, mine, position)
+            self._bases.setdefault(stream, []).append((position - place, mine["offset"].copy()))
             sent["inside"][rows] = self._names(mine, position)
         told.count, told.size = told.count + len(rows), told.size + int(length.sum())
         told.least = min(told.least, int(mine["header"].min()))
         told.last_offset = int(mine["offset"][-1])
 
-    def _positions(self, told: StreamTold, mine: Records, position: Index, base: Index) -> None:
-        """Look at positions, and how far they are from places."""
+    def settle(self) -> None:
+        """Say what all records of the split say together."""
+        for stream, parts in self._bases.items():
+            base, offset = (np.concatenate(each) for each in zip(*parts, strict=True))
+            self.told.streams[stream].settle(base, offset, self.least)
+
+    def _positions(self, told: StreamTold, mine: Records, position: Index) -> None:
+        """Look at the positions of records."""
         if not told.count:
-            told.first, told.bases = int(position[0]), (int(base[0]), int(base[0]))
-        step = np.diff(np.append(told.bases[1], base))
-        if (step < 0).any():
-            self._odd("positions that fall behind the lengths of records")
-        rises = np.flatnonzero(step >= self.least)
-        told.rises += len(rises)
-        if len(rises) and told.gap is None:
-            before = np.append(told.last_offset, mine["offset"])[rises[0]]
-            told.gap = int(before), int(step[rises[0]])
-        told.bases = told.bases[0], int(base[-1])
+            told.first, told.last = int(position[0]), int(position[0]) - 1
+        if (np.diff(np.append(told.last, position)) <= 0).any():
+            self._odd(_DISORDER)
+        told.last = int(position[-1])
         of = position[~np.isin(mine["type"], layouts.OUTSIDE_TRANSACTIONS)]
         if len(of):
             told.span = told.span[0] if told.span else int(of[0]), int(of[-1])
@@ -197,17 +240,18 @@ class RangeWatch:
 @dataclass
 class StreamWhole:
     """A log stream: ``count`` records of ``size`` bytes, none with a header below ``least``; how
-    long those before each split are (``before``); and where positions are told, the ``start``, the
-    ``rises``, those ``within`` a file, the first of them (``gap``: file, offset and bytes), and
-    where those of each file begin and end (``spans``)."""
+    long those before each split are (``before``); and where positions are told, the ``start``, at
+    least and at most how often they go on further than records are long (``rises``), also
+    ``within`` a file, where first (``gap``: file, offset and bytes), and where those of each file
+    begin and end (``spans``)."""
 
     count: int = 0
     size: int = 0
     least: int = 255
     before: dict[int, int] = field(default_factory=dict)
     start: int = 0
-    rises: int = 0
-    within: int = 0
+    rises: tuple[int, int] = (0, 0)
+    within: tuple[int, int] = (0, 0)
     gap: tuple[int, int, int] | None = None
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -219,42 +263,43 @@ class StreamsWhole:
     def __init__(self, ranges: Sequence[RangeTold], form: PositionForm, least: int) -> None:
         self.streams: dict[int, StreamWhole] = {}
         self.form, self.least = form, least
-        last: dict[int, tuple[RangeTold, StreamTold, int]] = {}
+        parts: dict[int, list[tuple[RangeTold, StreamTold]]] = {}
         for told in ranges:
             for stream, part in told.streams.items():
-                whole = self.streams.setdefault(stream, StreamWhole(start=part.first))
-                if form.told:
-                    self._go_on(whole, last.get(stream), told, part)
+                parts.setdefault(stream, []).append((told, part))
+        for stream, mine in parts.items():
+            whole = self.streams[stream] = StreamWhole(start=mine[0][1].first)
+            for told, part in mine:
                 whole.before[told.number] = whole.size
-                last[stream] = told, part, part.bases[1] - whole.size
                 whole.count, whole.size = whole.count + part.count, whole.size + part.size
                 whole.least = min(whole.least, part.least)
+            if form.told:
+                self._positions(whole, mine)
         if any(whole.least != least for whole in self.streams.values()):
             raise OddError("no record with the usual header")
         self._together(ranges)
 
-    def _go_on(
-        self,
-        whole: StreamWhole,
-        last: tuple[RangeTold, StreamTold, int] | None,
-        told: RangeTold,
-        part: StreamTold,
-    ) -> None:
-        """Take the next split of a stream."""
-        if last is not None:
-            step = part.bases[0] - whole.size - last[2]
-            if step < 0:
+    def _positions(self, whole: StreamWhole, parts: list[tuple[RangeTold, StreamTold]]) -> None:
+        """Look at the positions of a stream."""
+        for (_, one), (_, other) in pairwise(parts):
+            if other.first <= one.last:
                 raise OddError(_DISORDER)
-            if step >= self.least:
-                whole.rises += 1
-                whole.within += last[0].file == told.file
-                whole.gap = whole.gap or (last[0].file, last[1].last_offset, step)
-        whole.rises, whole.within = whole.rises + part.rises, whole.within + part.rises
-        if part.gap is not None:
-            whole.gap = whole.gap or (told.file, *part.gap)
-        if part.span is not None:
-            first = whole.spans.get(told.file, part.span)[0]
-            whole.spans[told.file] = first, part.span[1]
+        lowest, behind = _FAR, -1
+        for told, part in reversed(parts):
+            if part.span is not None:
+                last = whole.spans.get(told.file, part.span)[1]
+                whole.spans[told.file] = part.span[0], last
+            # distances in a split are from where its first record is
+            before = whole.before[told.number]
+            low, high, gap = part.rises_below(lowest + before, self.least)
+            ends = int(self.least <= lowest + before - part.base < _FAR >> 1)
+            if ends and gap is None:
+                gap = part.last_offset, lowest + before - part.base
+            whole.rises = whole.rises[0] + low + ends, whole.rises[1] + high + ends
+            ends &= told.file == behind
+            whole.within = whole.within[0] + low + ends, whole.within[1] + high + ends
+            whole.gap = whole.gap if gap is None else (told.file, *gap)
+            lowest, behind = min(lowest, part.lowest - before), told.file
 
     def _together(self, ranges: Sequence[RangeTold]) -> None:
         """Look at the order of all records."""
@@ -270,11 +315,18 @@ class StreamsWhole:
         if several and fallen:
             raise OddError(_DISORDER)
 
-    @property
+    @cached_property
     def holds_all(self) -> bool:
-        """Whether nothing was filtered out, where positions are told."""
-        count = sum(whole.count for whole in self.streams.values())
-        return chains.holds_all(count, sum(whole.within for whole in self.streams.values()))
+        """Whether nothing was filtered out, where positions are told. OddError where that is not
+        known."""
+        streams = self.streams.values()
+        count = sum(whole.count for whole in streams)
+        least, most = (
+            chains.holds_all(count, sum(whole.within[side] for whole in streams)) for side in (0, 1)
+        )
+        if least != most or (least and any(w.rises[0] != w.rises[1] for w in streams)):
+            raise OddError("places where records may be missing")
+        return least
 
     def between(self, stream: int, positions: Index) -> Mask:
         """Which positions of a log stream lie between two of one file."""

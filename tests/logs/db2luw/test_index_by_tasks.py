@@ -14,7 +14,7 @@ import pytest
 from replay.changes.choices import Gaps
 from replay.errors import InputError
 from replay.logs import Inputs
-from replay.logs.db2luw import framed, framing, gathered, reader, scan
+from replay.logs.db2luw import framed, framing, gathered, range_watch, reader, scan
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import luw_history
@@ -63,6 +63,10 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
 TELLING = ("lsn6", "flt16", "flt16/6", "lri48", "flt56")
 
 
+#: What tasks that are told of few places only may say.
+_UNDECIDED = "places where records may be missing"
+
+
 def known_by_tasks(form: Form) -> bool:
     """Whether tasks index a log in this form: the byte order of positions of 6 bytes is found out
     of all records, and where no position is told, nothing says what a filter left out."""
@@ -106,7 +110,8 @@ def check_history(
         tasks = compare(inputs, draw, monkeypatch)
         assert tasks.looked > 1 or name != "whole"
         wanted = known_by_tasks(form) and name in ("whole", "two", "zeros")
-        assert tasks.wrote or not wanted, (name, tasks.reasons)
+        reasons = {*tasks.reasons} - ({_UNDECIDED} if form.expanded else set())
+        assert tasks.wrote or not wanted or not reasons, (name, tasks.reasons)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -125,6 +130,19 @@ def test_histories_of_several_log_streams(
     draw = random.Random(f"streams {framing_name} {gaps}")
     form = Form("v10", draw.choice(luw_history.ORDERS), framing_name, gaps, streams=2 + gaps)
     check_history(form, f"streams {framing_name}", tmp_path, draw, monkeypatch)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_histories_of_rows_that_the_log_reader_expanded(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Positions fall behind the lengths of records, and go on further where some were left out."""
+    draw = random.Random(f"expanded {number}")
+    release, framing_name = [("v10", "flt56"), ("v97", "flt16"), ("v10", "lri48")][number % 3]
+    form = Form(release, draw.choice(luw_history.ORDERS), framing_name, number > 2, expanded=True)
+    form = replace(form, streams=1 + (release == "v10") * draw.randrange(2))
+    monkeypatch.setattr(range_watch, "_MARKS", draw.choice([2, 3, 16]))
+    check_history(form, f"expanded {number}", tmp_path, draw, monkeypatch)
 
 
 @pytest.mark.parametrize(
