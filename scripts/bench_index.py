@@ -104,7 +104,8 @@ def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
     if filtered:
         components = np.flatnonzero(records["kind"] == RecordKind.COMPONENT)
         kept[components[np.random.default_rng(1).random(len(components)) < 0.1]] = False
-    with made.open("wb") as file:
+    begun = made.with_suffix(".begun")
+    with begun.open("wb") as file:
         for rows in np.array_split(np.flatnonzero(kept), len(records) // 50_000 + 1):
             begin, size = records["offset"][rows], length[rows]
             place = np.cumsum(size + _LRI.itemsize) - size
@@ -118,15 +119,17 @@ def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
             lri["stream"], lri["lso"] = stream[rows], new[rows]
 
             def put(at: Any, values: Any, out: Any = out) -> None:
-                octets = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+                octets = np.ascontiguousarray(values).view(np.uint8)
+                octets = octets.reshape(len(values), values.dtype.itemsize)
                 out[at[:, None] + np.arange(octets.shape[1])] = octets
 
-            put(place - _LRI.itemsize, lri.view(np.uint8))
+            put(place - _LRI.itemsize, lri)
             put(place + 24, renamed(records["previous"][rows]).astype("<u8"))
             put(place + 38, stream[rows].astype("<u2"))
             undo = np.flatnonzero(records["compensated"][rows] > 0)
             put(place[undo] + 56, renamed(records["compensated"][rows][undo]).astype("<u8"))
             out.tofile(file)
+    begun.rename(made)
     return str(made)
 
 
