@@ -42,6 +42,8 @@ _STREAM = np.uint64(48)
 FAR = np.iinfo(np.int64).max
 #: Records of a bucket that are given to the driver beside the first and the last one of each unit.
 _MOST_SPECIAL = 1 << 16
+#: A result in place of entries, which are longer: a record has a position that none may have.
+_ODD = b"odd"
 _SPECIAL_KINDS = (RecordKind.LOAD, RecordKind.UNKNOWN)
 
 
@@ -185,7 +187,7 @@ class TransactionsJob:
             yield pickle.dumps(transactions.say(bucket, names))
             return
         if sent["inside"].any():
-            yield b""
+            yield _ODD
             return
         entries = transactions.entries(log, bucket, self.told)
         for rows in np.split(entries, np.flatnonzero(np.diff(entries["row"] >> _SPLIT)) + 1):
@@ -193,7 +195,7 @@ class TransactionsJob:
 
     def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
         """The entries of a split for it; what is odd for the caller."""
-        if not result:
+        if result == _ODD:
             yield self.meetings, result
             return
         yield int.from_bytes(result[:8], "little"), result[8:]
@@ -224,7 +226,7 @@ def write_entries(files: Sequence[MadeArray], first: int, entries: Records) -> N
 def taken(result: bytes, files: Sequence[MadeArray]) -> None:
     """Take a result of a job with ``told``: write the entries that no task wrote. Raises
     OSError, and OddError."""
-    if not result:
+    if result == _ODD:
         raise OddError("records that name others which are not those of their transaction")
     if len(result) > 8:
         entries = np.frombuffer(result, ENTRY, offset=8)
