@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,28 @@ def workers(
         yield running
 
 
+@pytest.fixture(scope="module")
+def alone(
+    wires: Network, store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Standalone]:
+    """A master without workers: tests have their own, which they break."""
+    base = tmp_path_factory.mktemp("alone")
+    (base / "driver").mkdir()
+    with cluster(wires, base / "spark", base, store.environment, workers=0) as running:
+        yield running
+
+
+@contextmanager
+def with_workers(alone: Standalone, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+    """So many workers while the context lasts."""
+    mine = [alone.add_worker() for _ in range(count)]
+    try:
+        yield mine
+    finally:
+        for worker in mine:
+            stop(worker)
+
+
 def started(workers: Standalone, *commands: list[str]) -> subprocess.Popen[str]:
     """A driver on a machine that sees the workers by the network alone."""
     return driver(workers.network, workers.top / "driver", workers.environment, commands)
@@ -50,6 +73,17 @@ def started(workers: Standalone, *commands: list[str]) -> subprocess.Popen[str]:
 
 def run(workers: Standalone, *commands: list[str]) -> str:
     return ended(started(workers, *commands))
+
+
+def wait_for_scripts(store: Store, out: str, process: subprocess.Popen[str]) -> None:
+    """Wait until one of a command's scripts is in the store. Fails with what the command says,
+    where it ends without."""
+
+    def there() -> bool:
+        return any("redo" in name for name in store.names(out))
+
+    wait_until(lambda: there() or process.poll() is not None)
+    assert there(), process.communicate()[0]
 
 
 #: Logs whose index tasks make.
@@ -98,7 +132,7 @@ def in_store(store: Store, words: list[str]) -> list[str]:
     return [store.put(Path(word)) if word.startswith("/") else word for word in words]
 
 
-#: For each family both directions and an export; without speculation, which is the easier way, one.
+#: For each family both directions and an export.
 WAYS = [
     ("logmaster", ["redo", "--records-per-file", "3000"]),
     ("logmaster", ["undo", "--schema", "none", "--records-per-file", "3000"]),
@@ -112,30 +146,39 @@ WAYS = [
 ]
 
 
+@dataclass
+class Ways:
+    """Work of :data:`WAYS`, and where in the store its results are."""
+
+    store: Store
+    logs: dict[str, list[str]]
+    place: str
+    ways: Sequence[tuple[str, list[str]]]
+
+    def commands(self, how: list[str]) -> list[list[str]]:
+        return [
+            [*words, *self.logs[family], "--out", f"s3://logs/{self.place}/{number}", *how]
+            for number, (family, words) in enumerate(self.ways)
+        ]
+
+    def check(self, here: Path) -> None:
+        """The bytes are those of the same commands on this machine."""
+        for number, (family, words) in enumerate(self.ways):
+            expected = locally(here, [*words, *self.logs[family]])
+            found = self.store.digests(f"{self.place}/{number}")
+            bad = sorted(name for name in found | expected if found.get(name) != expected.get(name))
+            assert bad == [], (family, words)
+
+
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ways", "how"), [(WAYS, SPECULATION), (WAYS[::4], [])], ids=["speculation", "default"]
-)
 def test_the_same_bytes(
-    workers: Standalone,
-    store: Store,
-    logs: dict[str, list[str]],
-    tmp_path: Path,
-    ways: list[tuple[str, list[str]]],
-    how: list[str],
+    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
-    place = f"speculation-{bool(how)}"
-    commands = [
-        [*words, *logs[family], "--out", f"s3://logs/{place}/{number}", *on_cluster(workers), *how]
-        for number, (family, words) in enumerate(ways)
-    ]
-    run(workers, *commands)
-    for number, (family, words) in enumerate(ways):
-        expected = locally(tmp_path, [*words, *logs[family]])
-        found = store.digests(f"{place}/{number}")
-        bad = sorted(name for name in found | expected if found.get(name) != expected.get(name))
-        assert bad == [], (family, words)
+    """With speculation, which is the harder way."""
+    work = Ways(store, logs, "speculation", WAYS)
+    run(workers, *work.commands([*on_cluster(workers), *SPECULATION]))
+    work.check(tmp_path)
 
 
 #: A program of somebody's: its own session, and logs that it has that session work on.
@@ -215,18 +258,14 @@ def test_a_server_of_spark_connect(
 ) -> None:
     """The same bytes by a session that has no RDDs; what is for the driver comes through the
     store, and a log of the driver's machine is refused by name."""
-    ways = [WAYS[0], WAYS[2], WAYS[4], WAYS[8]]
+    work = Ways(store, logs, "connect", [WAYS[0], WAYS[2], WAYS[4], WAYS[8]])
     mine = workers.top / "driver" / "connect"
     (tmp_path / "program").mkdir()
     with workers.connect_server() as url:
         how = ["--engine", "spark", "--master", url, "--split-mb", "1"]
-        commands = [
-            [*words, *logs[family], "--out", f"s3://logs/connect/{number}", *how]
-            for number, (family, words) in enumerate(ways)
-        ]
         words = ["redo", *logs["logmaster"], "--records-per-file", "3000"]
         through = ["--work", "s3://logs/work", "--out", str(mine)]
-        run(workers, *commands, [*words, *through, *how])
+        run(workers, *work.commands(how), [*words, *through, *how])
         log = shutil.copytree(FIXTURES / "incomplete" / "log", workers.top / "driver" / "log")
         data = ["--control", str(log / "incomplete.ctl"), "--data", str(log / "incomplete.dat")]
         told, _ = started(workers, ["redo", *data, "--out", "s3://logs/no", *how]).communicate()
@@ -235,11 +274,7 @@ def test_a_server_of_spark_connect(
         one = {"soliddb": logs["soliddb"]}
         written_by_program(workers, store, one, tmp_path / "program", url)
         check_large(workers, store, logs, tmp_path, how, ["db2luw"])
-    for number, (family, words) in enumerate(ways):
-        expected = locally(tmp_path, [*words, *logs[family]])
-        found = store.digests(f"connect/{number}")
-        bad = sorted(name for name in found | expected if found.get(name) != expected.get(name))
-        assert bad == [], (family, words)
+    work.check(tmp_path)
     expected = locally(tmp_path, ["redo", *logs["logmaster"], "--records-per-file", "3000"])
     assert {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in mine.iterdir()
@@ -310,7 +345,7 @@ def test_a_driver_that_is_killed(
     words = ["redo", *logs["logmaster"], "--records-per-file", "1500"]
     where = ["--out", f"s3://logs/{out}", "--work", "s3://logs/work", "--overwrite"]
     process = started(workers, [*words, *where, *on_cluster(workers)])
-    wait_until(lambda: any("redo" in name for name in store.names(out)))
+    wait_for_scripts(store, out, process)
     time.sleep(draw.uniform(0, 1.5))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -327,7 +362,9 @@ def test_a_driver_that_is_killed(
 def test_replay_and_a_folder_of_the_drivers(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
-    """Executors find neither the folder of a bundle nor that of a replay's scripts."""
+    """Executors find neither the folder of a bundle nor that of a replay's scripts. The same driver
+    has work whose results are in the store, one way of each family."""
+    stored = Ways(store, logs, "default", WAYS[::4])
     out, on = workers.top / "driver", ["--work", "s3://logs/work", *on_cluster(workers)]
     with closing(sqlite3.connect(out / "shop.db")) as database:
         database.execute("CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT)")
@@ -336,6 +373,7 @@ def test_replay_and_a_folder_of_the_drivers(
     words = ["redo", *logs["soliddb"], "--records-per-file", "3000"]
     run(
         workers,
+        *stored.commands(on_cluster(workers)),
         [*words, "--out", str(out / "bundle"), *on],
         [
             "replay",
@@ -346,6 +384,7 @@ def test_replay_and_a_folder_of_the_drivers(
             *on,
         ],
     )
+    stored.check(tmp_path)
     assert locally(tmp_path, words) == {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in (out / "bundle").iterdir()
@@ -359,13 +398,11 @@ def test_replay_and_a_folder_of_the_drivers(
 @pytest.mark.spark
 @pytest.mark.slow
 def test_no_executor_is_an_error_and_not_a_hang(
-    wires: Network, store: Store, logs: dict[str, list[str]], tmp_path: Path
+    alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:
-    (tmp_path / "driver").mkdir()
-    with cluster(wires, tmp_path / "spark", tmp_path, store.environment, workers=0) as alone:
-        words = ["redo", *logs["logmaster"], "--out", "s3://logs/out/none", *on_cluster(alone)]
-        process = started(alone, [*words, "--executor-timeout", "5"])
-        told, _ = process.communicate(timeout=600)
+    words = ["redo", *logs["logmaster"], "--out", "s3://logs/out/none", *on_cluster(alone)]
+    process = started(alone, [*words, "--executor-timeout", "5"])
+    told, _ = process.communicate(timeout=600)
     assert "LR1005 found no executor of spark://" in told
     assert "spark.driver.host" in told
     assert "Traceback" not in told
@@ -383,25 +420,29 @@ def test_no_executor_is_an_error_and_not_a_hang(
     ],
 )
 def test_what_stops_answering_is_an_error_and_not_a_hang(
-    wires: Network,
+    alone: Standalone,
     store: Store,
     logs: dict[str, list[str]],
-    tmp_path: Path,
     how: str,
     limit: int,
     said: str,
 ) -> None:
-    """The network of the only worker, all of its processes, or its Python processes."""
-    (tmp_path / "driver").mkdir()
+    """The network of the only worker, all of its processes, or its Python processes. By then the
+    executor is there, however long it took to start, and when that happens the driver has another
+    command to carry out, for one may be over before."""
     out = f"out/{how}"
-    with cluster(wires, tmp_path / "spark", tmp_path, store.environment, workers=1) as alone:
-        limits = ["--executor-timeout", "20", "--task-timeout", str(limit)]
-        words = ["redo", *logs["logmaster"], "--records-per-file", "500", *limits]
-        process = started(alone, [*words, "--out", f"s3://logs/{out}", *on_cluster(alone)])
-        wait_until(lambda: any("redo" in name for name in store.names(out)))
+    with with_workers(alone, 1) as (worker,):
+        limits = ["--executor-timeout", "10", "--task-timeout", str(limit)]
+        words = ["redo", *logs["logmaster"], "--records-per-file", "1500"]
+        commands = [
+            [*words, "--out", f"s3://logs/{out}/{number}", *on_cluster(alone), *more]
+            for number, more in enumerate(([], limits, limits))
+        ]
+        process = started(alone, *commands)
+        wait_for_scripts(store, f"{out}/1", process)
         if how == "cut":
-            alone.network.cut(alone.workers[0])
-        for number, command in _processes_of(alone.workers[0]).items():
+            alone.network.cut(worker)
+        for number, command in _processes_of(worker).items():
             if how == "frozen" or (how == "stopped" and "spark_daemon" in command):
                 os.kill(number, signal.SIGSTOP)
         told, _ = process.communicate(timeout=500)
@@ -412,19 +453,18 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
 @pytest.mark.spark
 @pytest.mark.slow
 def test_executors_that_do_not_reach_each_other_are_an_error_and_not_a_hang(
-    wires: Network, store: Store, logs: dict[str, list[str]], tmp_path: Path
+    alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:
-    (tmp_path / "driver").mkdir()
     waits = {"connectionCreationTimeout": "2s", "maxRetries": "1", "retryWait": "1s"}
     conf = [
         word
         for item in waits.items()
         for word in ("--conf", "spark.shuffle.io.{}={}".format(*item))
     ]
-    with cluster(wires, tmp_path / "spark", tmp_path, store.environment) as two:
-        two.network.part(*two.workers)
+    with with_workers(alone, 2) as two:
+        alone.network.part(*two)
         words = ["redo", *logs["logmaster"], "--records-per-file", "1500", *conf]
-        process = started(two, [*words, "--out", "s3://logs/out/apart", *on_cluster(two)])
+        process = started(alone, [*words, "--out", "s3://logs/out/apart", *on_cluster(alone)])
         told, _ = process.communicate(timeout=500)
     said = [line for line in told.splitlines() if not line.startswith("note: ")]
     assert len(said) == 1, told
