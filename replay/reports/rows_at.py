@@ -62,26 +62,33 @@ class TableNet:
         older = names - {column.name for column in self.form.columns}
         wrong = [column.name for column in newer if not column.nullable]
         if (newer and older) or wrong:
-            raise Refusal(
-                "LR3002",
-                f"found rows of {self.name} from when it had other columns"
-                f" ({', '.join(sorted(older) or wrong)}); expected columns that are the same by"
-                " name, or newer ones that may be null",
-                hint="Ask for a point on the same side of the change of the table",
-            )
+            raise self._other_columns(", ".join(sorted(older) or wrong))
         if newer:
             text = ", ".join(column.name for column in newer)
             self.notes[f"{self.name}: {text} came later; null in rows from before, whatever the"
                        " default was"] = None  # fmt: skip
         fields = []
         for column, target in zip(self.form.columns, kind, strict=True):
-            values = (
-                field_of(images, column.name).cast(target.type)
-                if column.name in names
-                else pa.nulls(len(images), target.type)
-            )
-            fields.append(values)
+            if column.name not in names:
+                fields.append(pa.nulls(len(images), target.type))
+                continue
+            try:
+                fields.append(field_of(images, column.name).cast(target.type))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                text = f"{column.name} of another type"
+                raise self._other_columns(text) from None
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=images.is_null())
+
+    def _other_columns(self, text: str) -> Refusal:
+        return Refusal(
+            "LR3002",
+            f"found rows of {self.name} from when it had other columns ({text}); expected columns"
+            " that are the same by name, or newer ones that may be null",
+            hint=(
+                "Ask for a point on the same side of the change of the table, or leave the table"
+                " out (--exclude-table)"
+            ),
+        )
 
     def contradictions(self) -> None:
         """InputError (LR2036) where the log contradicts itself about the table."""

@@ -94,3 +94,29 @@ def test_rows_that_are_known_beside_the_log(
         assert rows_at(words, tmp_path, "end", *more) == ["1,b"]
         assert rows_at(words, tmp_path, "start", *more) == 8
         assert "LR3002 found that DBA.T was emptied after the point" in capsys.readouterr().err
+
+
+def test_columns_of_one_name_and_two_types_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = (_COLUMNS[0], Col("NAME", "INTEGER"), _COLUMNS[2])
+    other = Tab(10_400, "DBA", "T", columns, key=("ID",))
+    steps: tuple[Callable[[Unit], None], ...] = (
+        lambda unit: unit.ddl(45, "SHOP.DBA.T", FIRST.relid, CREATE),
+        lambda unit: unit.insert(FIRST, (1, "a")),
+        lambda unit: unit.ddl(17, "T", FIRST.relid, "DROP TABLE T"),
+        lambda unit: unit.ddl(
+            45, "SHOP.DBA.T", other.relid, CREATE.replace("VARCHAR(20)", "INTEGER")
+        ),
+        lambda unit: unit.insert(other, (1, 7)),
+    )
+    log = LogBuilder()
+    for step in steps:
+        unit = log.begin()
+        step(unit)
+        unit.commit()
+    write_catalog(tmp_path, [other])
+    path = write_rows(tmp_path / "syslog.parquet", log.rows)
+    words = ["--source", "soliddb", "--catalog", str(tmp_path), "--log", str(path)]
+    assert rows_at(words, tmp_path, "end") == 8
+    assert "DBA.T from when it had other columns (NAME of another type)" in capsys.readouterr().err
