@@ -31,7 +31,7 @@ from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule, errors, exp, sqlglot
-from sqlgen.masking import cannot_mask, mask_kind, masked
+from sqlgen.masking import cannot_mask, fingerprint, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.rows import Rows
 from sqlgen.schema import Column, Table
@@ -74,12 +74,17 @@ class TableMap:
     key: bytes = b""
 
     def describe(self) -> dict[str, Any]:
-        """The mapping as JSON-able data, without the key."""
+        """The mapping as JSON-able data; of the key only what tells it from others."""
         tables = {
-            name: {field: value for field, value in vars(entry).items() if value}
+            name: {
+                field: list(value) if isinstance(value, tuple) else value
+                for field, value in vars(entry).items()
+                if value
+            }
             for name, entry in sorted(self.tables.items())
         }
-        return {"schemas": dict(self.schemas), "tables": tables}
+        told = {"mask_key": fingerprint(self.key)} if self.key else {}
+        return {"schemas": dict(self.schemas), "tables": tables, **told}
 
     def excluded(self) -> tuple[str, ...]:
         """The columns that are left out, as ``--exclude-columns`` names them."""

@@ -44,6 +44,11 @@ def mask_key(secret: bytes) -> bytes:
     return blake2b(secret.strip(), digest_size=32, person=b"logreplay key").digest()
 
 
+def fingerprint(key: bytes) -> str:
+    """What tells a key from others, and nothing else of it."""
+    return blake2b(key=key, digest_size=4, person=b"logreplay print").hexdigest()
+
+
 def cannot_mask(column: Column) -> str:
     """Why a column cannot be masked; '' when it can."""
     if column.type in _TEXT:

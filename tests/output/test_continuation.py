@@ -180,6 +180,42 @@ def test_other_options_are_refused(
     assert not out.exists()
 
 
+MASKED = """
+[schemas]
+TESTOWN = "shop"
+[tables."TESTOWN.ACCT"]
+name = "account"
+columns = { OPEN_DT = "opened" }
+types = { BAL = "numeric(12, 2)" }
+exclude = ["NAME"]
+mask = ["ID"]
+"""
+
+
+def test_a_chain_with_a_mapping(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It goes on with the same mapping, and with no other one or another key for masks."""
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    one = log_of(tmp_path, "a", log, 400)
+    log.unit(commit=500).insert(ACCT, acct(2))
+    two = log_of(tmp_path, "b", log, 800)
+    for name, text in (("map", MASKED), ("other", MASKED.replace("NAME", "RATE"))):
+        (tmp_path / f"{name}.toml").write_text(text)
+    for name in ("key", "else"):
+        (tmp_path / name).write_text(name * 16)
+
+    def mapped(mapping: str, key: str) -> list[Any]:
+        return ["--mapping", tmp_path / mapping, "--mask-key-file", tmp_path / key]
+
+    assert redo(tmp_path / "one", *words([one]), *mapped("map.toml", "key")) == 0
+    after = [*words([one, two]), "--after", tmp_path / "one"]
+    for mapping, key in (("other.toml", "key"), ("map.toml", "else")):
+        assert redo(tmp_path / "two", *after, *mapped(mapping, key)) == 12, (mapping, key)
+        assert "as in the bundle before" in capsys.readouterr().err
+    assert redo(tmp_path / "two", *after, *mapped("map.toml", "key")) == 0
+    assert manifest(tmp_path / "two")["statements"] == 1
+
+
 def test_a_gap_is_refused(
     tmp_path: Path, first: LogPair, capsys: pytest.CaptureFixture[str]
 ) -> None:
