@@ -21,7 +21,7 @@ from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.engine import Engine
 from replay.pipeline.placing import place_position, placed_unit
-from replay.pipeline.unique_keys import with_unique_keys
+from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
@@ -243,6 +243,8 @@ def make_request(
             constraints = replace(constraints, complete=True)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
             notes += _passed_over(constraints)
+        constraints, found = of_one_table(log, constraints)
+        notes += found if writes else []
         if demand.options is not None and not (demand.export or demand.mapping):
             log, found = with_unique_keys(log, constraints, options.render)
             notes += found

@@ -17,6 +17,27 @@ from sqlgen.statements import RenderOptions, shown_columns
 _INEXACT = (SqlType.REAL, SqlType.DOUBLE, SqlType.DECFLOAT)
 
 
+def of_one_table(log: LogFile, constraints: Constraints) -> tuple[Constraints, list[str]]:
+    """Constraints without the unique keys of tables that the log drops and makes again under their
+    names: of which of them they are is not told, and another one may have rows with equal values. A
+    note for each of these tables."""
+    tables: dict[str, set[tuple[int, int, int]]] = {}
+    for version in log.catalog.versions:
+        ids = version.dbid, version.psid, version.obid
+        tables.setdefault(version.name.upper(), set()).add(ids)
+    alike = {name.upper() for name in names_alike(one.name for one in log.catalog.versions)}
+    several = {name for name, ids in tables.items() if len(ids) > 1} - alike
+    left = sorted({name for name, _ in constraints.keys} & several)
+    if not left:
+        return constraints, []
+    kept = tuple((name, key) for name, key in constraints.keys if name not in several)
+    notes = [
+        f"unique keys of {name} are not considered: several tables have that name in the log"
+        for name in left
+    ]
+    return replace(constraints, keys=kept), notes
+
+
 def with_unique_keys(
     log: LogFile, constraints: Constraints, render: RenderOptions
 ) -> tuple[LogFile, list[str]]:

@@ -120,3 +120,33 @@ def test_columns_of_one_name_and_two_types_are_refused(
     words = ["--source", "soliddb", "--catalog", str(tmp_path), "--log", str(path)]
     assert rows_at(words, tmp_path, "end") == 8
     assert "DBA.T from when it had other columns (NAME of another type)" in capsys.readouterr().err
+
+
+def test_a_key_of_the_one_finds_no_rows_of_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = Col("RS_ANAME_TUPLE_ID", "BIGINT", attr=1)
+    keyless = Tab(10_400, "DBA", "T", (*_COLUMNS[:2], hidden, _COLUMNS[2]))
+    steps: tuple[Callable[[Unit], None], ...] = (
+        lambda unit: unit.ddl(45, "SHOP.DBA.T", FIRST.relid, CREATE),
+        lambda unit: unit.insert(FIRST, (1, "a")),
+        lambda unit: unit.ddl(17, "T", FIRST.relid, "DROP TABLE T"),
+        lambda unit: unit.ddl(45, "SHOP.DBA.T", keyless.relid, CREATE.replace(" PRIMARY KEY", "")),
+        lambda unit: unit.insert(keyless, (1, "a")),
+        lambda unit: unit.insert(keyless, (1, "b")),
+        lambda unit: unit.update(keyless, (1, "a"), (1, "c")),
+    )
+    log = LogBuilder()
+    for step in steps:
+        unit = log.begin()
+        step(unit)
+        unit.commit()
+    write_catalog(tmp_path, [keyless])
+    path = write_rows(tmp_path / "syslog.parquet", log.rows)
+    (tmp_path / "schema.sql").write_text(CREATE.replace("TABLE T", "TABLE DBA.T") + ";")
+    words = ["--source", "soliddb", "--catalog", str(tmp_path), "--log", str(path)]
+    words += ["--dialect", "sqlite", "--schema", str(tmp_path / "schema.sql"), "--out", "-"]
+    assert main(["redo", *words]) == 0
+    script, said = capsys.readouterr()
+    assert "unique keys of DBA.T are not considered: several tables have that name" in said
+    assert "id = 1 AND name COLLATE BINARY = 'a'" in script
