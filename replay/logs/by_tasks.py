@@ -31,6 +31,11 @@ class ScanJob(Protocol):
     LogReplayError, which an engine hands on as it was raised."""
 
     @property
+    def title(self) -> str:
+        """What it does, as an engine shows it."""
+        ...
+
+    @property
     def buckets(self) -> int:
         """0."""
         ...
