@@ -109,6 +109,7 @@ class Store:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.name = {table: session.own(table) for table in own_tables.TABLES}
+        self._looked_at = frozenset[str]()
 
     def make(self) -> None:
         """Make our tables where they are not there."""
@@ -118,9 +119,13 @@ class Store:
         """Whether the target has a position's table and this one of ours: where making them is no
         transaction, a killed run may have made some. Raises Refusal (LR4010) for tables that
         somebody else made."""
-        if not {"position", table} <= self.session.own_tables():
+        there = self.session.own_tables()
+        self._looked_at &= there
+        if not {"position", table} <= there:
             return False
-        own_tables.refuse_strange(self.session, writes=False)
+        if there != self._looked_at:
+            own_tables.refuse_strange(self.session, writes=False)
+            self._looked_at = there
         return True
 
     def position(self) -> TargetPosition | None:

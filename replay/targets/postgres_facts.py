@@ -1,5 +1,6 @@
 """What a PostgreSQL tells about a table: its columns and what they hold, its keys, and what acts by
-itself, on the table, its partitions and its inheritance children. Each kind of hazard is a query.
+itself, on the table, its partitions and its inheritance children. Each kind of hazard is a query;
+all that is told of a table is asked for at once, for a target may be far away.
 """
 
 from __future__ import annotations
@@ -22,26 +23,27 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
     if not tables:
         return None
     oid, kind = tables[0]
-    columns = query(_COLUMNS, (oid, oid))
+    found = query(_ALL, (oid,) * _PLACES)[0]
+    columns, told, keys, privileges, foreign_keys, movable, calls, encodings = found
     hazards = [
         Hazard(HazardKind(code), what, column or "", Under(under))
-        for code, column, what, under in query(_HAZARDS, (oid,))
+        for code, column, what, under in told
     ]
     if kind in _OTHER_KINDS:
         hazards.append(Hazard(HazardKind.NO_TABLE, _OTHER_KINDS[kind]))
-    encoding = query("SHOW server_encoding", ())[0][0]
+    encoding = encodings[0][0]
     return TableFacts(
         tuple(name for name, *_ in columns),
         tuple(name for name, generated, *_ in columns if generated),
         tuple(name for name, _, identity, *_ in columns if identity == "a"),
-        tuple(tuple(names) for (names,) in query(_KEYS, (oid,))),
-        tuple(name for name, has in query(_PRIVILEGES, (oid,)) if not has),
+        tuple(tuple(names) for (names,) in keys),
+        tuple(name for name, has in privileges if not has),
         tuple(kind for _, _, _, kind, _, _ in columns),
         tuple(_holding(base, declared, encoding) for *_, base, declared in columns),
         tuple(hazards),
-        tuple(_foreign_key(*row) for row in query(_FOREIGN_KEYS, (oid, oid))),
-        bool(query(_MOVABLE, (oid,))[0][0]),
-        bool(query(_CALLS, (oid,))[0][0]),
+        tuple(_foreign_key(*row) for row in foreign_keys),
+        bool(movable[0][0]),
+        bool(calls[0][0]),
     )
 
 
@@ -230,3 +232,31 @@ _PARTS = " UNION ALL ".join(
 _HAZARDS = f"""WITH RECURSIVE root AS (SELECT %s::oid AS oid), tree AS (SELECT oid FROM root
     UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid)
 SELECT kind, on_column::text, what::text, enforcement FROM ({_PARTS}) AS hazards ORDER BY 1, 2, 3"""
+_ENCODING = "SELECT pg_catalog.current_setting('server_encoding')"
+
+
+def _as_one(*parts: tuple[str, int]) -> str:
+    """One query for the rows of several queries, each with the number of its columns: a row, whose
+    columns are lists of rows as JSON. Each place for a value stands as often as it did."""
+    lists = []
+    for text, count in parts:
+        names = ", ".join(f"c{number}" for number in range(count))
+        lists.append(
+            f"(SELECT coalesce(json_agg(json_build_array({names})), '[]')"
+            f" FROM ({text}) AS q ({names}))"
+        )
+    return f"SELECT {', '.join(lists)}"
+
+
+_ALL = _as_one(
+    (_COLUMNS, 6),
+    (_HAZARDS, 4),
+    (_KEYS, 1),
+    (_PRIVILEGES, 2),
+    (_FOREIGN_KEYS, 6),
+    (_MOVABLE, 1),
+    (_CALLS, 1),
+    (_ENCODING, 1),
+)
+#: The places for the oid of a table in that (a doubled mark is a mark).
+_PLACES = _ALL.replace("%%", "").count("%s")

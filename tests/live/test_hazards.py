@@ -5,14 +5,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import replay as logreplay
 from replay.cli.main import main
 from replay.errors import Refusal
+from replay.live import own_tables
+from replay.live.position_store import Store
+from replay.targets import Session, target_named
+from replay.targets.postgres_facts import table_facts
 from tests.support.hazards import table_of, write_log
 from tests.support.replayed import rows
 
@@ -416,3 +423,50 @@ def test_what_changes_while_the_connection_is_lost_is_noticed(
             plan.apply()
     assert words in str(refused.value)
     assert rows(fresh_database, "SELECT count(*) FROM testown.things") == [(2,)]
+
+
+def test_a_table_is_asked_about_in_two_questions(fresh_database: str) -> None:
+    """A target may be far away: a question takes as long as the way there and back."""
+    make(fresh_database)
+    session, asked = target_named("postgres").connect(fresh_database), list[str]()
+
+    def query(statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        asked.append(statement)
+        return session.query(statement, values)
+
+    with closing(session):
+        facts = table_facts(query, "testown", "things")
+        assert facts is not None
+        assert facts.columns[:2] == ("k", "n")
+        assert len(asked) == 2
+        assert table_facts(query, "testown", "others") is None
+        assert len(asked) == 3
+
+
+def test_our_own_tables_are_looked_at_once(
+    fresh_database: str, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And again once there are more of them."""
+    make(fresh_database)
+    assert replay(fresh_database, log) == 0
+    looked, session = list[bool](), target_named("postgres").connect(fresh_database)
+    refuse = own_tables.refuse_strange
+
+    def counting(asked: Session, writes: bool) -> None:
+        looked.append(writes)
+        refuse(asked, writes)
+
+    monkeypatch.setattr(own_tables, "refuse_strange", counting)
+    with closing(session):
+        store = Store(session)
+        assert store.is_there()
+        assert store.is_there("run")
+        assert store.position() is not None
+        assert looked == [False]
+        session.execute(f"DROP TABLE {session.own('ahead')}")
+        assert not store.is_there("ahead")
+        assert store.is_there()
+        assert looked == [False]
+        store.make()
+        assert store.is_there("ahead")
+        assert looked == [False, True, False]
