@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.drivers import ended, wait_until
+from tests.support.drivers import AGAIN, ended, wait_until
 from tests.support.networks import Network
 from tests.support.s3 import Store, locally
 from tests.support.yarn import EXECUTOR, MASTER, Yarn, cluster, packed_python
@@ -43,7 +44,7 @@ def test_the_same_bytes(
         [*words, *logs[family], "--out", f"s3://logs/yarn/{number}", *on]
         for number, (family, words) in enumerate(WAYS)
     ]
-    ended(yarn.started(*commands, PYSPARK_PYTHON="./env/bin/python"))
+    ended(yarn.started(*commands, python="./env/bin/python"))
     places = {line.split()[-1] for line in yarn.events() if line.startswith("allocated")}
     assert len(places) == 2, yarn.events()
     (tmp_path / "local").mkdir()
@@ -61,20 +62,28 @@ def test_the_same_bytes(
 def test_a_process_that_is_killed_while_it_works(
     yarn: Yarn, store: Store, logs: dict[str, list[str]], tmp_path: Path, killed: str
 ) -> None:
-    """Another container takes its place. (The second command is there so that there is work for it
-    whenever it comes.)"""
+    """Another container takes its place. That is asked for when Spark looks next, and a command may
+    end before: so the driver has work until then."""
     before = len(yarn.events())
+
+    def given() -> int:
+        return sum(line.startswith("allocated") for line in yarn.events()[before:])
+
     words = ["redo", *logs["logmaster"], "--records-per-file", "1500"]
-    out = f"killed-{killed}"
-    again = ["undo", *logs["logmaster"], "--out", f"s3://logs/after-{killed}", *yarn.options()]
-    process = yarn.started([*words, "--out", f"s3://logs/{out}", *yarn.options()], again)
-    wait_until(lambda: any("redo" in name for name in store.names(out)))
+    places = [f"killed-{killed}", f"again-{killed}"]
+    on = [*yarn.options(), "--overwrite"]
+    commands = [[*words, "--out", f"s3://logs/{place}", *on] for place in places]
+    process = yarn.started(*commands, program=AGAIN)
+    wait_until(lambda: any("redo" in name for name in store.names(places[0])))
     os.kill(yarn.processes(killed)[0], signal.SIGKILL)
+    # the master, two executors, and one more
+    wait_until(lambda: given() >= 4 or process.poll() is not None)
+    (yarn.place / "enough").touch()
     ended(process)
-    given = [line for line in yarn.events()[before:] if line.startswith("allocated")]
-    assert len(given) >= 4, given  # the master, two executors, and one more
+    (yarn.place / "enough").unlink()
+    assert given() >= 4
     (tmp_path / "local").mkdir()
-    assert store.digests(out) == locally(tmp_path / "local", words)
+    assert [store.digests(place) for place in places] == [locally(tmp_path / "local", words)] * 2
 
 
 #: What is wrong with a cluster, and what is said of it.
@@ -103,11 +112,11 @@ def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
         },
     }
     on = yarn.options(settings.get(trouble))
-    more = {"PYSPARK_PYTHON": "/no/python"} if trouble == "python" else {}
+    python = "/no/python" if trouble == "python" else sys.executable
     out = f"s3://logs/none-{trouble}"
     words = ["redo", *logs["logmaster"], "--out", out]
     words += ["--executor-timeout", "5" if trouble == "full" else "100"]
-    process = yarn.started([*words, *on], **more)
+    process = yarn.started([*words, *on], python=python)
     if trouble == "killed":
         wait_until(lambda: len(yarn.processes()) == 2)
         yarn.kill_application()

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 import pyspark
 
 from replay.pipeline.java import java_home, program_of
-from tests.support.drivers import driver
+from tests.support.drivers import SEVERAL, driver
 from tests.support.networks import Network
 from tests.support.places import ROOT
 
@@ -71,10 +71,18 @@ class Yarn:
         words = [word for one in asked.items() for word in ("--conf", "=".join(one))]
         return ["--engine", "spark", "--master", "yarn", "--split-mb", "1", *words]
 
-    def started(self, *commands: list[str], **more: str) -> Popen[str]:
-        """Start a driver beside the cluster."""
-        environment = {**self.environment, "HADOOP_CONF_DIR": str(self.conf), **more}
-        return driver(self.network, self.top / "driver", environment, commands)
+    @property
+    def place(self) -> Path:
+        """The folder of drivers."""
+        return self.top / "driver"
+
+    def started(
+        self, *commands: list[str], program: str = SEVERAL, python: str = sys.executable
+    ) -> Popen[str]:
+        """Start a driver beside the cluster, whose executors have a Python of that name."""
+        more = {"HADOOP_CONF_DIR": str(self.conf), "PYSPARK_PYTHON": python}
+        environment = {**self.environment, **more}
+        return driver(self.network, self.place, environment, commands, program=program)
 
     def events(self) -> list[str]:
         """What the ResourceManager did: a line each."""
@@ -155,7 +163,7 @@ def cluster(
     network: Network, top: Path, shared: Path, environment: Mapping[str, str], nodes: int = 2
 ) -> Iterator[Yarn]:
     """A ResourceManager and its nodes while the context lasts (they end with the network)."""
-    (top / "driver").mkdir(parents=True)
     running = Yarn(network, top / "nodes", top, shared, environment)
+    running.place.mkdir(parents=True)
     running.begin(nodes)
     yield running
