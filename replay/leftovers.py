@@ -56,6 +56,12 @@ class WorkFolder:
         self._end()
 
 
+def outside(path: Path) -> Path:
+    """Where the outermost folder of ours lies in which a file is; of other files their folder."""
+    ours = [folder for folder in path.parents if _mark() in folder.name]
+    return (ours[-1] if ours else path).parent
+
+
 def user_cache() -> Path:
     """Where such files are kept, which need not be there yet. Raises RuntimeError where the user
     has no home."""

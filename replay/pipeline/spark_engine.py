@@ -11,16 +11,19 @@ module.
 
 from __future__ import annotations
 
+import atexit
 import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial
+from contextlib import AbstractContextManager, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
 
 from pyspark import Accumulator, SparkContext, SparkFiles, TaskContext, cloudpickle
 
 from replay.changes.choices import EngineName
+from replay.leftovers import WorkFolder, outside
 from replay.logs import LogFile, Split, files
 from replay.pipeline.cluster_trouble import (
     UNLIMITED,
@@ -66,16 +69,17 @@ def engine(
 ) -> Engine:
     """The engine on a context, which ``started`` gives when it is needed; tells progress.
     ``reason`` as in :class:`replay.pipeline.engine.Engine`; ``told`` of each task."""
-    sent: dict[str, str] = {}
+    sent = _Sent()
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         context = started()
         limits = UNLIMITED if travel is None else travel.limits
         warned = warn if travel is None else travel.warned
         with going_on(job):
-            if travel is not None and not sent:
-                sent.update(_sent(context, travel.files))
-            yield from execute(context, job, log, splits, progress, sent, limits, told, warned)
+            if travel is not None and not sent.names:
+                sent.give(context, travel.files)
+            names = sent.names
+            yield from execute(context, job, log, splits, progress, names, limits, told, warned)
 
     return Engine(
         run,
@@ -86,16 +90,40 @@ def engine(
     )
 
 
-def _sent(context: SparkContext, paths: Sequence[str]) -> dict[str, str]:
-    """Give files to the executors: the names under which they find them."""
-    names: dict[str, str] = {}
-    for path in paths:
-        # a name of its own: executors may have had another log's
-        link = Path(path).with_name(f"{os.urandom(8).hex()}-{Path(path).name}")
-        os.link(path, link)
-        context.addFile(link.as_uri())
-        names[path] = link.name
-    return names
+class _Sent:
+    """Files that executors were given: ``names`` under which they find them.
+
+    Spark never takes back what a context was given: each executor that comes later asks for all of
+    it before its first task. So there is a file of that name for as long as this process, empty
+    once nobody has this object any more, as by then nobody reads it.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def give(self, context: SparkContext, paths: Sequence[str]) -> None:
+        """Give more of them."""
+        for path in map(Path, paths):
+            # a name of its own: executors may have had another log's
+            link = _kept_in(outside(path)) / f"{os.urandom(8).hex()}-{path.name}"
+            os.link(path, link)
+            weakref.finalize(self, _emptied, link)
+            context.addFile(link.as_uri())
+            self.names[str(path)] = link.name
+
+
+@cache
+def _kept_in(place: Path) -> Path:
+    """A folder in a place, for as long as this process lives."""
+    folder = WorkFolder(parent=place)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def _emptied(path: Path) -> None:
+    with suppress(OSError):  # the process ends
+        path.unlink()
+        path.touch()
 
 
 def execute(

@@ -205,7 +205,7 @@ def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
         on[on.index(f"k8s://{cluster.api.url}")] = f"k8s://https://{HUB}:1"
     words = ["redo", *logs["logmaster"], "--out", "s3://logs/none", "--executor-timeout", "5"]
     process = cluster.started([*words, *on])
-    told, _ = process.communicate(timeout=120)
+    told, _ = process.communicate(timeout=300)
     cluster.api.answers.set()
     said = [line for line in told.splitlines() if not line.startswith("note: ")]
     assert len(said) == 1, told

@@ -22,15 +22,17 @@ SEVERAL = (
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
 
-#: The same, which then runs the last of them again and again, until there is a file ``enough``: for
-#: what must happen while a driver has work, and comes when Spark sees to it.
+#: The same, which then runs the last of them again and again, until there is a file ``enough`` in the
+#: folder of :func:`driver`: for what must happen while a driver has work, and comes when Spark sees
+#: to it.
 AGAIN = """
-import json, sys
+import json, os, sys
 from pathlib import Path
 from replay.cli.main import main
 commands = json.loads(sys.argv[1])
 done = all(main(words) in (0, 4) for words in commands)
-while done and not Path("enough").exists():
+enough = Path(os.environ["TMPDIR"], "enough")  # the folder of a process of a network is the root
+while done and not enough.exists():
     done = main(commands[-1]) in (0, 4)
 sys.exit(not done)
 """
