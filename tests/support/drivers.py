@@ -22,9 +22,9 @@ SEVERAL = (
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
 
-#: The same, which then runs the last of them again and again, until there is a file ``enough`` in the
-#: folder of :func:`driver`: for what must happen while a driver has work, and comes when Spark sees
-#: to it.
+#: The same, which then runs the last of them again and again, until there is a file ``enough`` in
+#: the folder of :func:`driver`: for what must happen while a driver has work, and comes when Spark
+#: sees to it.
 AGAIN = """
 import json, os, sys
 from pathlib import Path

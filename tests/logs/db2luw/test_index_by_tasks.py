@@ -284,7 +284,7 @@ def test_a_record_that_names_one_of_another_unit_far_away_is_judged_by_one_proce
 def test_tasks_of_spark_say_that_a_record_names_one_of_another_unit(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark as engine
+    from replay.pipeline import spark_engine
 
     builder, made = in_turns(30)
     made[3].previous = made[20].previous
@@ -293,7 +293,7 @@ def test_tasks_of_spark_say_that_a_record_names_one_of_another_unit(
     inputs, told = as_log(tmp_path, builder), list[str]()
     here = outcome(reader.open_log, inputs)
     small(random.Random("spark"), monkeypatch)
-    started = engine.engine(lambda: spark.sparkContext)
+    started = spark_engine.engine(lambda: spark.sparkContext)
     tasks = opening.EngineTasks(lambda: started, lambda: False, lambda why, _: told.append(why))
     assert outcome(reader.open_log, replace(inputs, tasks=tasks)) == here
     assert told == ["records that name others which are not those of their transaction"]
