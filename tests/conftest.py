@@ -28,7 +28,14 @@ from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
-from tests.support.lanes import has_nothing_for, is_long, lanes_of, place_for, starts_programs
+from tests.support.lanes import (
+    has_nothing_for,
+    is_beyond,
+    is_long,
+    lanes_of,
+    place_for,
+    starts_programs,
+)
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
 from tests.support.servers import kinds, servers_of
@@ -117,7 +124,8 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = list[pytest.Item]()
     for item in items:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
@@ -129,6 +137,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = getattr(item, "fixturenames", ())
         for lane in lanes_of(markers, place, programs, fixtures, given):
             item.add_marker(lane)
+        if is_beyond(given, os.environ):
+            left_out.append(item)
+    if left_out:  # told as deselected
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not is_long(item.path.relative_to(HERE)))
 
 

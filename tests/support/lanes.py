@@ -63,6 +63,13 @@ def lanes_of(
     )
 
 
+def is_beyond(given: Mapping[str, object], environment: Mapping[str, str]) -> bool:
+    """Whether a test is of a seed beyond those that a slow machine has time for
+    (``LOGREPLAY_SEEDS``)."""
+    seed, most = given.get("seed"), environment.get("LOGREPLAY_SEEDS")
+    return most is not None and isinstance(seed, int) and seed >= int(most)
+
+
 def is_long(path: PurePath) -> bool:
     """Whether the tests of a file in ``tests`` are begun first."""
     return path.as_posix() in LONG
