@@ -91,8 +91,9 @@ TROUBLES = {
     "full": "found no executor of yarn within 5 s (--executor-timeout), in the stage",
     "large": "Required executor memory (61440 MB",
     "python": "found no program /no/python",
-    "crash": "found that Spark gave up its executors: Max number of executor failures (3) reached",
-    "killed": "cancelled because SparkContext was shut down (killed by its client); expected",
+    # while Spark starts, or while it works
+    "crash": "Max number of executor failures (3) reached",
+    "killed": "killed by its client",
 }
 
 
