@@ -125,7 +125,7 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = list[pytest.Item]()
+    left_out = set[pytest.Item]()
     for item in items:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
@@ -138,9 +138,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for lane in lanes_of(markers, place, programs, fixtures, given):
             item.add_marker(lane)
         if is_beyond(given, os.environ):
-            left_out.append(item)
+            left_out.add(item)
     if left_out:  # told as deselected
-        config.hook.pytest_deselected(items=left_out)
+        config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not is_long(item.path.relative_to(HERE)))
 
