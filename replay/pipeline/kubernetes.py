@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,7 +14,9 @@ from typing import Any
 from py4j.protocol import Py4JError
 
 #: Seconds for which pods are asked about, and those of the end of a run waited for.
-_ASKED, _ENDING = 5, 20
+_ASKED, _ENDING = 10, 20
+#: Seconds between two questions about pods, where the first one was not answered.
+_AGAIN = 0.5
 #: Of states, how many are told.
 _TOLD = 3
 _APP, _SERIALIZED = "spark-app-selector", "io.fabric8.kubernetes.client.utils.Serialization"
@@ -21,10 +24,13 @@ _APP, _SERIALIZED = "spark-app-selector", "io.fabric8.kubernetes.client.utils.Se
 
 def states(context: Any) -> list[str]:
     """What the API server says of the pods of a context that do not run, in words; nothing where it
-    does not answer within some seconds."""
+    does not answer within some seconds. A busy one is asked again: a client that waits for answers
+    as long as a short ``--executor-timeout`` allows gives up each of them soon."""
     told: list[str] = []
+    answered = False
 
     def ask() -> None:
+        nonlocal answered
         with suppress(Py4JError, ConnectionError):
             scheduler = context._jsc.sc()
             client = scheduler.schedulerBackend().kubernetesClient()
@@ -32,10 +38,14 @@ def states(context: Any) -> list[str]:
             pods = client.pods().inNamespace(namespace).withLabel(_APP, scheduler.applicationId())
             to_json = getattr(context._jvm, _SERIALIZED).asJson
             told.extend(in_words(json.loads(to_json(pods.list()))))
+            answered = True
 
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(_ASKED)
+    end = time.monotonic() + _ASKED
+    while not answered and (left := end - time.monotonic()) > 0:
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(left)
+        time.sleep(0 if answered else _AGAIN)
     return list(told)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 
 from replay.errors import UsageError
 from replay.pipeline.cluster_trouble import (
@@ -17,7 +20,7 @@ from replay.pipeline.cluster_trouble import (
     why_failed,
 )
 from replay.pipeline.java_words import QuietPipe
-from replay.pipeline.kubernetes import in_words
+from replay.pipeline.kubernetes import in_words, states
 
 
 class Thrown:
@@ -145,3 +148,32 @@ def test_a_python_that_executors_do_not_have() -> None:
     told = why_failed({}, RuntimeError(text), "write scripts", None, True)
     assert "found no program /my/python on 10.0.0.7 to run as Python" in str(told)
     assert "PYSPARK_PYTHON" in str(told)
+
+
+class _Busy:
+    """A context whose API server answers the second question about its pods."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever Py4J has for an object of Java."""
+        return self
+
+    def __call__(self, *words: object) -> Any:
+        return self
+
+    def list(self) -> str:
+        self.asked += 1
+        if self.asked == 1:
+            raise Py4JError("timeout")
+        return json.dumps({"items": [{"status": {"phase": "Pending"}}]})
+
+    def asJson(self, pods: str) -> str:
+        return pods
+
+
+def test_an_api_server_that_is_busy_is_asked_again() -> None:
+    busy = _Busy()
+    assert states(busy) == ["1 pod Pending"]
+    assert busy.asked == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyspark
+import pytest
 
 from replay.logs import LogFile, Split
 from replay.pipeline.spark_daemon import until_spark_goes, without_archives
@@ -87,10 +88,14 @@ class Imported:
         yield from (name.encode() for name in sys.modules if name.startswith("replay.pipeline.s"))
 
 
-def test_workers_import_what_tasks_do_and_not_the_engine(spark: Any) -> None:
-    """Nor what starts Java or looks after a job, all of which they had to wait for."""
+def test_workers_import_what_tasks_do_and_not_the_engine(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor what starts Java or looks after a job, all of which they had to wait for. An environment
+    of its own has Spark start workers anew: others may have had to do with the engine itself."""
     from replay.pipeline import spark_engine
 
+    monkeypatch.setitem(spark.sparkContext.environment, "WORKERS_OF", "this test")
     log, told = cast(LogFile, None), list[Any]()
     splits = [Split(0, 0, 1, 1)]
     names = spark_engine.execute(spark.sparkContext, Imported(), log, splits, told=told.append)

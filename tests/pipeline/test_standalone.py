@@ -455,12 +455,18 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
 def test_executors_that_do_not_reach_each_other_are_an_error_and_not_a_hang(
     alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:
-    waits = {"connectionCreationTimeout": "2s", "maxRetries": "1", "retryWait": "1s"}
-    conf = [
-        word
-        for item in waits.items()
-        for word in ("--conf", "spark.shuffle.io.{}={}".format(*item))
-    ]
+    """Both are there before there are tasks, for one of them may do all of a short job; and a stage
+    has one try, for in the next one an executor may make all that it had not got."""
+    waits = {
+        "spark.shuffle.io.connectionCreationTimeout": "2s",
+        "spark.shuffle.io.maxRetries": "1",
+        "spark.shuffle.io.retryWait": "1s",
+        "spark.stage.maxConsecutiveAttempts": "1",
+        "spark.cores.max": "4",
+        "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
+    }
+    conf = [word for item in waits.items() for word in ("--conf", "=".join(item))]
     with with_workers(alone, 2) as two:
         alone.network.part(*two)
         words = ["redo", *logs["logmaster"], "--records-per-file", "1500", *conf]
