@@ -31,9 +31,9 @@ ASIDE = "-old-"
 
 
 class WorkFolder:
-    """A folder for a while: of a name that begins with ``prefix``, in ``parent`` (None: where
-    temporary files lie). What killed runs of the same user left there is removed. ``name`` is its
-    path."""
+    """A folder for a while, at most for as long as this process lives: of a name that begins with
+    ``prefix``, in ``parent`` (None: where temporary files lie). What killed runs of the same user
+    left there is removed. ``name`` is its path."""
 
     def __init__(self, prefix: str = "", parent: Path | None = None) -> None:
         place = Path(tempfile.gettempdir()) if parent is None else parent
@@ -54,6 +54,16 @@ class WorkFolder:
     def cleanup(self) -> None:
         """Remove the folder where it still is under its name; may be called again."""
         self._end()
+
+
+#: Folders that nobody else holds.
+_LASTING: list[WorkFolder] = []
+
+
+def lasting_folder(parent: Path | None = None) -> Path:
+    """A :class:`WorkFolder` in ``parent`` for as long as this process lives."""
+    _LASTING.append(WorkFolder(parent=parent))
+    return Path(_LASTING[-1].name)
 
 
 def outside(path: Path) -> Path:

@@ -41,13 +41,11 @@ from replay.errors import LogReplayError, UsageError
 from replay.frames.batch import LogPart, Prepared, Pushed, prepared, schema_for
 from replay.frames.options import RowKind, SourceOptions, read_options
 from replay.frames.stream import Offset, Stream, stream_schema
-from replay.leftovers import WorkFolder
+from replay.leftovers import lasting_folder
 from replay.pipeline.spark_source import LogmasterDataSource
 
 #: The setting without which Spark passes no filters on, and refuses sources that take some.
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-#: The folders of sessions, for as long as this process lives.
-_FOLDERS: list[WorkFolder] = []
 
 
 def register(session: SparkSession, work: str | None = None) -> None:
@@ -58,8 +56,7 @@ def register(session: SparkSession, work: str | None = None) -> None:
     if not hasattr(session, "dataSource"):
         raise UsageError("LR1001", f"found session {session!r}; expected a session of Spark")
     if work is None:
-        _FOLDERS.append(WorkFolder())
-        work = _FOLDERS[-1].name
+        work = str(lasting_folder())
     session.conf.set(_PUSHDOWN, "true")
     session.dataSource.register(LogmasterDataSource)
     # a class of this session's, which Spark carries into the processes that plan

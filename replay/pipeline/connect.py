@@ -158,11 +158,8 @@ def _check_release(release: str, shown: str) -> None:
 
 def _give_package(session: Session) -> None:
     """Have the tasks of a session find this package before any other."""
-    folder = WorkFolder()
-    try:
-        session.addArtifacts(str(write_archive(Path(folder.name))), pyfile=True)
-    finally:
-        folder.cleanup()
+    with WorkFolder() as folder:
+        session.addArtifacts(str(write_archive(Path(folder))), pyfile=True)
 
 
 def engine(
@@ -355,13 +352,10 @@ def _batches(blocks: Iterable[BucketBlock]) -> Iterator[pa.RecordBatch]:
 
 def _give(session: Session, content: bytes) -> str:
     """Give a file to the tasks of a session: the name under which they find it."""
-    folder = WorkFolder()
-    try:
-        path = Path(folder.name, os.urandom(8).hex())
+    with WorkFolder() as folder:
+        path = Path(folder, os.urandom(8).hex())
         path.write_bytes(content)
         session.addArtifacts(str(path), file=True)
-    finally:
-        folder.cleanup()
     return path.name
 
 

@@ -11,7 +11,6 @@ module.
 
 from __future__ import annotations
 
-import atexit
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from typing import Any, cast
 from pyspark import Accumulator, SparkContext, SparkFiles, TaskContext, cloudpickle
 
 from replay.changes.choices import EngineName
-from replay.leftovers import WorkFolder, outside
+from replay.leftovers import lasting_folder, outside
 from replay.logs import LogFile, Split, files
 from replay.pipeline.cluster_trouble import (
     UNLIMITED,
@@ -112,12 +111,8 @@ class _Sent:
             self.names[str(path)] = link.name
 
 
-@cache
-def _kept_in(place: Path) -> Path:
-    """A folder in a place, for as long as this process lives."""
-    folder = WorkFolder(parent=place)
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
+#: A folder in a place, for as long as this process lives.
+_kept_in = cache(lasting_folder)
 
 
 def _emptied(path: Path) -> None:

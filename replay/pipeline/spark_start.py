@@ -18,7 +18,7 @@ from pyspark.java_gateway import launch_gateway
 
 from replay.changes.settings import is_secret_setting
 from replay.errors import UsageError
-from replay.leftovers import WorkFolder
+from replay.leftovers import lasting_folder
 from replay.machine import hidden
 from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
@@ -83,9 +83,7 @@ def _of_others(record: logging.LogRecord) -> bool:
 @cache
 def _archive() -> Path:
     """The archive of this package, for as long as this process lives."""
-    folder = WorkFolder()
-    atexit.register(folder.cleanup)
-    return write_archive(Path(folder.name))
+    return write_archive(lasting_folder())
 
 
 def with_package(context: SparkContext) -> SparkContext:
