@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,25 +26,26 @@ def states(context: Any) -> list[str]:
     does not answer within some seconds. A busy one is asked again: a client that waits for answers
     as long as a short ``--executor-timeout`` allows gives up each of them soon."""
     told: list[str] = []
-    answered = False
+    done = threading.Event()
 
     def ask() -> None:
-        nonlocal answered
-        with suppress(Py4JError, ConnectionError):
-            scheduler = context._jsc.sc()
-            client = scheduler.schedulerBackend().kubernetesClient()
-            namespace = context.getConf().get("spark.kubernetes.namespace", "default")
-            pods = client.pods().inNamespace(namespace).withLabel(_APP, scheduler.applicationId())
-            to_json = getattr(context._jvm, _SERIALIZED).asJson
-            told.extend(in_words(json.loads(to_json(pods.list()))))
-            answered = True
+        while not done.is_set():
+            with suppress(Py4JError, ConnectionError):
+                scheduler = context._jsc.sc()
+                client = scheduler.schedulerBackend().kubernetesClient()
+                namespace = context.getConf().get("spark.kubernetes.namespace", "default")
+                pods = (
+                    client.pods().inNamespace(namespace).withLabel(_APP, scheduler.applicationId())
+                )
+                to_json = getattr(context._jvm, _SERIALIZED).asJson
+                told.extend(in_words(json.loads(to_json(pods.list()))))
+                return
+            done.wait(_AGAIN)
 
-    end = time.monotonic() + _ASKED
-    while not answered and (left := end - time.monotonic()) > 0:
-        asking = threading.Thread(target=ask, daemon=True)
-        asking.start()
-        asking.join(left)
-        time.sleep(0 if answered else _AGAIN)
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_ASKED)
+    done.set()
     return list(told)
 
 
