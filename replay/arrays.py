@@ -1,6 +1,9 @@
-"""Names for the arrays that most modules pass around, said once."""
+"""Names for the arrays that most modules pass around, said once; and what is asked of octets."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,3 +22,16 @@ Versions = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]
 #: Structured rows; the docstring says of which dtype.
 Records = npt.NDArray[np.void]
+
+
+def one_of(octets: Bytes, members: Iterable[int]) -> Mask:
+    """``bool[n]``: which of ``n`` octets are one of ``members`` (numbers below 256). ``np.isin``
+    takes three times as long for so few values."""
+    return np.asarray(_members(tuple(members)).take(octets))
+
+
+@cache
+def _members(members: tuple[int, ...]) -> Mask:
+    table = np.zeros(256, bool)
+    table[list(members)] = True
+    return table

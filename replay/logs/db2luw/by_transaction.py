@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.changes.catalog import TableVersion
 from replay.logs import Split
 from replay.logs.by_tasks import OddError
@@ -287,7 +287,7 @@ class _Transactions:
         before, after = before[named], after[named]
         first = order[np.append(True, ~same)] if len(order) else order
         absent = first[records["previous"][first] > 0]
-        if np.isin(records["type"][before], layouts.OUTSIDE_TRANSACTIONS).any():
+        if one_of(records["type"][before], layouts.OUTSIDE_TRANSACTIONS).any():
             told.odd = "transactions with records of backups"
         previous = records["previous"][after].astype(np.int64)
         if form.told:
@@ -376,11 +376,11 @@ class _Transactions:
 
     def _few(self, told: BucketTold, absent: Index) -> None:
         records, result = self.records, self.result
-        special = np.isin(records["kind"], _SPECIAL_KINDS) | np.isin(records["role"], EVENTS)
+        special = one_of(records["kind"], _SPECIAL_KINDS) | one_of(records["role"], EVENTS)
         special |= records["role"] == RecordRole.UNKNOWN
         special |= (records["before_is"] == UNKNOWN) | (records["after_is"] == UNKNOWN)
-        unit = result.unit[np.isin(records["role"], EVENTS)]
-        if np.isin(result.disposition[unit[unit >= 0]], (ord("F"), ord("P"))).any():
+        unit = result.unit[one_of(records["role"], EVENTS)]
+        if one_of(result.disposition[unit[unit >= 0]], (ord("F"), ord("P"))).any():
             told.odd = "tables that a unit without an end changes"
         if special.sum() > _MOST_SPECIAL:
             told.odd = "many records of unknown types or functions, or about tables"

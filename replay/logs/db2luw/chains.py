@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.layouts import RecordKind
 from replay.logs.long_arrays import LongArrays, all_of, any_of, windows, windows_back
@@ -269,7 +269,7 @@ def transactions(records: Records, arrays: LongArrays) -> tuple[Index, Mask]:
         len(records),
         lambda part: (
             (records["part"][part] == 0)
-            & ~np.isin(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
+            & ~one_of(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
         ),
     )
     rows = arrays.by(rows, lambda some: records["tid"][some])
@@ -278,7 +278,7 @@ def transactions(records: Records, arrays: LongArrays) -> tuple[Index, Mask]:
     for part in windows(len(rows)):
         mine = rows[part]
         tid, kind = records["tid"][mine], records["kind"][mine]
-        ends = np.isin(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _alone(records, mine)
+        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _alone(records, mine)
         head[part] = records["previous"][mine] == 0
         head[part] |= np.append(
             ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Bytes, Index, Mask, one_of
 from replay.changes.envelope import ROW_CHANGES
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
@@ -224,7 +224,7 @@ def _look(
             unknown["functions"] += int(count) * (role == RecordRole.UNKNOWN)
     roles[-1] += int((kind == COMPENSATION).sum())
     commits = kind[layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMMIT]
-    plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())
+    plain_ones = int(one_of(commits, layouts.PLAIN_COMMITS).sum())
     unknown["plain commits"] += plain_ones
     unknown["other commits"] += len(commits) - plain_ones
 
@@ -271,7 +271,7 @@ def _rows(log: LuwLog) -> tuple[int, int, Counter[str], int]:
     """(images that close, those that are short, inner types, images looked at)."""
     entries, closed, short, looked = log.entries(), 0, 0, 0
     forms = Counter[str]()
-    live = np.isin(entries["change"], ROW_CHANGES) & (entries["version"] >= 0)
+    live = one_of(entries["change"], ROW_CHANGES) & (entries["version"] >= 0)
     for version in np.unique(entries["version"][live]).tolist():
         for side in ("before", "after"):
             for number, file in enumerate(log.files):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Records
+from replay.arrays import Bytes, Index, Records, one_of
 from replay.decoding.codecs import gather_padded
 from replay.decoding.hashes import hash_ranges
 from replay.logs.db2luw import layouts
@@ -42,7 +42,7 @@ def endings_of(
     kind, dialect, source = records["type"], shape.dialect, _Source(buffer, shape)
     times = np.zeros(len(records), np.int64)
     start, size = np.zeros((2, len(records)), np.int64)
-    plain = np.isin(kind, layouts.PLAIN_COMMITS)
+    plain = one_of(kind, layouts.PLAIN_COMMITS)
     aborts = layouts.KIND_OF_TYPE[kind] != RecordKind.COMMIT
     for chosen, forms in ((plain, dialect.commits), (aborts, dialect.aborts)):
         for form, rows in _plainly(records, np.flatnonzero(chosen), forms, source):

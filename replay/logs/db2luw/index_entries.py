@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records, one_of
 from replay.changes.envelope import Change
 from replay.logs.db2luw import layouts, row_moves, units
 from replay.logs.db2luw.framing import OpenedFile
@@ -103,7 +103,7 @@ def _judge(
     entry: Records, records: Records, unmatched: Mask, contradicted: Mask, committed: Mask
 ) -> None:
     """What is wrong with some records."""
-    row = np.isin(entry["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
+    row = one_of(entry["change"], (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE))
     unknown = row & committed & ~entry["cancelled"] & (entry["version"] < 0)
     entry["fault"][unknown] = NO_TABLE
     entry["fault"][unmatched] = NO_TARGET
@@ -130,7 +130,7 @@ def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArr
         entry["before_file"] = entry["after_file"] = mine["file"]
         entry["head"] = np.arange(part.start, part.stop)
         entry["segment"] = entry["segments"] = 1
-        entry["change"] = np.where(np.isin(mine["role"], rows), Change.REPEATED, Change.CONTROL)
+        entry["change"] = np.where(one_of(mine["role"], rows), Change.REPEATED, Change.CONTROL)
     for part in windows(len(kept)):
         result[kept[part]] = entries[part]
         result["head"][kept[part]] = kept[entries["head"][part]]
@@ -162,9 +162,9 @@ def _changes(records: Records, timeline: LuwTableHistory, part: slice) -> Bytes:
     together."""
     role, problem = records["role"], records["problem"] > 0
     before, after = (
-        np.isin(records[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is")
+        one_of(records[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is")
     )
-    undo = np.isin(
+    undo = one_of(
         role,
         (
             RecordRole.UNDO_INSERT,
@@ -187,7 +187,7 @@ def _changes(records: Records, timeline: LuwTableHistory, part: slice) -> Bytes:
     change[role == RecordRole.TRUNCATE] = Change.TRUNCATE
     structural = [row - part.start for row in timeline.changes if part.start <= row < part.stop]
     change[structural] = Change.STRUCTURE
-    changed = np.isin(
+    changed = one_of(
         change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE)
     )
     catalog = np.array(

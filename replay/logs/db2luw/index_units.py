@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records, one_of
 from replay.logs.db2luw import opening_warnings, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.layouts import RecordKind
@@ -114,7 +114,7 @@ def _endings(records: Records, result: units.Units, arrays: LongArrays) -> tuple
     seconds, code = (arrays.zeros(len(result.last), np.int64) for _ in range(2))
     for part in windows(len(result.last)):
         last = records[result.last[part]]
-        ends = np.isin(last["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
+        ends = one_of(last["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
         seconds[part] = np.where(ends, last["seconds"], 0)
         code[part] = np.where(ends, last["name"], 0)
     return seconds, code

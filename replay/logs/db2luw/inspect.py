@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Records
+from replay.arrays import Records, one_of
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import ROW_CHANGES, UNIT_DISPOSITIONS, Change
 from replay.decoding import codecs
@@ -72,7 +72,7 @@ def describe(log: LuwLog) -> dict[str, Any]:
         ),
         "open_units": [
             _unit(log, row)
-            for row in np.flatnonzero(np.isin(units["disposition"], (ord("F"), ord("P"))))[
+            for row in np.flatnonzero(one_of(units["disposition"], (ord("F"), ord("P"))))[
                 :_FINDINGS
             ].tolist()
         ],
@@ -117,7 +117,7 @@ def _bad_rows(log: LuwLog) -> tuple[int, list[Finding]]:
     for start in range(0, len(entries), _BATCH):
         part = entries[start : start + _BATCH]
         live = (
-            np.isin(part["change"], ROW_CHANGES)
+            one_of(part["change"], ROW_CHANGES)
             & (part["version"] >= 0)
             & ~part["cancelled"]
             & (part["segment"] == 1)
@@ -173,7 +173,7 @@ def _add(
 def _unit(log: LuwLog, row: int) -> dict[str, Any]:
     unit = log.units()[row]
     changes = int(
-        ((log.entries()["unit"] == row) & np.isin(log.entries()["change"], ROW_CHANGES)).sum()
+        ((log.entries()["unit"] == row) & one_of(log.entries()["change"], ROW_CHANGES)).sum()
     )
     return {
         "tid": hexadecimal(bytes(unit["unit"])[4:10]),

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.logs.by_tasks import OddError
 from replay.logs.db2luw import chains, layouts, units
 from replay.logs.db2luw.repeats import keys_of
@@ -145,7 +145,7 @@ def order_of(rows: Records, form: PositionForm) -> str:
             return f"positions ({name}) are told of some records only"
     if form.lso or not form.lsn:
         return ""
-    return _DISORDER if units.falls(rows, alike=form.lfs).any() else ""
+    return _DISORDER if units.falls(rows["lsn"], rows["lfs"], alike=form.lfs).any() else ""
 
 
 class RangeWatch:
@@ -174,7 +174,7 @@ class RangeWatch:
             self._odd("records that files repeat")
         pairs = np.concatenate([self.last, whole])
         self._odd(order_of(pairs, form))
-        told.before |= form.lso and bool(units.falls(pairs, alike=True).any())
+        told.before |= form.lso and bool(units.falls(pairs["lsn"], pairs["lfs"], alike=True).any())
         streams = whole["tid"] >> _STREAM
         for stream in np.unique(streams).tolist():
             self._stream(sent, rows[streams == stream], int(stream))
@@ -219,7 +219,7 @@ class RangeWatch:
         if (np.diff(np.append(told.last, position)) <= 0).any():
             self._odd(_DISORDER)
         told.last = int(position[-1])
-        of = position[~np.isin(mine["type"], layouts.OUTSIDE_TRANSACTIONS)]
+        of = position[~one_of(mine["type"], layouts.OUTSIDE_TRANSACTIONS)]
         if len(of):
             told.span = told.span[0] if told.span else int(of[0]), int(of[-1])
 
@@ -311,7 +311,9 @@ class StreamsWhole:
             rows = np.concatenate([np.frombuffer(one.last, SENT), np.frombuffer(other.first, SENT)])
             if order_of(rows, self.form):
                 raise OddError(_DISORDER)
-            fallen |= self.form.lso and bool(units.falls(rows, alike=True).any())
+            fallen |= self.form.lso and bool(
+                units.falls(rows["lsn"], rows["lfs"], alike=True).any()
+            )
         if several and fallen:
             raise OddError(_DISORDER)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from replay.arrays import Index, Mask, Records
+from replay.arrays import Index, Mask, Records, one_of
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import NORMAL, OVERFLOWN, POINTS
 
@@ -93,7 +93,7 @@ class Moves:
         overflow = ((role == RecordRole.INSERT) & (after == OVERFLOWN)) | (
             (role == RecordRole.DELETE) & (before == OVERFLOWN)
         )
-        there = np.isin(before, (NORMAL, OVERFLOWN, POINTS)) & np.isin(
+        there = one_of(before, (NORMAL, OVERFLOWN, POINTS)) & one_of(
             after, (NORMAL, OVERFLOWN, POINTS)
         )
         pointer = (role == RecordRole.DELETE) & (before == POINTS) | (
@@ -101,7 +101,7 @@ class Moves:
         ) & there & ((before == POINTS) | (after == POINTS))
         between = (
             records["moves"]
-            & np.isin(role, (RecordRole.INSERT, RecordRole.DELETE))
+            & one_of(role, (RecordRole.INSERT, RecordRole.DELETE))
             & ((before == NORMAL) | (after == NORMAL))
         )
         found = _Found()

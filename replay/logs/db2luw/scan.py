@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, one_of
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
@@ -141,7 +141,7 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     if not len(flagged):
         return
     others = arrays.places(
-        len(records), lambda part: np.isin(role[part], _CHANGES) & ~temporary[part]
+        len(records), lambda part: one_of(role[part], _CHANGES) & ~temporary[part]
     )
 
     def place(rows: Index) -> Hashes:
@@ -151,7 +151,7 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     for mine, theirs in arrays.together(flagged, place, others, place):
         names = ["space", "table", "rid"]
         damaged = np.isin(records[mine][names], records[theirs][names])
-        damaged &= np.isin(role[mine], _CHANGES)
+        damaged &= one_of(role[mine], _CHANGES)
         records["odd"][mine[damaged]] = True
         pass_over(records, mine[~damaged])
 
@@ -167,7 +167,7 @@ def tables_of_rows(records: Records) -> tuple[set[int], set[int]]:
     """(tables of which there are rows that are flagged as temporary, those of other rows)."""
     table = records["space"].astype(np.int64) << 16 | records["table"]
     temporary = records["temporary"]
-    others = np.isin(records["role"], _CHANGES) & ~temporary
+    others = one_of(records["role"], _CHANGES) & ~temporary
     flagged, lasting = (np.unique(table[rows]).tolist() for rows in (temporary, others))
     return set(flagged), set(lasting)
 
@@ -191,7 +191,7 @@ class _Scan:
         self._framing()
         self._taken_for_backout_free()
         first = self.buffer[np.minimum(self.offsets + self.records["header"], len(self.buffer) - 1)]
-        other = np.isin(
+        other = one_of(
             self.records["kind"], (RecordKind.IGNORED, RecordKind.LOAD, RecordKind.UNKNOWN)
         ) & (first == DMS)
         component = np.flatnonzero((self.records["kind"] == RecordKind.COMPONENT) | other)
@@ -201,7 +201,7 @@ class _Scan:
             self._rows()
             self._disguised(np.flatnonzero(other))
             self._disguised(astray, roles)
-        ends = np.isin(self.records["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
+        ends = one_of(self.records["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
         if ends.any():
             told = endings_of(self.records[ends], self.buffer, self.shape, names)
             self.records["seconds"][ends], self.records["name"][ends] = told
@@ -244,7 +244,7 @@ class _Scan:
         rows = rows[self.records["length"][rows] > large + 1]
         body = self.offsets[rows] + large
         role = self.dialect.roles[DMS, self.buffer[body + 1]]
-        meant = rows[(self.buffer[body] == DMS) & np.isin(role, _UNDOES)]
+        meant = rows[(self.buffer[body] == DMS) & one_of(role, _UNDOES)]
         self.records["header"][meant] = large
         self.records["kind"][meant], self.records["odd"][meant] = RecordKind.COMPONENT, True
 
@@ -292,7 +292,7 @@ class _Scan:
         records = self.records
         role, component = records["role"][rows], records["component"][rows]
         meant = self.dialect.roles[DMS, records["function"][rows]]
-        chosen = ~np.isin(component, (DMS, DOM)) & np.isin(
+        chosen = ~one_of(component, (DMS, DOM)) & one_of(
             meant, (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE)
         )
         temporary = (records["flags"][rows] & layouts.TEMPORARY_TABLE) > 0
@@ -309,11 +309,11 @@ class _Scan:
         same: that is damaged. The others get ``roles``."""
         records = self.records
         role = records["role"][rows]
-        there = np.isin(records["before_is"][rows], (NORMAL, OVERFLOWN)) | np.isin(
+        there = one_of(records["before_is"][rows], (NORMAL, OVERFLOWN)) | one_of(
             records["after_is"][rows], (NORMAL, OVERFLOWN)
         )
         holds = (
-            np.isin(role, (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE))
+            one_of(role, (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE))
             & there
             & (records["problem"][rows] == 0)
         )
@@ -328,7 +328,7 @@ class _Scan:
 
     def _rows(self) -> None:
         role = self.records["role"]
-        self._single(np.flatnonzero(np.isin(role, _ONE_ROW)))
+        self._single(np.flatnonzero(one_of(role, _ONE_ROW)))
         self._undone(np.flatnonzero(role == RecordRole.UNDO_INSERT))
         self._updates(np.flatnonzero(role == RecordRole.UPDATE))
         partial = np.flatnonzero(role == RecordRole.PARTIAL_UPDATE)
@@ -349,7 +349,7 @@ class _Scan:
             ) > 0
         size = self._numbers(body, dialect.row["length"]).astype(np.int64)
         lead = np.full(len(rows), dialect.row_size, np.int64)
-        further = np.isin(records["function"][rows], layouts.EMPTY_PAGE) & (
+        further = one_of(records["function"][rows], layouts.EMPTY_PAGE) & (
             payload == lead + layouts.EMPTY_PAGE_MORE + size
         )
         lead[further] += layouts.EMPTY_PAGE_MORE
@@ -385,10 +385,10 @@ class _Scan:
         good = rows[done]
         self._image(good, "before", (body + lead)[done], old[done])
         self._image(good, "after", (body + 2 * lead + old)[done], new[done])
-        one_user = np.isin(records["before_is"][good], (NORMAL, OVERFLOWN)) != np.isin(
+        one_user = one_of(records["before_is"][good], (NORMAL, OVERFLOWN)) != one_of(
             records["after_is"][good], (NORMAL, OVERFLOWN)
         )
-        internal = np.isin(records["before_is"][good], (INTERNAL, UNKNOWN)) | np.isin(
+        internal = one_of(records["before_is"][good], (INTERNAL, UNKNOWN)) | one_of(
             records["after_is"][good], (INTERNAL, UNKNOWN)
         )
         self._problem(good, one_user & internal, HALF_INTERNAL)
@@ -419,7 +419,7 @@ class _Scan:
         )
         overflow = (outer & layouts.OVERFLOW) > 0
         formatted = (inner & (layouts.FORMATTED | layouts.COMPRESSED)) > 0
-        known = overflow | np.isin(outer, layouts.NORMAL_OUTER)
+        known = overflow | one_of(outer, layouts.NORMAL_OUTER)
         pointer = ~overflow & ((outer & layouts.POINTER) > 0)
         records[f"{side}_is"][rows] = np.select(
             [known & formatted & overflow, known & formatted, pointer, ~known & formatted],
@@ -434,7 +434,7 @@ class _Scan:
         """Records of many rows as one entry for each row; the first keeps the record's
         offset, the others begin at their row."""
         many = np.flatnonzero(
-            np.isin(self.records["role"], (RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS))
+            one_of(self.records["role"], (RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS))
         )
         if not len(many):
             return self.records

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.units import Units, positions
@@ -86,7 +86,7 @@ def _bounds(records: Records, unit: Index, position: Hashes, arrays: LongArrays)
         len(records),
         lambda part: (
             (records["part"][part] == 0)
-            & ~np.isin(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
+            & ~one_of(records["type"][part], layouts.OUTSIDE_TRANSACTIONS)
         ),
     )
     known, low = (arrays.zeros(len(records), np.int64) for _ in range(2))
@@ -164,7 +164,7 @@ def _mark_begun_too_early(
         unit = result.unit[loose[part]]
         again = loose[part][result.again[unit] > 0]
         ends = result.last[result.unit[again] - 1]
-        ended = np.isin(records["kind"][ends], (RecordKind.COMMIT, RecordKind.ABORT))
+        ended = one_of(records["kind"][ends], (RecordKind.COMMIT, RecordKind.ABORT))
         ended &= records["tid"][ends] == records["tid"][again]
         early = ended & (records["previous"][again].astype(np.int64) <= bounds.low[ends])
         contradicted[again[early]] = True
@@ -257,6 +257,6 @@ def changing(
     holds = arrays.zeros(len(result.first), bool)
     for part in windows(len(records)):
         rows = (result.unit[part] >= 0) & ~result.cancelled[part]
-        rows &= np.isin(records["role"][part], roles)
+        rows &= one_of(records["role"][part], roles)
         holds[result.unit[part][rows]] = True
     return holds

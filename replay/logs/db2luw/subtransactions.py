@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from replay.arrays import Hashes, Records
+from replay.arrays import Hashes, Records, one_of
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import OpenedFile
@@ -52,6 +52,6 @@ def parents_of(
         mine = np.flatnonzero(children[place] == tid)
         apart |= bool((parents[place[mine]] != tid[mine]).any())
         tids[window.start + mine] = parents[place[mine]]
-        ended = mine[np.isin(records["kind"][window][mine], ends)] + window.start
+        ended = mine[one_of(records["kind"][window][mine], ends)] + window.start
         records["kind"][ended] = RecordKind.IGNORED
     return tids, apart

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from replay.arrays import Index, Records, Versions
+from replay.arrays import Index, Records, Versions, one_of
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.binary import number
@@ -153,7 +153,7 @@ def versions_of(
     """The version of each of some records about rows, which have ``places`` in the log; -1 of
     others."""
     version = np.full(len(records), -1, np.int32)
-    rows = np.flatnonzero(np.isin(records["role"], _ROWS))
+    rows = np.flatnonzero(one_of(records["role"], _ROWS))
     for key, here in _by_table(records, rows):
         version[here] = version_at(key, places[here], held, base)
     return version
@@ -198,7 +198,7 @@ class _Builder:
             [
                 np.zeros(0, np.int64),
                 *(
-                    np.flatnonzero(np.isin(role[part], EVENTS)) + part.start
+                    np.flatnonzero(one_of(role[part], EVENTS)) + part.start
                     for part in windows(len(role))
                 ),
             ]
@@ -239,7 +239,7 @@ class _Builder:
         held = held_of(self.steps)
         unknown: set[tuple[TableId, int]] = set()
         for part in windows(len(self.records)):
-            rows = np.flatnonzero(np.isin(self.records["role"][part], _ROWS)) + part.start
+            rows = np.flatnonzero(one_of(self.records["role"][part], _ROWS)) + part.start
             for key, here in _by_table(self.records, rows):
                 self.result.version[here] = version_at(key, here, held, self.base)
                 if key not in held:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
@@ -60,7 +60,7 @@ def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: LongA
     record begins a unit, whatever came before.
     """
     kind = records["kind"]
-    relevant = arrays.places(len(records), lambda part: np.isin(kind[part], _OF_UNITS))
+    relevant = arrays.places(len(records), lambda part: one_of(kind[part], _OF_UNITS))
     order = arrays.by(relevant, lambda rows: np.asarray(tids[rows]))
     unit, count = _numbered(records, tids, order, splits_at_start, arrays)
     found = Units(
@@ -122,7 +122,7 @@ def _numbered(
     for part in windows(len(order)):
         rows = order[part]
         tid, kind = tids[rows], records["kind"][rows]
-        ends = np.isin(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _singular(records, rows)
+        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _singular(records, rows)
         starts = np.append(ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1])
         if splits_at_start:
             # the entries of one record of many rows share its header, and belong together
@@ -153,7 +153,7 @@ def _all_taken_back(records: Records, found: Units, arrays: LongArrays) -> Mask:
     changes, left = (arrays.zeros(len(found.last), bool) for _ in range(2))
     for part in windows(len(records)):
         unit = found.unit[part]
-        rows = (unit >= 0) & np.isin(records["role"][part], _ROW_ROLES)
+        rows = (unit >= 0) & one_of(records["role"][part], _ROW_ROLES)
         changes[unit[rows]] = True
         left[unit[rows & ~found.cancelled[part]]] = True
     for part in windows(len(changes)):
@@ -336,18 +336,17 @@ def _first_fall(records: Records, *, alike: bool) -> int | None:
     for part in windows(len(records)):
         places = np.flatnonzero(records["part"][part] == 0) + part.start
         rows = np.concatenate([before, places])
-        fallen = falls(records[rows], alike=alike)
+        fallen = falls(records["lsn"][rows], records["lfs"][rows], alike=alike)
         if fallen.any():
             return int(rows[np.flatnonzero(fallen)[0] + 1])
         before = rows[-1:]
     return None
 
 
-def falls(rows: Records, *, alike: bool) -> Mask:
+def falls(lsn: Hashes, lfs: Hashes, *, alike: bool) -> Mask:
     """``bool[n - 1]``: which of ``n`` records lie before the one in front of them: by flush
     sequence and LSN, which log streams share, and in which neighbours may be ``alike``; else by
     LSN."""
-    lsn, lfs = rows["lsn"], rows["lfs"]
     if not alike:
         return np.asarray(lsn[1:] <= lsn[:-1])
     return np.asarray((lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1])))
@@ -447,16 +446,20 @@ def named_ones(
     stream = (records["tid"][named] >> np.uint64(48)).astype(np.int64)
     of_rows, at = (records["tid"][rows] >> np.uint64(48)).astype(np.int64), position[rows]
     lonely, previous = lonely_streams[stream], records["previous"][named]
-    for each in np.unique(of_rows).tolist():
+    alike = len(rows) > 0 and bool((of_rows == of_rows[0]).all())
+    for each in [int(of_rows[0])] if alike else np.unique(of_rows).tolist():
         mine = np.flatnonzero((stream == each) | lonely)
-        theirs = np.flatnonzero(of_rows == each)
         if not len(mine):
             continue
-        theirs = theirs[np.argsort(at[theirs], kind="stable")]
+        theirs = np.arange(len(rows)) if alike else np.flatnonzero(of_rows == each)
+        held = at[theirs]
+        if (held[1:] < held[:-1]).any():
+            order = np.argsort(held, kind="stable")
+            theirs, held = theirs[order], held[order]
         wanted = previous[mine]
-        found = theirs[np.minimum(np.searchsorted(at[theirs], wanted), len(theirs) - 1)]
-        hit = at[found] == wanted
-        target[mine[hit]] = rows[found[hit]]
+        place = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+        hit = held[place] == wanted
+        target[mine[hit]] = rows[theirs[place[hit]]]
     return target
 
 
@@ -522,7 +525,7 @@ def foreign(
         other = (tids[target] != tids[named]) | (
             (unit[target] >= 0) & (unit[named] >= 0) & (unit[target] != unit[named])
         )
-        outside = np.isin(records["type"][target], layouts.OUTSIDE_TRANSACTIONS)
+        outside = one_of(records["type"][target], layouts.OUTSIDE_TRANSACTIONS)
         other |= (unit[target] < 0) & outside
         wrong[named[other]] = True
         wrong[target[other]] = True
