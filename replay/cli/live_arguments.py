@@ -175,7 +175,8 @@ def _add_replaying(
     what = (
         "what to do when a statement fails. CONDITION is no-row, several-rows, duplicate-key,"
         " foreign-key, other, or a SQLSTATE; OP is insert, update or delete; RESPONSE is stop"
-        " (default), skip, overwrite or retry. Repeatable; the last one that matches counts"
+        " (default), skip, overwrite or retry. Repeatable; the last one that matches counts. A full"
+        " disk and the like, which any statement would end in, can be tried again only"
     )
     group.add_argument(
         "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what

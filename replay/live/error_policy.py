@@ -34,6 +34,8 @@ _OVERWRITES = {
 }
 
 
+#: What ``--on`` names.
+_NAMED = tuple(condition for condition in Condition if condition is not Condition.SERVER)
 #: A SQLSTATE as the database tells it.
 _SQLSTATE = re.compile(r"[0-9A-Z]{5}")
 
@@ -46,12 +48,16 @@ class ErrorPolicy:
     table: Mapping[tuple[Op, str], Response] = field(default_factory=dict)
 
     def response_to(self, op: Op, condition: Condition, sqlstate: str = "") -> Response:
-        """The response that was defined last for the condition, or for the database's
-        SQLSTATE."""
+        """The response that was defined last for the condition, or for the database's SQLSTATE.
+        What any statement would end in is none of the change's, which may be tried again, but not
+        left out."""
+        named = Condition.OTHER if condition is Condition.SERVER else condition
         found = Response.STOP
         for (of, what), response in self.table.items():
-            if of is op and what in (condition, sqlstate):
+            if of is op and what in (named, sqlstate):
                 found = response
+        if condition is Condition.SERVER and found is not Response.RETRY:
+            return Response.STOP
         return found
 
     @property
@@ -79,7 +85,7 @@ def error_policy_of(definitions: Iterable[str]) -> ErrorPolicy:
                 "LR1001",
                 f"found --on {text!r}; expected CONDITION[:OPERATION]=RESPONSE",
                 hint=(
-                    f"Conditions: {', '.join(Condition)}, or a SQLSTATE; operations: insert,"
+                    f"Conditions: {', '.join(_NAMED)}, or a SQLSTATE; operations: insert,"
                     f" update, delete; responses: {', '.join(Response)}"
                 ),
             )
@@ -100,4 +106,9 @@ def error_policy_of(definitions: Iterable[str]) -> ErrorPolicy:
 
 def _condition(name: str) -> str:
     """A condition, or a SQLSTATE. ValueError for anything else."""
-    return name if _SQLSTATE.fullmatch(name) else Condition(name)
+    if _SQLSTATE.fullmatch(name):
+        return name
+    condition = Condition(name)
+    if condition not in _NAMED:
+        raise ValueError(name)
+    return condition

@@ -26,6 +26,14 @@ from sqlgen.rows import Op
 
 #: A savepoint covers this much text.
 _WATCHED_BYTES = 32 << 10
+_HINT = (
+    "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on;"
+    " then run replay again, it goes on here"
+)
+_SERVER_HINT = (
+    "Nothing of this unit was applied. The reason is the database's, not the change's, which --on"
+    " does not leave out. Remove the cause; then run replay again, it goes on here"
+)
 
 
 class StrictOrder:
@@ -85,10 +93,7 @@ class StrictOrder:
     def error_of(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
         """What stops a replay, with everything that is known about the statement."""
         head = f"unit {unit.key.unit}, commit LRSN {unit.key.commit.hexadecimal}"
-        hint = (
-            "Nothing of this unit was applied. Find out who changed the row, or say what to do with"
-            " --on; then run replay again, it goes on here"
-        )
+        hint = _SERVER_HINT if bad.condition is Condition.SERVER else _HINT
         if bad.step is None:
             assert bad.failure is not None
             reason = f"the check at the end of the unit failed: {bad.failure}"
@@ -148,8 +153,11 @@ class WatchedUnit:
         for start, stop in self.script.batches(self.unit.start, self.unit.stop, _WATCHED_BYTES):
             if not self.earlier and not self.not_removed:
                 self.session.savepoint()
-                if self._run(start, stop) is None:
+                bad = self._run(start, stop)
+                if bad is None:
                     continue
+                if bad.condition is Condition.SERVER and self._response(bad) is Response.STOP:
+                    return bad, self.rejected  # SQLite has no savepoint any more
                 self.session.back_to_savepoint()
             for step in range(start, stop):
                 if (bad := self.one(step)) is not None:
@@ -184,10 +192,10 @@ class WatchedUnit:
             bad = self._run(step, step + 1)
             if bad is None:
                 return None
+            response = self._response(bad)
+            if bad.condition is Condition.SERVER and response is Response.STOP:
+                return bad
             self.session.back_to_savepoint()
-            op = self.diagnoser.op(self.script, step)
-            sqlstate = bad.failure.sqlstate if bad.failure else ""
-            response = self.policy.response_to(op, bad.condition, sqlstate)
             if response is not Response.RETRY or attempt + 1 == pace.tries:
                 break
             waited = min(pace.longest, waited * 2 or pace.wait)
@@ -198,6 +206,12 @@ class WatchedUnit:
         if response is Response.SKIP and self._half(step) is StatementPart.REMOVE:
             self.not_removed.add(self._change(step))
         return self._answer(step, bad, response)
+
+    def _response(self, bad: BadStatement) -> Response:
+        assert bad.step is not None
+        op = self.diagnoser.op(self.script, bad.step)
+        sqlstate = bad.failure.sqlstate if bad.failure else ""
+        return self.policy.response_to(op, bad.condition, sqlstate)
 
     def _half(self, step: int) -> StatementPart:
         return StatementPart(int(self.script.steps[step]["part"]))
@@ -240,6 +254,8 @@ class WatchedUnit:
             self.session.savepoint()
             result = self.session.run(text.encode())
             if result.failure is not None:
+                if result.failure.condition is Condition.SERVER:
+                    raise TargetError("LR4001", str(result.failure), hint=_SERVER_HINT)
                 self.session.back_to_savepoint()
                 return False
             if result.counts[0] >= 1:

@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 
 
 class Condition(StrEnum):
-    """What a statement can end in other than in one row; ``--on`` names them."""
+    """What a statement can end in other than in one row; ``--on`` names all but ``SERVER``, where
+    the reason is the database's (no room, no memory, a statement that somebody cancelled, damaged
+    files) and would end any statement."""
 
     NO_ROW = "no-row"
     SEVERAL_ROWS = "several-rows"
     DUPLICATE_KEY = "duplicate-key"
     FOREIGN_KEY = "foreign-key"
     OTHER = "other"
+    SERVER = "server"
 
 
 class ConnectionLost(TargetError):

@@ -421,9 +421,15 @@ class DuckdbSession:
 
 
 def _condition(error: duckdb.Error) -> Condition:
+    import duckdb
+
     text = str(error)
     if "foreign key" in text.lower():
         return Condition.FOREIGN_KEY
+    if isinstance(
+        error, duckdb.IOException | duckdb.OutOfMemoryException | duckdb.InterruptException
+    ):
+        return Condition.SERVER
     return Condition.DUPLICATE_KEY if "Duplicate key" in text else Condition.OTHER
 
 

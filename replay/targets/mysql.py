@@ -43,6 +43,12 @@ _CONNECT_SECONDS = 30
 #: Rows that are read at once.
 _BATCH_ROWS = 20_000
 _LOCK = "logreplay"
+#: Any statement would end in these: no room or memory, a statement that somebody or a time limit
+#: ended, servers and tables that only read, files that cannot be read or written, damaged tables.
+_SERVER = (
+    1015, 1016, 1017, 1021, 1023, 1024, 1026, 1028, 1030, 1034, 1035, 1036, 1037, 1038, 1041, 1114,
+    1135, 1180, 1194, 1195, 1206, 1290, 1317, 1637, 1792, 1836, 1969, 3024, 3170,
+)  # fmt: skip
 _CONDITIONS = {
     1022: Condition.DUPLICATE_KEY,
     1062: Condition.DUPLICATE_KEY,
@@ -51,7 +57,7 @@ _CONDITIONS = {
     1217: Condition.FOREIGN_KEY,
     1451: Condition.FOREIGN_KEY,
     1452: Condition.FOREIGN_KEY,
-}
+} | dict.fromkeys(_SERVER, Condition.SERVER)
 _TRANSIENT = frozenset({1020, 1205, 1213})
 #: The server goes away, says so, or does not answer any more. 0 is the driver's own: the socket is
 #: closed.

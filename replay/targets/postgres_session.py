@@ -47,6 +47,9 @@ _CONDITIONS = {
     "23001": Condition.FOREIGN_KEY,
 }
 _TRANSIENT = frozenset({"40001", "40P01", "55P03"})
+#: Any statement would end in these: no room or memory, what an operator did, what only reads, files
+#: that cannot be read, defects.
+_SERVER = ("53", "57", "58", "F0", "XX", "25006")
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05"})
 _NOT_PREPARED, _PREPARED_ALREADY = "26000", "42P05"
@@ -275,7 +278,7 @@ class PostgresSession:
             self._raise_for(sqlstate, str(error))
             return StatementCounts(
                 [],
-                StatementFailure(_CONDITIONS.get(sqlstate, Condition.OTHER), sqlstate, str(error)),
+                StatementFailure(_condition(sqlstate), sqlstate, str(error)),
             )
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
@@ -379,7 +382,7 @@ class PostgresSession:
             part.decode("utf-8", "replace") for part in parts if part
         ) or result.error_message.decode("utf-8", "replace")
         self._raise_for(sqlstate, message)
-        return StatementFailure(_CONDITIONS.get(sqlstate, Condition.OTHER), sqlstate, message)
+        return StatementFailure(_condition(sqlstate), sqlstate, message)
 
     def _raise_for(self, sqlstate: str, message: str) -> None:
         if is_gone(sqlstate):
@@ -413,6 +416,11 @@ class PostgresSession:
                 raise self._lost(error) from error
             self._raise_for(error.sqlstate or "", str(error))
             raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
+
+
+def _condition(sqlstate: str) -> Condition:
+    other = Condition.SERVER if sqlstate.startswith(_SERVER) else Condition.OTHER
+    return _CONDITIONS.get(sqlstate, other)
 
 
 def _line(text: bytes, number: int) -> bytes:

@@ -71,6 +71,19 @@ _CONDITIONS = {
     "SQLITE_CONSTRAINT_ROWID": Condition.DUPLICATE_KEY,
     "SQLITE_CONSTRAINT_FOREIGNKEY": Condition.FOREIGN_KEY,
 }
+#: Any statement would end in these, and what they begin with.
+_SERVER = (
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_NOMEM",
+    "SQLITE_READONLY",
+    "SQLITE_CORRUPT",
+    "SQLITE_NOTADB",
+    "SQLITE_CANTOPEN",
+    "SQLITE_INTERRUPT",
+    "SQLITE_PERM",
+    "SQLITE_PROTOCOL",
+)
 
 
 def connect(url: str) -> Session:
@@ -354,7 +367,7 @@ class SqliteSession:
                 code = _code(error)
                 return StatementCounts(
                     counts,
-                    StatementFailure(_CONDITIONS.get(code, Condition.OTHER), code, str(error)),
+                    StatementFailure(_condition(code), code, str(error)),
                 )
         return StatementCounts(counts)
 
@@ -508,6 +521,11 @@ class SqliteSession:
 
 def _code(error: sqlite3.Error) -> str:
     return str(getattr(error, "sqlite_errorname", type(error).__name__))
+
+
+def _condition(code: str) -> Condition:
+    other = Condition.SERVER if code.startswith(_SERVER) else Condition.OTHER
+    return _CONDITIONS.get(code, other)
 
 
 def _raise_if_transient(error: sqlite3.Error) -> None:

@@ -87,6 +87,60 @@ def test_stop_is_what_happens_by_itself(
     ]
 
 
+@pytest.mark.parametrize("sqlstate", ["53100", "25006"])
+def test_what_the_server_ends_is_no_change_to_leave_out(
+    replay: Replay,
+    database: str,
+    sakila: Path,
+    capsys: pytest.CaptureFixture[str],
+    sqlstate: str,
+) -> None:
+    """A full disk had changes skipped, one after the other."""
+    rows(
+        database,
+        "CREATE FUNCTION sakila.trouble(n integer) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN IF n"
+        f" = 4583 THEN RAISE 'trouble' USING ERRCODE = '{sqlstate}'; END IF; RETURN true; END$$;"
+        " ALTER TABLE sakila.inventory ADD CONSTRAINT trouble CHECK (sakila.trouble(inventory_id))",
+    )
+    told = ["--on", "other=skip", "--on", f"{sqlstate}=skip", "--on", "no-row=skip"]
+    assert replay("--until-lrsn", PIT1, *told) == 8
+    said = capsys.readouterr().err
+    assert f"server: the insert in SAKILA.INVENTORY failed: SQLSTATE {sqlstate}: trouble" in said
+    assert "Remove the cause; then run replay again" in said
+    assert rows(database, "SELECT count(*) FROM logreplay.reject") == [(0,)]
+    rows(database, "ALTER TABLE sakila.inventory DROP CONSTRAINT trouble")
+    assert replay("--until-lrsn", PIT1, *told) == 0
+    assert same(database, sakila, "pit1")
+
+
+def test_a_statement_that_somebody_cancels_is_not_left_out(
+    replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = ["--on", "other=skip", "--tries", "1"]
+    waiting = (
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'logreplay'"
+        " AND wait_event_type = 'Lock'"
+    )
+    ended = threading.Event()
+
+    def cancel() -> None:
+        while not ended.wait(0.05):
+            rows(database, waiting)
+
+    with psycopg.connect(database) as other:
+        other.execute("LOCK TABLE sakila.inventory IN SHARE MODE")
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        try:
+            assert replay("--until-lrsn", PIT1, *told) == 8
+        finally:
+            ended.set()
+            canceller.join()
+    assert "SQLSTATE 57014" in capsys.readouterr().err
+    assert rows(database, "SELECT count(*) FROM logreplay.reject") == [(0,)]
+    assert replay("--until-lrsn", PIT1, *told) == 0
+
+
 @pytest.mark.parametrize(
     "name", ["no-row:update", "duplicate-key:insert", "several-rows:update", "other:insert"]
 )
@@ -324,9 +378,21 @@ def test_the_last_definition_that_fits_counts() -> None:
     assert again.response_to(Op.INSERT, Condition.OTHER, "23514") == Response.SKIP
 
 
+def test_what_any_statement_would_end_in_can_only_be_tried_again() -> None:
+    left_out = error_policy_of(["other=skip", "53100=skip"])
+    assert left_out.response_to(Op.INSERT, Condition.SERVER, "53100") == Response.STOP
+    assert left_out.response_to(Op.INSERT, Condition.OTHER, "22001") == Response.SKIP
+    again = error_policy_of(["other=skip", "57014:update=retry"])
+    assert again.response_to(Op.UPDATE, Condition.SERVER, "57014") == Response.RETRY
+    assert again.response_to(Op.DELETE, Condition.SERVER, "57014") == Response.STOP
+    every = error_policy_of(["other=retry"])
+    assert every.response_to(Op.DELETE, Condition.SERVER, "error 1021") == Response.RETRY
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "server=skip",
         "no-row",
         "2351=skip",
         "23514=overwrite",
