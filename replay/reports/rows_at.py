@@ -30,7 +30,8 @@ _NAMED = 5
 @dataclass
 class TableNet:
     """One table: the form that its rows are given in, its key, and its net changes up to the point
-    (``early``) and after it (``late``). ``notes``: what became of rows of another form."""
+    (``early``) and after it (``late``). ``notes``: what became of rows of another form, or of
+    another table of that name; ``remade``: such a one was dropped before the point."""
 
     name: str
     form: Dataset
@@ -38,6 +39,7 @@ class TableNet:
     early: NetChange
     late: NetChange
     notes: dict[str, None] = field(default_factory=dict)
+    remade: bool = False
 
     def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Take changes in commit order."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,14 @@ from replay.errors import (
     EXIT_WARNING,
     InputError,
     Refusal,
+    TargetError,
     UsageError,
 )
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
 from replay.output.folder_state import proof_in
-from replay.output.formats import Dataset, Datasets, format_of
+from replay.output.formats import Dataset, Datasets, definition_of, format_of
+from replay.output.formats.row_batches import row_type
 from replay.output.row_changes import IN_ORDER, RowChanges
 from replay.output.state_files import TableRows
 from replay.pipeline.request import Request
@@ -44,7 +46,7 @@ from replay.reports.ask import (
     with_owner,
 )
 from replay.reports.history import drops_table
-from replay.reports.known_rows import rows_of_database, rows_of_folder
+from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
 from replay.reports.points import Point, point_of
@@ -118,7 +120,9 @@ def state_of(
         known = rows_of_folder(place_of(place), changes.forms)
     before = True
     if known is not None:
-        rows = {name: known(net, changes.forms[name]) for name, net in changes.nets.items()}
+        rows = {
+            name: _known_rows(known, net, changes.forms[name]) for name, net in changes.nets.items()
+        }
         before = _is_before(changes.nets, rows, base, point, initial_at)
         if place and before and base is None and asked.log.dependent_position is not None:
             with _proof_in(asked, place) as state:
@@ -132,6 +136,16 @@ def state_of(
         notes += net.notes
     complete, warnings = known is not None, tuple(changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+
+
+def _known_rows(known: Known, net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
+    """The known rows of a table. Where it was made between them and the point they count only as
+    far as they are its own, and not those of another one that had its name."""
+    if not net.remade:
+        return known(net, forms)
+    with suppress(InputError, TargetError, Refusal):
+        return known(net, [net.form])
+    return pa.nulls(0, row_type(net.form.columns))
 
 
 @contextmanager
@@ -191,14 +205,16 @@ def _nets(
         selection = replace(selection, tables=same, exclude_tables=())
     request = row_request(asked, selection)
     changes = rows_of(asked, request, False, state)
-    forms, nets = _tables(request, tables, changes, point)
-    stretches = {name: _Stretch(net, point, base, low) for name, net in nets.items()}
     drops = _drops(tables, changes)
+    forms, nets = _tables(request, tables, changes, point, drops)
+    stretches = {
+        name: _Stretch(net, point, base, low, drops.get(name, ())) for name, net in nets.items()
+    }
     for dataset, rows in changes.tables(_has_rows):
         name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-        stretches[name].take(dataset, rows, drops[name])
-    for name, stretch in stretches.items():
-        stretch.end(drops[name])
+        stretches[name].take(dataset, rows)
+    for stretch in stretches.values():
+        stretch.end()
     changes.close()
     return _Nets(
         nets, left_out_columns(request), aside_warnings(changes), forms, bool(changes.damaged)
@@ -207,6 +223,10 @@ def _nets(
 
 #: Where a change stands, as :data:`replay.output.row_changes.IN_ORDER` has it ('' for null).
 _Place = tuple[str, ...]
+
+
+def _place_of(row: Mapping[str, Any]) -> _Place:
+    return tuple(row[column] or "" for column, _ in IN_ORDER)
 
 
 def _has_rows(dataset: Dataset) -> bool:
@@ -223,49 +243,65 @@ def _drops(tables: Tables, changes: RowChanges) -> Mapping[str, list[_Place]]:
             image = row["after"]
             if row["fate"] <= 0 and drops_table(image):
                 name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-                drops[name].append(tuple(row[column] or "" for column, _ in IN_ORDER))
+                drops[name].append(_place_of(row))
     for places in drops.values():
         places.sort()
     return drops
 
 
-@dataclass
+@dataclass(frozen=True)
+class _Life:
+    """The stretch of the log in which a table is the one that has its name at a point: from where
+    the one before it was dropped to where it is dropped itself (None: not in this log)."""
+
+    begin: _Place | None
+    end: _Place | None
+
+    @classmethod
+    def at(cls, point: Point, drops: Sequence[_Place]) -> _Life:
+        """That of a table with these drops, in order."""
+        count = sum(place[0] <= point.hexadecimal for place in drops)
+        return cls(drops[count - 1] if count else None, next(iter(drops[count:]), None))
+
+    def has(self, place: _Place) -> bool:
+        """Whether a change is of that table."""
+        return (self.begin is None or not _before(place, self.begin)) and (
+            self.end is None or _before(place, self.end)
+        )
+
+    def of(self, rows: pa.Table) -> pa.Table:
+        """Those of some changes, in order, that are of that table."""
+        begin = 0 if self.begin is None else _up_to(rows, self.begin)
+        end = len(rows) if self.end is None else _up_to(rows, self.end)
+        return rows.slice(begin, end - begin)
+
+
 class _Stretch:
     """Puts the changes of a table into its ``net``: those up to a ``point``, and those after it; of
-    either what lies between the point and ``base``, or above ``low``. ``dropped``: how often it
-    was, up to what was taken."""
+    either what lies between the point and ``base``, or above ``low``. Rows of others that had its
+    name before it was made, or have it after it is dropped (``drops``), are none of its rows."""
 
-    net: TableNet
-    point: Point
-    base: Position | None
-    low: Point | None
-    dropped: int = 0
+    def __init__(
+        self,
+        net: TableNet,
+        point: Point,
+        base: Position | None,
+        low: Point | None,
+        drops: Sequence[_Place],
+    ) -> None:
+        self.net, self.point, self.base, self.low = net, point, base, low
+        self.life = _Life.at(point, drops)
+        within = [place for place in drops if self._is_within(place)]
+        self.later = [place for place in within if self._is_late(place)]
+        for place in within:
+            if not self._is_late(place):
+                net.remade = True
+                net.early.empty()
+                net.notes[f"{net.name} was dropped at {place[0]}; its rows went with it"] = None
 
-    def take(self, dataset: Dataset, rows: pa.Table, drops: Sequence[_Place]) -> None:
-        """The next changes in order, and what lies between them of the ``drops`` of the table.
-        Refusal (LR3002) for rows of a table that was dropped which come behind its drop."""
-        if self.dropped and len(_up_to(rows, drops[self.dropped - 1])):
-            raise Refusal(
-                "LR3002",
-                f"found rows of several tables {self.net.name}, one of which was dropped, in no one"
-                " order; expected tables with the same columns",
-                hint="Leave the table out (--exclude-table); history shows its rows",
-            )
-        while self.dropped < len(drops):
-            before = _up_to(rows, drops[self.dropped])
-            if len(before) == len(rows):
-                break
-            self._add(dataset, before)
-            self._drop(drops[self.dropped])
-            rows = rows.slice(len(before))
-        self._add(dataset, rows)
-
-    def end(self, drops: Sequence[_Place]) -> None:
-        """No more changes come."""
-        while self.dropped < len(drops):
-            self._drop(drops[self.dropped])
-
-    def _add(self, dataset: Dataset, rows: pa.Table) -> None:
+    def take(self, dataset: Dataset, rows: pa.Table) -> None:
+        """The next changes of one generation, in order."""
+        rows = self.life.of(rows)
         late = pc.greater(rows["commit_lrsn"], self.point.hexadecimal)
         for is_late, mask in ((False, pc.invert(late)), (True, late)):
             if self.base is not None:
@@ -277,20 +313,30 @@ class _Stretch:
             if len(chosen) and not (is_late and self.low is not None):
                 self.net.add(dataset, chosen, is_late)
 
-    def _drop(self, place: _Place) -> None:
-        self.dropped += 1
-        commit, late = place[0], place[0] > self.point.hexadecimal
-        if self.base is not None and (commit > self.base.hexadecimal) == late:
-            return
-        if self.low is not None and (late or commit <= self.low.hexadecimal):
-            return
-        (self.net.late if late else self.net.early).empty()
-        if not late:
-            self.net.notes[f"{self.net.name} was dropped at {commit}; its rows went with it"] = None
+    def end(self) -> None:
+        """No more changes come."""
+        if self.later:
+            self.net.late.empty()
+
+    def _is_late(self, place: _Place) -> bool:
+        return place[0] > self.point.hexadecimal
+
+    def _is_within(self, place: _Place) -> bool:
+        """Whether a drop is one of the changes that count."""
+        late = self._is_late(place)
+        if self.base is not None and (place[0] > self.base.hexadecimal) == late:
+            return False
+        return self.low is None or not (late or place[0] <= self.low.hexadecimal)
 
 
-def _up_to(rows: pa.Table, place: _Place) -> pa.Table:
-    """Those of some changes in order that lie before a place."""
+def _before(place: _Place, other: _Place) -> bool:
+    """Whether a place lies before another one, as far as that says where it is."""
+    told = [(mine, theirs) for mine, theirs in zip(place, other, strict=True) if theirs]
+    return [mine for mine, _ in told] < [theirs for _, theirs in told]
+
+
+def _up_to(rows: pa.Table, place: _Place) -> int:
+    """How many of some changes in order lie before a place, as :func:`_before` has it."""
     before = np.zeros(len(rows), bool)
     same = np.ones(len(rows), bool)
     for (name, _), value in zip(IN_ORDER, place, strict=True):
@@ -299,11 +345,15 @@ def _up_to(rows: pa.Table, place: _Place) -> pa.Table:
         less, equal = pc.less(rows[name], value), pc.equal(rows[name], value)
         before |= same & less.to_numpy()
         same &= equal.to_numpy()
-    return rows.slice(0, int(before.sum()))
+    return int(before.sum())
 
 
 def _tables(
-    request: Request, tables: Tables, changes: RowChanges, point: Point
+    request: Request,
+    tables: Tables,
+    changes: RowChanges,
+    point: Point,
+    drops: Mapping[str, Sequence[_Place]],
 ) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
     """The generations of each table, and the one that it has at a point."""
     assert request.export is not None
@@ -317,52 +367,67 @@ def _tables(
     seen = _seen_forms(changes, tables, forms) if any(len(f) > 1 for f in forms.values()) else {}
     nets = {}
     for name in sorted(forms):
-        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal)
+        life = _Life.at(point, drops.get(name, ()))
+        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life)
         key = tables.key(form)
         nets[name] = TableNet(name, form, key, NetChange(bool(key)), NetChange(bool(key)))
     return forms, nets
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """A change that shows a ``form`` of a table: of a row, or of its structure."""
+
+    place: _Place
+    form: Dataset
+    of_row: bool
+
+
 def _form_at(
-    forms: Sequence[Dataset], seen: Sequence[tuple[str, str, Dataset]], position: str
+    forms: Sequence[Dataset], seen: Sequence[_Seen], position: str, life: _Life
 ) -> Dataset:
-    """The generation of a table at a position: the last one that a change showed up to there, or
-    the one that the first change after it has (or alters)."""
+    """The generation of a table at a position: the last one that a change of that table (in its
+    ``life``) showed up to there, or the one that the first change after it has (or alters)."""
     if len(forms) == 1:
         return forms[0]
-    before = [entry for entry in seen if entry[0] <= position]
+    mine = [one for one in seen if life.has(one.place)]
+    before = [one for one in mine if one.place[0] <= position]
     if before:
-        return before[-1][2]
-    return seen[0][2] if seen and seen[0][1] == "row" else forms[0]
+        return before[-1].form
+    # what is made there begins with a change of structure
+    if mine and (mine[0].of_row or life.begin is not None):
+        return mine[0].form
+    return forms[0]
 
 
 def _seen_forms(
     changes: RowChanges, tables: Tables, forms: Mapping[str, Sequence[Dataset]]
-) -> dict[str, list[tuple[str, str, Dataset]]]:
-    """Where each generation of a table shows in the log, in order: (commit, ``row`` or ``schema``,
-    the generation)."""
-    seen: dict[str, list[tuple[str, str, str, Dataset]]] = {}
+) -> dict[str, list[_Seen]]:
+    """Where each generation of a table shows in the log, in order."""
+    seen = defaultdict[str, list[_Seen]](list)
     for dataset, rows in changes.tables():
-        if dataset.table.schema:
+        if _has_rows(dataset):
             name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
             for at in (0, len(rows) - 1):
-                commit, place = (rows[c][at].as_py() for c in ("commit_lrsn", "log_position"))
-                seen.setdefault(name, []).append((commit, place, "row", dataset))
+                row = rows.slice(at, 1).to_pylist()[0]
+                seen[name].append(_Seen(_place_of(row), dataset, True))
             continue
         for row in rows.to_pylist():
             image = row["after"]
+            if drops_table(image):
+                continue
             name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-            names = [column["name"] for column in json.loads(image["definition"])["columns"]]
-            for form in forms.get(name, ()):
-                if [column.name for column in form.table.columns] == names:
-                    entry = (row["commit_lrsn"], row["log_position"], "schema", form)
-                    seen.setdefault(name, []).append(entry)
-    return {
-        name: [
-            (commit, what, form) for commit, _, what, form in sorted(events, key=lambda e: e[:2])
-        ]
-        for name, events in seen.items()
-    }
+            made = json.loads(image["definition"])
+            names = [column["name"] for column in made["columns"]]
+            alike = [
+                form
+                for form in forms.get(name, ())
+                if [column.name for column in form.table.columns] == names
+            ]
+            # a statement may leave out what the catalog has
+            same = [form for form in alike if definition_of(form.table) == made]
+            seen[name] += (_Seen(_place_of(row), form, False) for form in same or alike)
+    return {name: sorted(mine, key=lambda one: one.place) for name, mine in seen.items()}
 
 
 def _is_before(

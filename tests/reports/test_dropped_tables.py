@@ -6,9 +6,18 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import replay
 from replay.cli.main import main
+from replay.errors import Refusal
+from replay.output.formats import Datasets
+from replay.output.formats.row_batches import row_type
+from replay.reports.net_rows import NetChange
+from replay.reports.rows_at import TableNet
+from sqlgen.dialects import profile_named
+from sqlgen.statements import RenderOptions
 from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 _COLUMNS = (
@@ -96,30 +105,93 @@ def test_rows_that_are_known_beside_the_log(
         assert "LR3002 found that DBA.T was emptied after the point" in capsys.readouterr().err
 
 
-def test_columns_of_one_name_and_two_types_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    columns = (_COLUMNS[0], Col("NAME", "INTEGER"), _COLUMNS[2])
-    other = Tab(10_400, "DBA", "T", columns, key=("ID",))
-    steps: tuple[Callable[[Unit], None], ...] = (
-        lambda unit: unit.ddl(45, "SHOP.DBA.T", FIRST.relid, CREATE),
-        lambda unit: unit.insert(FIRST, (1, "a")),
-        lambda unit: unit.ddl(17, "T", FIRST.relid, "DROP TABLE T"),
-        lambda unit: unit.ddl(
-            45, "SHOP.DBA.T", other.relid, CREATE.replace("VARCHAR(20)", "INTEGER")
+#: What comes in the place of the first table: other columns, the same of another type, another key.
+OTHERS = {
+    "columns": ((_COLUMNS[0], Col("AMOUNT", "BIGINT", null=False), _COLUMNS[2]), ("ID",)),
+    "type": ((_COLUMNS[0], Col("NAME", "INTEGER"), _COLUMNS[2]), ("ID",)),
+    "key": ((_COLUMNS[0], Col("NAME", "VARCHAR", 20, null=False), _COLUMNS[2]), ("NAME",)),
+}
+_SAID = {
+    "columns": "ID INTEGER NOT NULL PRIMARY KEY, AMOUNT BIGINT NOT NULL",
+    "type": "ID INTEGER NOT NULL PRIMARY KEY, NAME INTEGER",
+    "key": "ID INTEGER NOT NULL, NAME VARCHAR(20) NOT NULL PRIMARY KEY",
+}
+
+
+def log_of_two(folder: Path, other: str) -> tuple[list[str], list[str]]:
+    """A table with two rows of one name, whose second one is made before it is dropped, and another
+    one; and the names of the units."""
+    columns, key = OTHERS[other]
+    second = Tab(10_400, "DBA", "T", columns, key=key)
+    rows: list[tuple[int, str | int]] = [(1, "x"), (1, "y")] if other == "key" else [(7, 8), (9, 8)]
+    steps: dict[str, Callable[[Unit], None]] = {
+        "make": lambda unit: unit.ddl(45, "SHOP.DBA.T", FIRST.relid, CREATE),
+        "one": lambda unit: unit.insert(FIRST, (1, "a")),
+        "two": lambda unit: unit.insert(FIRST, (2, "a")),
+        "drop": lambda unit: unit.ddl(17, "T", FIRST.relid, "DROP TABLE T"),
+        "again": lambda unit: unit.ddl(
+            45, "SHOP.DBA.T", second.relid, f"CREATE TABLE T ({_SAID[other]})"
         ),
-        lambda unit: unit.insert(other, (1, 7)),
-    )
+        "three": lambda unit: unit.insert(second, rows[0]),
+        "four": lambda unit: unit.insert(second, rows[1]),
+    }
     log = LogBuilder()
-    for step in steps:
+    for step in steps.values():
         unit = log.begin()
         step(unit)
         unit.commit()
-    write_catalog(tmp_path, [other])
-    path = write_rows(tmp_path / "syslog.parquet", log.rows)
-    words = ["--source", "soliddb", "--catalog", str(tmp_path), "--log", str(path)]
-    assert rows_at(words, tmp_path, "end") == 8
-    assert "DBA.T from when it had other columns (NAME of another type)" in capsys.readouterr().err
+    write_catalog(folder, [second])
+    path = write_rows(folder / "syslog.parquet", log.rows)
+    words = ["--source", "soliddb", "--catalog", str(folder), "--log", str(path)]
+    return words, [f"{row[0]},{row[1]}" for row in rows]
+
+
+def points_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Where the changes of rows commit, and that of the drop behind the second."""
+    capsys.readouterr()
+    assert main(["history", *words, "--table", "DBA.T", "--where", "ID > 0", "--json"]) == 0
+    versions = json.loads(capsys.readouterr().out)["versions"]
+    return sorted({one["commit_lrsn"] for one in versions})
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_rows_of_tables_of_other_shapes_are_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str
+) -> None:
+    words, later = log_of_two(tmp_path, other)
+    made, one, two, dropped, again, three, four = points_of(words, capsys)
+    (tmp_path / "known").mkdir()
+    known = tmp_path / "known" / "T.csv"
+    before = ["--initial", str(tmp_path / "known"), "--initial-at", "before"]
+    expected = {
+        made: [], one: ["1,a"], two: ["1,a", "2,a"], dropped: [], again: [],
+        three: later[:1], four: later,
+    }  # fmt: skip
+    known.write_text("ID,NAME\n")
+    for at, rows in expected.items():
+        assert rows_at(words, tmp_path, at) == rows
+        assert rows_at(words, tmp_path, at, *before) == rows
+    # of the table that is there in the end, as a later state has it
+    names = "ID,AMOUNT" if other == "columns" else "ID,NAME"
+    known.write_text("\n".join([names, *later, ""]))
+    after = [*before[:-1], "after"]
+    assert rows_at(words, tmp_path, four, *after) == later
+    assert rows_at(words, tmp_path, three, *after) == later[:1]
+    assert rows_at(words, tmp_path, two, *after) == 8
+    assert "LR3002 found" in capsys.readouterr().err
+
+
+def test_columns_of_one_name_and_two_types_are_refused(tmp_path: Path) -> None:
+    """Where a table has both, one after the other."""
+    words, _ = log_of_two(tmp_path, "type")
+    with replay.open_log(source="soliddb", catalog=words[3], log=words[5]) as log:
+        catalog, profile = log.opened.log.catalog, profile_named("postgres")
+    datasets = Datasets(catalog, RenderOptions(), profile)
+    old, new = (datasets.of(version.index) for version in catalog.versions)
+    images = pa.array([{"ID": 1, "NAME": "a"}], row_type(old.columns))
+    net = TableNet("DBA.T", new, (), NetChange(False), NetChange(False))
+    with pytest.raises(Refusal, match=r"other columns \(NAME of another type\)"):
+        net.images(old.columns, images)
 
 
 def test_a_key_of_the_one_finds_no_rows_of_the_other(
