@@ -74,6 +74,11 @@ TREATMENTS: Mapping[HazardKind, Treatment] = {
         "a crash empties it, and the position would not know: {what}",
         "ALTER TABLE … SET LOGGED",
     ),
+    HazardKind.PUBLISHED: Treatment(
+        "a publication has its updates and deletes, which PostgreSQL refuses of a table without a"
+        " replica identity: {what}",
+        "ALTER TABLE … REPLICA IDENTITY FULL",
+    ),
     HazardKind.VERSIONED: Treatment(
         "it keeps its own history, with the time of the replay: {what}",
         "Take the versioning away meanwhile",

@@ -30,10 +30,15 @@ _HINT = (
     "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on;"
     " then run replay again, it goes on here"
 )
+_REFUSED_HINT = (
+    "Nothing of this unit was applied. What the target refuses may be a rule that the source does"
+    " not have: take that away, or say what to do with --on; then run replay again, it goes on here"
+)
 _SERVER_HINT = (
     "Nothing of this unit was applied. The reason is the database's, not the change's, which --on"
     " does not leave out. Remove the cause; then run replay again, it goes on here"
 )
+_HINTS = {Condition.OTHER: _REFUSED_HINT, Condition.SERVER: _SERVER_HINT}
 
 
 class StrictOrder:
@@ -93,7 +98,7 @@ class StrictOrder:
     def error_of(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
         """What stops a replay, with everything that is known about the statement."""
         head = f"unit {unit.key.unit}, commit LRSN {unit.key.commit.hexadecimal}"
-        hint = _SERVER_HINT if bad.condition is Condition.SERVER else _HINT
+        hint = _HINTS.get(bad.condition, _HINT)
         if bad.step is None:
             assert bad.failure is not None
             reason = f"the check at the end of the unit failed: {bad.failure}"

@@ -23,6 +23,7 @@ class HazardKind(StrEnum):
     CONFLICT_CLAUSE = "conflict-clause"
     EXCLUSION = "exclusion"
     UNLOGGED = "unlogged"
+    PUBLISHED = "published"
     VERSIONED = "versioned"
     UNSEEN = "unseen"
     NO_TABLE = "no-table"
@@ -49,7 +50,13 @@ class Hazard:
     under: Under = Under.BOTH
 
 
-#: Kinds that no user can know better about: there is no table, or no transaction.
-_HARD = (HazardKind.NO_TABLE, HazardKind.NO_TRANSACTION, HazardKind.NO_ROW_ID)
+#: Kinds that no user can know better about: there is no table, no transaction, or no statement that
+#: the target takes.
+_HARD = (
+    HazardKind.NO_TABLE,
+    HazardKind.NO_TRANSACTION,
+    HazardKind.NO_ROW_ID,
+    HazardKind.ROW_SECURITY,
+)
 #: The codes that ``--accept`` takes.
 ACCEPTABLE = tuple(kind.value for kind in HazardKind if kind not in _HARD)

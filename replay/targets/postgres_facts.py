@@ -221,6 +221,19 @@ _QUERIES: dict[HazardKind, str] = {
     HazardKind.UNLOGGED: """SELECT NULL, c.oid::regclass || ' is UNLOGGED', 'both'
     FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT oid FROM tree)
     AND c.relpersistence = 'u' AND c.relkind = 'r'""",
+    # A publication lists the root of a tree of partitions, or each of them; what counts is the
+    # identity of the table that holds a row.
+    HazardKind.PUBLISHED: """SELECT NULL, c.oid::regclass || ' in '
+        || string_agg(p.pubname, ', ' ORDER BY p.pubname), 'both'
+    FROM pg_catalog.pg_class c CROSS JOIN pg_catalog.pg_publication p
+    WHERE c.oid IN (SELECT oid FROM tree) AND c.relkind = 'r' AND c.relreplident <> 'f'
+    AND pg_catalog.pg_get_replica_identity_index(c.oid) IS NULL AND (p.pubupdate OR p.pubdelete)
+    AND EXISTS (SELECT FROM pg_catalog.pg_publication_tables l
+        JOIN pg_catalog.pg_namespace n ON n.nspname = l.schemaname
+        JOIN pg_catalog.pg_class o ON o.relnamespace = n.oid AND o.relname = l.tablename
+        WHERE l.pubname = p.pubname AND (o.oid = c.oid
+        OR o.oid IN (SELECT relid FROM pg_catalog.pg_partition_ancestors(c.oid))))
+    GROUP BY c.oid""",
     HazardKind.NO_TRANSACTION: """SELECT NULL, c.oid::regclass || ' is a foreign table', 'both'
     FROM root, pg_catalog.pg_class c WHERE c.oid IN (SELECT oid FROM tree)
     AND c.relkind = 'f' AND c.oid <> root.oid""",

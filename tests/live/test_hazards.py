@@ -227,6 +227,21 @@ ACTS = {
         "unlogged",
         "testown.child is UNLOGGED",
     ),
+    "a publication": (
+        "ALTER TABLE testown.things DROP CONSTRAINT things_pkey; CREATE UNIQUE INDEX u ON"
+        " testown.things (k); CREATE PUBLICATION told FOR ALL TABLES;"
+        " CREATE PUBLICATION more FOR TABLE testown.things WITH (publish = 'update');"
+        " CREATE PUBLICATION others FOR TABLE testown.things WITH (publish = 'insert')",
+        "published",
+        "without a replica identity: testown.things in more, told. ALTER TABLE … REPLICA",
+    ),
+    "a publication of the root": (
+        "PARTSCREATE TABLE testown.second PARTITION OF testown.things DEFAULT;"
+        " ALTER TABLE testown.leaf REPLICA IDENTITY NOTHING; CREATE PUBLICATION told FOR TABLE"
+        " testown.things WITH (publish_via_partition_root)",
+        "published",
+        "testown.leaf in told",
+    ),
 }
 
 
@@ -263,7 +278,9 @@ def test_row_level_security(
         assert replay(clerk, log) == 8
         said = capsys.readouterr()
         assert "row-level security hides rows from this user, or refuses them: half" in said.out
-        assert "--accept row-security" in said.err
+        assert "--accept" not in said.err
+        with pytest.raises(SystemExit):
+            replay(clerk, log, "--accept", "row-security")
     finally:
         rows(fresh_database, "DROP OWNED BY clerk_rls; DROP ROLE clerk_rls")
     assert replay(fresh_database, log) == 0  # a superuser is not concerned
