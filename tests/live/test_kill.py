@@ -19,13 +19,15 @@ import psycopg
 import pytest
 
 from replay.targets import embedded, target_named
+from tests.support.examples import examples
 from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")
 POINTS = ("begun", "batch run", "statements run", "position moved", "committed")
 SEED = 20261121
-KILLS = 50
+#: As many as that, or as a slow machine has time for.
+KILLS = examples(50)
 #: The process of a replay that has begun to write.
 APPLYING = (
     "SELECT pid FROM pg_stat_activity WHERE application_name = 'logreplay' AND"
@@ -129,7 +131,7 @@ def test_the_client_is_killed_with_several_sessions(
     assert same(database, sakila, "initial")
 
 
-def test_fifty_kills(database: str, sakila: Path, run: Run) -> None:
+def test_many_kills(database: str, sakila: Path, run: Run) -> None:
     """There and back, killed somewhere each time; the position never disagrees with the data."""
     chance = random.Random(SEED)
     forward, kills = True, 0
