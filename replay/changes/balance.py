@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+from replay.changes.clock_steps import ClockSteps
 from replay.changes.json_columns import json_items, json_objects, json_strings
 from replay.changes.position import Position, UnitId
 from replay.changes.units import UnitTable
@@ -28,8 +29,8 @@ FINDINGS_KEPT = 1000
 class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
     rows that are removed early and put back last. ``contradictory``: units that were found with
-    more than one commit position; ``held``: those of the plan's held units that were found, of
-    which the plan knows why (:meth:`settle`)."""
+    more than one commit position; ``clock``: commits on either side of a selected time; ``held``:
+    those of the plan's held units that were found, of which the plan knows why (:meth:`settle`)."""
 
     read: int = 0
     emitted: int = 0
@@ -51,6 +52,7 @@ class Tally:
     first_commit: Position | None = None
     last_commit: Position | None = None
     contradictory: set[UnitId] = field(default_factory=set)
+    clock: ClockSteps = field(default_factory=ClockSteps)
 
     def find(self, finding: Finding) -> None:
         """Keep a finding (only counted once :data:`FINDINGS_KEPT` are held)."""
@@ -86,6 +88,7 @@ class Tally:
         self.refusals.extend(other.refusals)
         self.fatal.extend(other.fatal)
         self.contradictory |= other.contradictory
+        self.clock.add(other.clock)
         if other.first_commit is not None and other.last_commit is not None:
             self.saw_commits(other.first_commit, other.last_commit)
 

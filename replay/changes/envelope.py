@@ -306,3 +306,20 @@ def compare(values: Bytes, bound: bytes) -> npt.NDArray[np.int8]:
     at = np.arange(len(values))
     result = np.where(values[at, first] < other[first], -1, 1)
     return np.where(different.any(axis=1), result, 0).astype(np.int8)
+
+
+def bounds_of(values: Bytes) -> tuple[bytes, bytes]:
+    """The lowest and the highest of some values of one width (``uint8[n, w]``, n > 0)."""
+    low = high = values
+    for start in range(0, values.shape[1], 8):
+        low = low[_words(low, start) == _words(low, start).min()]
+        high = high[_words(high, start) == _words(high, start).max()]
+    return low[0].tobytes(), high[0].tobytes()
+
+
+def _words(values: Bytes, start: int) -> npt.NDArray[np.uint64]:
+    """Up to eight bytes of each value as a number that sorts as they do."""
+    words = np.zeros((len(values), 8), np.uint8)
+    part = values[:, start : start + 8]
+    words[:, : part.shape[1]] = part
+    return words.view(">u8").reshape(-1).astype(np.uint64)

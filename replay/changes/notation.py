@@ -31,6 +31,14 @@ def position_of(text: str) -> bytes:
     return bytes.fromhex(digits)
 
 
+def time_text(time: bytes) -> str:
+    """A time of 17 packed bytes as it is given on the command line, to the microsecond."""
+    digits = time.hex()
+    parts = (digits[0:4], digits[4:6], digits[6:8], digits[8:10], digits[10:12], digits[12:14])
+    year, month, day, hour, minute, second = parts
+    return f"{year}-{month}-{day} {hour}:{minute}:{second}.{digits[14:20]}"
+
+
 def time_of(text: str, last: bool) -> bytes:
     """A time as 17 octets of packed digits. What is left out counts as the first or the ``last``
     moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]."""

@@ -41,7 +41,7 @@ from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
 from replay.live.target_state import baseline_of
 from replay.logs import Inputs, LogFile, Split, envelope_batch
-from replay.output.bundle import consequences_told, empty_bundle, raise_for
+from replay.output.bundle import consequences_told, raise_for, selection_warnings
 from replay.output.change_batches import forms_of, is_of, merged
 from replay.output.datasets import export_bucket
 from replay.output.formats import OPS, export_request
@@ -380,7 +380,7 @@ def _notes(
         *consequences_told(outcome),
         *([] if outcome.differences is None else outcome.differences.warnings()),
         *outcome.contradictions(),
-        *empty_bundle(trial.plan, request.log, tally),
+        *selection_warnings(trial.plan, request.log, tally),
     ]
     for text in warnings:
         yield "warning", None, None, None, text

@@ -54,7 +54,7 @@ from replay.live.rights import missing_rights, refuse_read_only
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.logs import LogFile
-from replay.output.bundle import empty_bundle, raise_for
+from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.later_texts import TextMaker
 from replay.output.quarantine import described, flags_alone, taken_by_flags
@@ -208,7 +208,7 @@ class ReplayPlan:
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
-        warnings = empty_bundle(replace(plan, selection=selection), log, tally)
+        warnings = selection_warnings(replace(plan, selection=selection), log, tally)
         built = taken_by_flags(outcome, log, self.source.engine)
         warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]

@@ -199,7 +199,7 @@ def write_bundle(
             *consequences_told(outcome),
             *([] if outcome.differences is None else outcome.differences.warnings()),
             *outcome.contradictions(),
-            *empty_bundle(plan, log, tally),
+            *selection_warnings(plan, log, tally),
             *_left_standing(plan, tally),
             *flags_alone(plan, None if apart is None else apart.get("taken")),
         ]
@@ -298,11 +298,12 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
     ]
 
 
-def empty_bundle(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
-    """What a user must know whose selection takes nothing of the log."""
+def selection_warnings(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+    """What a user must know whose selection takes nothing of the log, or by times that go back."""
+    told = tally.clock.warnings()
     if tally.outcomes != sum(tally.skipped.values()):
-        return []
-    return nothing_left(log, plan.selection, tally.skipped)
+        return told
+    return told + nothing_left(log, plan.selection, tally.skipped)
 
 
 def work_folder(out: Place) -> WorkFolder:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from replay.changes.balance import Tally
 from replay.errors import UsageError
-from replay.output.bundle import empty_bundle, raise_for
+from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
 from replay.output.formats import Datasets, structure_dataset
@@ -56,7 +56,7 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     schema = schema_of(request)
     outcome = carry_out(request.plan(), request.log, engine, folder)
     raise_for(outcome.plan, outcome.tally)
-    warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
+    warnings = (*request.warnings, *selection_warnings(outcome.plan, request.log, outcome.tally))
     buckets = [
         [folder / file.name for file in result.files if is_of(schema, file.name)]
         for result in outcome.results

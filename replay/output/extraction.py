@@ -17,6 +17,7 @@ from typing import Any
 from replay import storage
 from replay.changes.balance import Tally
 from replay.changes.choices import USUAL_NAME, Late
+from replay.changes.notation import time_text
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
 from replay.changes.verdicts import Verdict, Verdicts
@@ -26,10 +27,10 @@ from replay.output.bundle import (
     Bundle,
     changes_by_table,
     check_output,
-    empty_bundle,
     kept_until_published,
     publish,
     raise_for,
+    selection_warnings,
     work_folder,
 )
 from replay.output.carry_out import CompletedRun, carry_out, clear
@@ -46,7 +47,6 @@ from replay.output.jobs import write
 from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.engine import Engine
-from replay.pipeline.extent import time_text
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
@@ -142,7 +142,7 @@ def write_extract(
         said = [
             *warnings,
             *_consequences(outcome),
-            *empty_bundle(outcome.plan, log, outcome.tally),
+            *selection_warnings(outcome.plan, log, outcome.tally),
             *_links_lost(outcome, log),
             *_damage(outcome.tally, facts),
         ]

@@ -21,7 +21,7 @@ from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.logs import LogFile
-from replay.output.bundle import empty_bundle, raise_for
+from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out, damaged_units
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
@@ -102,7 +102,7 @@ def row_changes(
     later.mkdir()
     outcome = carry_out(request.plan(split_bytes), request.log, engine, known, state)
     raise_for(outcome.plan, outcome.tally)
-    warnings = (*request.warnings, *empty_bundle(outcome.plan, request.log, outcome.tally))
+    warnings = (*request.warnings, *selection_warnings(outcome.plan, request.log, outcome.tally))
     aside, damaged = _aside(outcome)
     results: list[BucketResult] = []
     if with_aside and aside.units() - damaged:

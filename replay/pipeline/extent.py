@@ -4,14 +4,13 @@ lies among them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from replay.arrays import Bytes
-from replay.changes.envelope import compare
+from replay.changes.envelope import bounds_of, compare
+from replay.changes.notation import time_text
 from replay.changes.position import Position
 from replay.changes.selection import (
     REASON,
@@ -59,14 +58,6 @@ class LogExtent:
         return f"the log goes from commit position {ends[0]} to {ends[1]}"
 
 
-def time_text(time: bytes) -> str:
-    """A time of 17 packed bytes as it is given on the command line, to the microsecond."""
-    digits = time.hex()
-    parts = (digits[0:4], digits[4:6], digits[6:8], digits[8:10], digits[10:12], digits[12:14])
-    year, month, day, hour, minute, second = parts
-    return f"{year}-{month}-{day} {hour}:{minute}:{second}.{digits[14:20]}"
-
-
 def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 << 20) -> LogExtent:
     """Read all headers. ``time``: 17 packed bytes, as in the header."""
     first: Position | None = None
@@ -85,99 +76,21 @@ def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 <<
             commit = position[committed]
             if not len(commit):
                 continue
-            low, high = map(Position, _bounds(commit))
+            low, high = map(Position, bounds_of(commit))
             first = low if first is None else min(first, low)
             last = high if last is None else max(last, high)
             times = envelope.commit_time()[committed]
             known = times[times.any(axis=1)]
             if len(known):
-                begin, end = _bounds(known)
+                begin, end = bounds_of(known)
                 earliest = begin if earliest is None else min(earliest, begin)
                 latest = end if latest is None else max(latest, end)
             if time is not None:
                 later = commit[compare(times, time) > 0]
                 if len(later):
-                    low = Position(_bounds(later)[0])
+                    low = Position(bounds_of(later)[0])
                     late = low if late is None else min(late, low)
     return LogExtent(first, last, late, earliest, latest, log.begins, log.ends)
-
-
-def clock_steps(log: LogFile, selection: Selection, split_bytes: int = 64 << 20) -> Iterator[str]:
-    """A warning for each end of a selection by time that parts the units of the log in no one
-    place, because the clock that gave the commit times was set back between two of them (to winter
-    time, say): a unit beyond that end commits among those within. Reads all headers where the
-    selection has such an end."""
-    low, high = selection.from_time, selection.until_time
-    if low is None and high is None:
-        return
-    # of commit positions, with their times: the first and the last within, the first that is too
-    # late, and the last that is too early
-    within: list[_Commit] = []
-    late: list[_Commit] = []
-    early: list[_Commit] = []
-    for split, offsets, lengths in log.splits(split_bytes):
-        for start in range(0, len(offsets), BATCH):
-            envelope = log.envelope(
-                split.file, offsets[start : start + BATCH], lengths[start : start + BATCH]
-            )
-            commits, times = envelope.commit(), envelope.commit_time()
-            of_units = (envelope.unit_disposition() == ord("C")) & times.any(axis=1)
-            of_units &= _between(commits, selection.from_position, selection.until_position)
-            too_late = of_units & ~_between(times, None, high)
-            too_early = of_units & ~_between(times, low, None)
-            taken = of_units & ~too_late & ~too_early
-            within = _ends(within, commits[taken], times[taken])
-            late = _ends(late, commits[too_late], times[too_late])
-            early = _ends(early, commits[too_early], times[too_early])
-    if not within:
-        return
-    first, last = within[0], within[-1]
-    if late and late[0].position < last.position:
-        yield _step("--until-time", late[0], last, "before", late[0].position.below)
-    if early and early[-1].position > first.position:
-        yield _step("--from-time", early[-1], first, "behind", first.position)
-
-
-@dataclass(frozen=True, order=True)
-class _Commit:
-    """Where and when units commit."""
-
-    position: Position
-    time: bytes
-
-    def __str__(self) -> str:
-        return f"{self.position.hexadecimal} ({time_text(self.time)})"
-
-
-def _between(values: Bytes, low: bytes | None, high: bytes | None) -> npt.NDArray[np.bool_]:
-    """Which values lie between two, both inclusive (None: no limit)."""
-    inside = np.ones(len(values), np.bool_)
-    if low is not None:
-        inside &= compare(values, low) >= 0
-    if high is not None:
-        inside &= compare(values, high) <= 0
-    return inside
-
-
-def _ends(known: list[_Commit], commits: Bytes, times: Bytes) -> list[_Commit]:
-    """The lowest and the highest of some commits and of those that are ``known`` (none, or two)."""
-    if not len(commits):
-        return known
-    found = list(known)
-    for bound in _bounds(commits):
-        row = int(np.flatnonzero(compare(commits, bound) == 0)[0])
-        found.append(_Commit(Position(bound), times[row].tobytes()))
-    return [min(found), max(found)]
-
-
-def _step(option: str, outside: _Commit, inside: _Commit, where: str, end: Position) -> str:
-    name = option.replace("time", "position")
-    return (
-        f"commit times go back within the log: a unit beyond {option} commits at {outside}, {where}"
-        f" one that is taken, at {inside}; so what is taken is no one stretch of the log, and may"
-        f" build on what is not. Name the place by a commit position, for example {name}"
-        f" {end.hexadecimal}"
-    )
 
 
 def commit_times(
@@ -221,20 +134,3 @@ def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:
             counts = balance_of(verdict)
             skipped.update({log.in_words(reason): counts[reason] for reason in counts})
     return skipped
-
-
-def _bounds(values: Bytes) -> tuple[bytes, bytes]:
-    """The lowest and the highest of some values of one width (``uint8[n, w]``, n > 0)."""
-    low = high = values
-    for start in range(0, values.shape[1], 8):
-        low = low[_words(low, start) == _words(low, start).min()]
-        high = high[_words(high, start) == _words(high, start).max()]
-    return low[0].tobytes(), high[0].tobytes()
-
-
-def _words(values: Bytes, start: int) -> npt.NDArray[np.uint64]:
-    """Up to eight bytes of each value as a number that sorts as they do."""
-    words = np.zeros((len(values), 8), np.uint8)
-    part = values[:, start : start + 8]
-    words[:, : part.shape[1]] = part
-    return words.view(">u8").reshape(-1).astype(np.uint64)

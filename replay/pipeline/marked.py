@@ -9,12 +9,13 @@ import numpy as np
 
 from replay.arrays import Bytes
 from replay.changes.envelope import Envelope, compare, opaque
+from replay.changes.notation import time_text
 from replay.changes.position import Position, leading_words, urids_of
 from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.marks import mark_of, marks_place, read_marks
-from replay.pipeline.extent import LogExtent, log_extent, time_text
+from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.scan import BATCH
 

@@ -36,13 +36,11 @@ from sqlgen.statements import RenderOptions, identity, shown_columns
 from sqlgen.upsert import check_keys
 
 if TYPE_CHECKING:
-    from replay.pipeline import extent, marked
+    from replay.pipeline import marked
     from replay.pipeline import plan as planning
     from replay.pipeline.plan import Plan
 else:  # what a look into a log does without
-    extent, marked, planning = (
-        LateModule(f"replay.pipeline.{name}") for name in ("extent", "marked", "plan")
-    )
+    marked, planning = (LateModule(f"replay.pipeline.{name}") for name in ("marked", "plan"))
 
 #: Bytes of a log that one task reads.
 SPLIT_BYTES = 32 << 20
@@ -257,7 +255,6 @@ def make_request(
             *unread_keys(constraints),
             *strange,
             *log.warnings([] if demand.copied else versions),
-            *(extent.clock_steps(log, placed) if writes else ()),
         )
     return Request(
         opened,

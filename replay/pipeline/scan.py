@@ -88,6 +88,7 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
             offsets, lengths, numbers = offsets[left], lengths[left], numbers[left]
         judged = judge(offsets, lengths)
         envelope, change, version = judged.envelope, judged.change, judged.version
+        tally.clock.look(plan.selection, envelope)
         skipped = balance_of(judged.verdict)
         tally.skipped.update({log.in_words(reason): skipped[reason] for reason in skipped})
         _count_incomplete(plan, log, tally, envelope, judged.verdict)
