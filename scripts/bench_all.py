@@ -191,7 +191,7 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
     control, data = bench._apart(generate, folder, records, arguments.seed)
     few = min(records, bench_ways.OF_FAMILIES)
     families = bench._apart(bench_ways.family_logs, folder, few, arguments.seed)
-    rows = bench_ways.measure(control, data, records, 2, families, few)
+    rows = bench_ways.measure(control, data, records, arguments.runs, families, few)
     plain = next(row["us"] for row in rows if row["way"] == "plain")
     for row in rows:
         if "refused" in row:
@@ -300,4 +300,5 @@ def run(arguments: argparse.Namespace) -> int:
 def add_options(command_: argparse.ArgumentParser) -> None:
     """The options of ``bench.py all``."""
     command_.add_argument("--json", type=Path, help="file that gets the figures")
+    command_.add_argument("--runs", type=int, default=2, help="how often each way is run, in turns")
     command_.add_argument("--parts", nargs="+", choices=PARTS, help="only some of it")
