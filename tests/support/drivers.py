@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -89,6 +90,25 @@ def ended(process: subprocess.Popen[str]) -> str:
     assert process.returncode == 0, told
     assert SECRET not in told
     return told
+
+
+#: What Spark's own log may say before an error, or not: which comes first, that executors are lost
+#: or that the driver ends, is chance.
+_OF_SPARK_ITSELF = re.compile(
+    r"\d\d:\d\d:\d\d spark ERROR (?:TaskSetManager: Task \d+ in stage [\d.]+ failed 4 times;"
+    r" aborting job|\w+: Lost (?:an )?executor .*)"
+)
+
+
+def only_line(told: str) -> str:
+    """The one line that a command says itself, beside its notes. Fails where it says more."""
+    lines = [
+        line
+        for line in told.splitlines()
+        if not line.startswith("note: ") and not _OF_SPARK_ITSELF.fullmatch(line)
+    ]
+    assert len(lines) == 1, told
+    return lines[0]
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 300) -> None:
