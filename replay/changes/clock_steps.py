@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from replay.arrays import Bytes, Mask
+from replay.arrays import Bytes
 from replay.changes.envelope import Envelope, bounds_of, compare
 from replay.changes.notation import time_text
 from replay.changes.position import Position
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, beyond
 
 
 @dataclass(frozen=True, order=True)
@@ -43,9 +43,9 @@ class ClockSteps:
             return
         commits, times = envelope.commit(), envelope.commit_time()
         chosen = (envelope.unit_disposition() == ord("C")) & times.any(axis=1)
-        chosen &= _between(commits, selection.from_position, selection.until_position)
-        late = chosen & ~_between(times, None, high)
-        early = chosen & ~_between(times, low, None)
+        chosen &= ~beyond(commits, selection.from_position, selection.until_position)
+        late = chosen & beyond(times, None, high)
+        early = chosen & beyond(times, low, None)
         for known, rows in (
             (self.within, chosen & ~late & ~early),
             (self.late, late),
@@ -72,16 +72,6 @@ class ClockSteps:
         if self.early and self.early[-1].position > first.position:
             told.append(_step("--from-time", self.early[-1], first, "behind", first.position))
         return told
-
-
-def _between(values: Bytes, low: bytes | None, high: bytes | None) -> Mask:
-    """Which values lie between two, both inclusive (None: no limit)."""
-    inside = np.ones(len(values), bool)
-    if low is not None:
-        inside &= compare(values, low) >= 0
-    if high is not None:
-        inside &= compare(values, high) <= 0
-    return inside
 
 
 def _ends(commits: Bytes, times: Bytes) -> list[_Commit]:

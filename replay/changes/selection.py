@@ -387,16 +387,21 @@ def _leave_uncommitted(envelope: Envelope, leave: Leave) -> None:
 def _leave_by_range(selection: Selection, envelope: Envelope, leave: Leave) -> None:
     if selection.from_position or selection.until_position:
         commit = envelope.commit()
-        outside = _less(commit, selection.from_position) | _greater(
-            commit, selection.until_position
+        leave(
+            beyond(commit, selection.from_position, selection.until_position),
+            "outside --from-lrsn/--until-lrsn",
         )
-        leave(outside, "outside --from-lrsn/--until-lrsn")
     if selection.from_time or selection.until_time:
         time = envelope.commit_time()
         leave(
-            _less(time, selection.from_time) | _greater(time, selection.until_time),
+            beyond(time, selection.from_time, selection.until_time),
             "outside --from-time/--until-time",
         )
+
+
+def beyond(values: Bytes, low: bytes | None, high: bytes | None) -> Mask:
+    """Which values (``uint8[n, w]``) lie below ``low`` or above ``high`` (None: no limit)."""
+    return _less(values, low) | _greater(values, high)
 
 
 def _less(values: Bytes, bound: bytes | None) -> Mask:

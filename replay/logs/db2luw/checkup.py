@@ -224,7 +224,7 @@ def _look(
             unknown["functions"] += int(count) * (role == RecordRole.UNKNOWN)
     roles[-1] += int((kind == COMPENSATION).sum())
     commits = kind[layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMMIT]
-    plain_ones = int(one_of(commits, layouts.PLAIN_COMMITS).sum())
+    plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())  # of two octets each
     unknown["plain commits"] += plain_ones
     unknown["other commits"] += len(commits) - plain_ones
 
