@@ -30,6 +30,8 @@ _NAMED = 3
 #: Spark's own waits, which a run with a short ``--executor-timeout`` must not have: seconds for the
 #: first executors before the first stage, milliseconds for an answer of the API server.
 _FIRST, _ANSWER = 30, 10_000
+#: Milliseconds that a busy API server has for an answer, however soon the run is given up.
+_LEAST_ANSWER = 2000
 #: Seconds for a connection between executors.
 _CONNECTS = 10
 #: Requests that Spark makes in vain, one after the other, where nobody answers.
@@ -77,7 +79,7 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
 def _waits(seconds: int) -> dict[str, str]:
     """Settings by which a run that is given up after so many seconds without an executor does not
     wait for long before that."""
-    answer = min(_ANSWER, max(1000, seconds * 1000 // _REQUESTS))
+    answer = min(_ANSWER, max(_LEAST_ANSWER, seconds * 1000 // _REQUESTS))
     return {
         "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{min(_FIRST, seconds // 10)}s",
         "spark.kubernetes.driver.requestTimeout": str(answer),

@@ -37,6 +37,8 @@ _EXECUTORS = re.compile(
     r" (?:(?:D|Application d)iagnostics message: )?(.*)"
 )
 GIVES_UP = "Max number of executor failures"
+#: What stands in the exception, too, which may say why instead.
+_IN_THE_EXCEPTION = "The YARN application has already ended!"
 #: Seconds within which a process is gone once it does not answer any more.
 _GOING = 5
 _BETWEEN = re.compile(r"\s|During handling of|The above exception|\^|$")
@@ -99,6 +101,8 @@ class QuietPipe:
             for line in worth_saying(lines):
                 if found := _EXECUTORS.match(line):
                     said = found[1].strip()
+                    if said.startswith(_IN_THE_EXCEPTION):
+                        continue
                     why = self.executors if said.startswith(GIVES_UP) else ""
                     self.executors = ": ".join(filter(None, [said, why])) or self.executors
                 elif not self._hushed.is_set():

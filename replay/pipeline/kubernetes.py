@@ -18,13 +18,16 @@ _ASKED, _ENDING = 10, 20
 _AGAIN = 0.5
 #: Of states, how many are told.
 _TOLD = 3
+#: What stands between a state of a pod and the reason for it.
+_WHY = ": "
 _APP, _SERIALIZED = "spark-app-selector", "io.fabric8.kubernetes.client.utils.Serialization"
 
 
 def states(context: Any) -> list[str]:
     """What the API server says of the pods of a context that do not run, in words; nothing where it
-    does not answer within some seconds. A busy one is asked again: a client that waits for answers
-    as long as a short ``--executor-timeout`` allows gives up each of them soon."""
+    does not answer within some seconds. It is asked again where it is busy (a client that waits for
+    answers as long as a short ``--executor-timeout`` allows gives up each of them soon), and until
+    there is a pod of which it says why."""
     told: list[str] = []
     done = threading.Event()
 
@@ -38,8 +41,9 @@ def states(context: Any) -> list[str]:
                     client.pods().inNamespace(namespace).withLabel(_APP, scheduler.applicationId())
                 )
                 to_json = getattr(context._jvm, _SERIALIZED).asJson
-                told.extend(in_words(json.loads(to_json(pods.list()))))
-                return
+                told[:] = in_words(json.loads(to_json(pods.list())))
+                if any(_WHY in words for words in told):
+                    return
             done.wait(_AGAIN)
 
     asking = threading.Thread(target=ask, daemon=True)
@@ -72,7 +76,7 @@ def _state(status: Mapping[str, Any]) -> str:
 
 
 def _joined(phase: str, why: Mapping[str, Any]) -> str:
-    return ": ".join(str(part) for part in (phase, why.get("reason"), why.get("message")) if part)
+    return _WHY.join(str(part) for part in (phase, why.get("reason"), why.get("message")) if part)
 
 
 def end(context: Any) -> None:

@@ -169,7 +169,7 @@ def test_a_pod_that_is_deleted_while_it_works(
 
 #: What is wrong with a cluster, and what is said of it.
 TROUBLES = {
-    "full": "found no executor of k8s://{url} within 5 s (--executor-timeout), in the stage: write"
+    "full": "found no executor of k8s://{url} within 15 s (--executor-timeout), in the stage: write"
     " scripts (2 pods Pending: Unschedulable: 0/1 nodes are available: 1 Insufficient memory.)",
     "image": "(2 pods Pending: ImagePullBackOff: Back-off pulling image ",
     "crash": "found that Spark gave up its executors: Max number of executor failures (3) reached",
@@ -178,6 +178,9 @@ TROUBLES = {
     "silent": ". Is --master k8s://URL the address of the API server, and can it be reached",
     "nobody": "ConnectException: Connection refused: /10.213.77.1:1. Is --master k8s://URL",
 }
+#: Seconds for which an executor is waited for, where none comes. Others fail before, however long
+#: this machine takes for it.
+WAITED = {"full": 15, "image": 15, "silent": 5}
 
 
 @pytest.mark.spark
@@ -203,7 +206,8 @@ def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
         on[on.index(f"{name}File={cluster.folder / 'token'}")] = f"{name}={OTHER}"
     if trouble == "nobody":
         on[on.index(f"k8s://{cluster.api.url}")] = f"k8s://https://{HUB}:1"
-    words = ["redo", *logs["logmaster"], "--out", "s3://logs/none", "--executor-timeout", "5"]
+    waited = ["--executor-timeout", str(WAITED.get(trouble, 100))]
+    words = ["redo", *logs["logmaster"], "--out", "s3://logs/none", *waited]
     process = cluster.started([*words, *on])
     told, _ = process.communicate(timeout=300)
     cluster.api.answers.set()

@@ -132,6 +132,7 @@ def test_waits_are_not_longer_than_the_run() -> None:
         "spark.kubernetes.driver.requestTimeout",
     )
     assert (short[first], short[answer]) == ("2s", "4000")
+    assert timeouts("k8s://https://h", 5)[answer] == "2000"
     assert (usual[first], usual[answer]) == ("30s", "10000")
     assert first not in timeouts("spark://h:7077", 20)
 
@@ -150,11 +151,22 @@ def test_a_python_that_executors_do_not_have() -> None:
     assert "PYSPARK_PYTHON" in str(told)
 
 
+_FULL = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+
+
 class _Busy:
-    """A context whose API server answers the second question about its pods."""
+    """A context whose API server does not answer the first question about its pods, has none or
+    not yet looked at them when asked again, and then says why they do not run."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.answers = iter(
+            [
+                None,
+                [],
+                [{"status": {"phase": "Pending"}}],
+                [{"status": {"phase": "Pending", "conditions": [_FULL]}}],
+            ]
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Whatever Py4J has for an object of Java."""
@@ -164,10 +176,10 @@ class _Busy:
         return self
 
     def list(self) -> str:
-        self.asked += 1
-        if self.asked == 1:
+        pods = next(self.answers)
+        if pods is None:
             raise Py4JError("timeout")
-        return json.dumps({"items": [{"status": {"phase": "Pending"}}]})
+        return json.dumps({"items": pods})
 
     def asJson(self, pods: str) -> str:
         return pods
@@ -175,5 +187,5 @@ class _Busy:
 
 def test_an_api_server_that_is_busy_is_asked_again() -> None:
     busy = _Busy()
-    assert states(busy) == ["1 pod Pending"]
-    assert busy.asked == 2
+    assert states(busy) == ["1 pod Pending: Unschedulable"]
+    assert list(busy.answers) == []

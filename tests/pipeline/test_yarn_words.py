@@ -55,6 +55,26 @@ def test_what_spark_says_of_an_application_is_kept_for_the_error(
     )
 
 
+def test_an_application_that_ended_early_has_its_reason_in_the_exception(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pipe = QuietPipe()
+    said = "The YARN application has already ended! It might have been killed. Check its logs."
+    lines = [f"10:00:00 spark ERROR YarnClientSchedulerBackend: {said}", "another line"]
+    os.write(pipe.write, "".join(f"{line}\n" for line in lines).encode())
+    pipe.started()
+    end = time.monotonic() + 60
+    told = ""
+    while not told and time.monotonic() < end:
+        time.sleep(0.01)
+        told = capsys.readouterr().err
+    assert told == "another line\n"
+    error = OfJava("org.apache.spark.SparkException: Application killed by its client.")
+    assert str(not_started("yarn", error, pipe.executors)).startswith(
+        "LR1005 Spark cannot be started: SparkException: Application killed by its client. Look at"
+    )
+
+
 DAEMON = """Lost task 0.3 in stage 0.0 (TID 9) (node-2 executor 2): org.apache.spark.SparkException:
 Error from python worker:
   Traceback (most recent call last):
