@@ -49,9 +49,8 @@ from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
 from replay.pipeline import local, opening_tasks
 from replay.pipeline.checked import checked
-from replay.pipeline.engine import Engine
+from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.request import (
-    SPLIT_BYTES,
     Demand,
     KeySource,
     OpenLog,

@@ -11,8 +11,8 @@ from replay.changes.choices import LAKE_FORMATS, USUAL_NAME, Late
 from replay.dependencies.baseline import StateBefore
 from replay.errors import UsageError
 from replay.pipeline.checked import checked
-from replay.pipeline.engine import Engine
-from replay.pipeline.request import SPLIT_BYTES, Request, script_notes
+from replay.pipeline.engine import SPLIT_BYTES, Engine
+from replay.pipeline.request import Request, script_notes
 from replay.storage import Place
 from sqlgen.late import LateModule
 

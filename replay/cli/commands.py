@@ -146,7 +146,7 @@ def _graph(arguments: argparse.Namespace) -> int:
         warnings = [*request.warnings, *survey.warnings()]
         if not survey.start:
             warnings += nothing_left(
-                request.log, plan.selection, skipped_records(plan, request.log)
+                request.log, plan.selection, skipped_records(plan, request.log), engine
             )
         chosen = frozenset(survey.start)
         if arguments.format == DrawingFormat.HTML:
@@ -312,12 +312,13 @@ def _migrate(arguments: argparse.Namespace) -> int:
         tell_notes(request.notes)
         wanted = _migration(arguments, request)
         with Bar(sys.stderr) as progress:
+            engine = engine_of(arguments, request.log, progress)
             written = migration.write_migration(
-                request.plan(arguments.split_mb << 20),
+                request.plan(arguments.split_mb << 20, engine),
                 request.log,
                 wanted,
                 arguments.out,
-                engine_of(arguments, request.log, progress),
+                engine,
                 arguments.overwrite,
             )
     for note in written.manifest["types"]:

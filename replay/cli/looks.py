@@ -141,7 +141,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
         warnings = list(request.warnings)
         with Bar(sys.stderr) as progress, baseline_of(request) as state:
             engine = engine_of(arguments, request.log, progress)
-            plan = replace(request, mode=Mode.UNDO).plan(arguments.split_mb << 20)
+            plan = replace(request, mode=Mode.UNDO).plan(arguments.split_mb << 20, engine)
             spaces = KeySpaces(request.log.catalog, request.constraints)
             analysis = DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 

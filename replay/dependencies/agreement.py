@@ -50,6 +50,7 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRo
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
+from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
 from replay.pipeline.rows import unread_changes
 from replay.pipeline.scan import sort_records
@@ -504,5 +505,5 @@ def agreement_of(
     opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
 ) -> Agreement:
     """Check a log by an engine (:func:`check_log`)."""
-    splits = [split for split, _, _ in opened.log.splits(split_bytes)]
+    splits = splits_of(opened.log, split_bytes, engine)
     return check_log(engine.execute, opened.log, splits, opened.family.order, constraints)

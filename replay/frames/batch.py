@@ -380,7 +380,7 @@ def _notes(
         *consequences_told(outcome),
         *([] if outcome.differences is None else outcome.differences.warnings()),
         *outcome.contradictions(),
-        *selection_warnings(trial.plan, request.log, tally),
+        *selection_warnings(trial.plan, request.log, tally, local.ENGINE),
     ]
     for text in warnings:
         yield "warning", None, None, None, text

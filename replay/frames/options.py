@@ -27,7 +27,8 @@ from replay.live.keys import key_source
 from replay.logs import Inputs, source_named
 from replay.logs.named import gathered, words_of
 from replay.output.formats import PORTABLE_BATCHES, TEXT_BATCHES
-from replay.pipeline.request import SPLIT_BYTES, KeySource, usage_errors
+from replay.pipeline.engine import SPLIT_BYTES
+from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.choices import Choices
 from sqlgen.errors import choice
 

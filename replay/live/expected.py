@@ -30,6 +30,7 @@ from replay.output.datasets import ROLLED_BACK
 from replay.output.folder_state import proof_in
 from replay.output.formats import VALUE_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
+from replay.pipeline.engine import SPLIT_BYTES
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.targets.states import state_batches
@@ -83,7 +84,8 @@ class LogChanges:
         self.profile = profile_named(work.options.dialect)
         options = replace(work.options, render=_without_large(work))
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
-        plan = make_plan(work.log, Mode.REDO, chosen, replace(options, trace=False), 32 << 20)
+        options = replace(options, trace=False)
+        plan = make_plan(work.log, Mode.REDO, chosen, options, SPLIT_BYTES, work.engine)
         plan = replace(plan, export=Export(VALUE_BATCHES), constraints=work.constraints)
         outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), work.log))
         raise_for(outcome.plan, outcome.tally)

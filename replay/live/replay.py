@@ -19,7 +19,6 @@ from replay.changes.choices import Derived, Mode
 from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId
-from replay.changes.selection import Selection
 from replay.changes.units import UnitSet
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
@@ -174,7 +173,7 @@ class ReplayPlan:
     def make(self, split_bytes: int) -> None:
         """Decide the route, and make its statements."""
         log, selection, options = self.source.log, self.source.selection, self.source.options
-        request = self.request
+        request, engine = self.request, self.source.engine
         refuse_read_only(self._session)
         store = Store(self._session)
         if self._locked and store.is_there():
@@ -182,7 +181,7 @@ class ReplayPlan:
         stored = store.position()
         check_identity(stored, log.source, self._identity, self._session)
         marks = marks_with(store.marks(), request.destination.mark, log, selection.marks)
-        extent = log_extent(log, request.destination.time)
+        extent = log_extent(log, request.destination.time, engine, split_bytes)
         pending = store.pending() if stored is not None else {}
         late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
         to, units = request.destination, late.taken | pending.keys()
@@ -208,7 +207,7 @@ class ReplayPlan:
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
-        warnings = selection_warnings(replace(plan, selection=selection), log, tally)
+        warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)
         built = taken_by_flags(outcome, log, self.source.engine)
         warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]
@@ -243,7 +242,7 @@ class ReplayPlan:
         """What is to be read and written for a route into tables with these facts."""
         log, options = self.source.log, self.source.options
         plan = replace(
-            plan_of_route(log, self.source.selection, options, route, facts, split_bytes),
+            plan_of_route(self.source, options, route, facts, split_bytes),
             prepared=self._session.prepares and not log.has_structure,
             constraints=self.source.constraints,
             awaited=frozenset(route.pending),
@@ -324,7 +323,9 @@ class ReplayPlan:
         if until is not None and until < position.commit:
             return LateUnits()
         log, options = self.source.log, self.source.options
-        plan = make_plan(log, Mode.REDO, self.source.selection, options, split_bytes)
+        plan = make_plan(
+            log, Mode.REDO, self.source.selection, options, split_bytes, self.source.engine
+        )
 
         applied = AppliedUnits(position, pending)
 
@@ -392,8 +393,7 @@ def _planned(log: LogFile, late: LateUnits, outcome: CompletedRun) -> Records:
 
 
 def plan_of_route(
-    log: LogFile,
-    selection: Selection,
+    source: ReplayInput,
     options: ScriptOptions,
     route: Route,
     facts: Facts,
@@ -401,6 +401,7 @@ def plan_of_route(
 ) -> Plan:
     """The plan of the changes that lie on the route. Backward, everything is taken back, also what
     RI and triggers did."""
+    log, selection = source.log, source.selection
     profile = profile_named(options.dialect)
     computed = []
     for version in log.catalog.versions:
@@ -436,5 +437,6 @@ def plan_of_route(
             ri=Derived.APPLY,
             triggers=Derived.APPLY,
         )
-    plan = make_plan(log, Mode.REDO if route.forward else Mode.UNDO, chosen, options, split_bytes)
+    mode = Mode.REDO if route.forward else Mode.UNDO
+    plan = make_plan(source.log, mode, chosen, options, split_bytes, source.engine)
     return replace(plan, steps=True)

@@ -171,7 +171,9 @@ class Retries:
         chosen = replace(selection, units=tuple((unit.urid, unit.member) for unit in units))
         route = Route(True, stored.position, stored.position.commit, pending=frozenset(units))
         plan = replace(
-            plan_of_route(log, chosen, options, route, self.facts, split_bytes),
+            plan_of_route(
+                replace(self.source, selection=chosen), options, route, self.facts, split_bytes
+            ),
             constraints=self.source.constraints,
         )
         if HazardKind.TYPE not in self.request.accepted:

@@ -229,7 +229,7 @@ def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int)
             f"{row.rejected:,} changes were not applied as the log says (status --rejects); what"
             " they left out differs"
         )
-    last = None if work is None else log_extent(work.log).last
+    last = None if work is None else log_extent(work.log, engine=work.engine).last
     if last is not None and row.position.commit > last:
         yield (
             f"the target stands after the last unit of this log ({last.hexadecimal}): what later"
@@ -248,7 +248,7 @@ def _about(work: ReplayInput | None, folder: Path, database: str) -> dict[str, A
     }
     if work is None:
         return {**about, "source": None, "inputs": [], "options": None}
-    extent = log_extent(work.log)
+    extent = log_extent(work.log, engine=work.engine)
     return {
         **about,
         "source": work.log.source,

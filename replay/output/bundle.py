@@ -182,7 +182,7 @@ def write_bundle(
     """
     check_output(out, overwrite)
     if before is not None:
-        check_continuation(before, plan, log, adjoining)
+        check_continuation(before, plan, log, adjoining, engine)
         plan = plan_after(plan, log, before, late)
     hidden = work_folder(out)
     work = Path(hidden.name)
@@ -199,7 +199,7 @@ def write_bundle(
             *consequences_told(outcome),
             *([] if outcome.differences is None else outcome.differences.warnings()),
             *outcome.contradictions(),
-            *selection_warnings(plan, log, tally),
+            *selection_warnings(plan, log, tally, engine),
             *_left_standing(plan, tally),
             *flags_alone(plan, None if apart is None else apart.get("taken")),
         ]
@@ -298,12 +298,12 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
     ]
 
 
-def selection_warnings(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -> list[str]:
     """What a user must know whose selection takes nothing of the log, or by times that go back."""
     told = tally.clock.warnings()
     if tally.outcomes != sum(tally.skipped.values()):
         return told
-    return told + nothing_left(log, plan.selection, tally.skipped)
+    return told + nothing_left(log, plan.selection, tally.skipped, engine)
 
 
 def work_folder(out: Place) -> WorkFolder:

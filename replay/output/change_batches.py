@@ -54,9 +54,10 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
             "LR1001", "found rolled-back work (include_aborted) among changes in commit order"
         )
     schema = schema_of(request)
-    outcome = carry_out(request.plan(), request.log, engine, folder)
+    outcome = carry_out(request.plan(engine=engine), request.log, engine, folder)
     raise_for(outcome.plan, outcome.tally)
-    warnings = (*request.warnings, *selection_warnings(outcome.plan, request.log, outcome.tally))
+    told = selection_warnings(outcome.plan, request.log, outcome.tally, engine)
+    warnings = (*request.warnings, *told)
     buckets = [
         [folder / file.name for file in result.files if is_of(schema, file.name)]
         for result in outcome.results

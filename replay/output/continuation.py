@@ -35,6 +35,7 @@ from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
+from replay.pipeline.engine import Engine
 from replay.pipeline.extent import log_extent
 from replay.pipeline.late import (
     Before,
@@ -155,9 +156,12 @@ def can_continue(plan: Plan) -> bool:
     )
 
 
-def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining: bool) -> None:
+def check_continuation(
+    before: Continuation, plan: Plan, log: LogFile, adjoining: bool, engine: Engine | None = None
+) -> None:
     """UsageError (LR1001) where a plan cannot go on from a bundle, InputError (LR2037) where
-    nothing shows that its logs reach back to where that ended (``adjoining``: the user says so)."""
+    nothing shows that its logs reach back to where that ended (``adjoining``: the user says so).
+    ``engine``: whose tasks read a large log."""
     where = Where(str(before.path))
     if not can_continue(plan):
         raise UsageError(
@@ -172,7 +176,7 @@ def check_continuation(before: Continuation, plan: Plan, log: LogFile, adjoining
         )
     if adjoining or before.position is None:
         return
-    low = log_extent(log).low
+    low = log_extent(log, engine=engine).low
     if low is not None and low > max(before.position, before.reaches or before.position):
         raise InputError(
             "LR2037",

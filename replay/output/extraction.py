@@ -118,7 +118,7 @@ def write_extract(
     check_name(options.name)
     writer.admit(log)
     if before is not None:
-        check_continuation(before, plan, log, options.adjoining)
+        check_continuation(before, plan, log, options.adjoining, engine)
         plan = plan_after(plan, log, before, options.late)
     hidden = work_folder(out)
     work = Path(hidden.name)
@@ -142,7 +142,7 @@ def write_extract(
         said = [
             *warnings,
             *_consequences(outcome),
-            *selection_warnings(outcome.plan, log, outcome.tally),
+            *selection_warnings(outcome.plan, log, outcome.tally, engine),
             *_links_lost(outcome, log),
             *_damage(outcome.tally, facts),
         ]

@@ -100,9 +100,10 @@ def row_changes(
     known, later = folder / "known", folder / "aside"
     known.mkdir()
     later.mkdir()
-    outcome = carry_out(request.plan(split_bytes), request.log, engine, known, state)
+    outcome = carry_out(request.plan(split_bytes, engine), request.log, engine, known, state)
     raise_for(outcome.plan, outcome.tally)
-    warnings = (*request.warnings, *selection_warnings(outcome.plan, request.log, outcome.tally))
+    told = selection_warnings(outcome.plan, request.log, outcome.tally, engine)
+    warnings = (*request.warnings, *told)
     aside, damaged = _aside(outcome)
     results: list[BucketResult] = []
     if with_aside and aside.units() - damaged:

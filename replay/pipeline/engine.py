@@ -91,6 +91,8 @@ class Engine:
     elsewhere: Callable[[], bool] = lambda: False
 
 
+#: Bytes of a log that one task reads.
+SPLIT_BYTES = 32 << 20
 #: Bytes of log from which on Spark is worth its start.
 SPARK_FROM = 64_000_000
 

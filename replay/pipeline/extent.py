@@ -3,13 +3,16 @@ lies among them."""
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 
-from replay.changes.envelope import bounds_of, compare
+from replay.changes.envelope import Envelope, bounds_of, compare
 from replay.changes.notation import time_text
 from replay.changes.position import Position
 from replay.changes.selection import (
@@ -21,9 +24,15 @@ from replay.changes.selection import (
     decide,
     left_out,
 )
-from replay.logs import LogFile
+from replay.logs import LogFile, Split
+from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
+from replay.pipeline.range_walk import files_by_tasks
 from replay.pipeline.scan import BATCH
+
+#: Bytes of a log whose headers are looked at together.
+_SPLIT = 64 << 20
+Octets = TypeVar("Octets", bytes, Position)
 
 
 @dataclass(frozen=True)
@@ -58,52 +67,102 @@ class LogExtent:
         return f"the log goes from commit position {ends[0]} to {ends[1]}"
 
 
-def log_extent(log: LogFile, time: bytes | None = None, split_bytes: int = 64 << 20) -> LogExtent:
-    """Read all headers. ``time``: 17 packed bytes, as in the header."""
-    first: Position | None = None
-    last: Position | None = None
-    late: Position | None = None
-    earliest: bytes | None = None
-    latest: bytes | None = None
-    for split, offsets, lengths in log.splits(split_bytes):
-        for start in range(0, len(offsets), BATCH):
-            envelope = log.envelope(
-                split.file, offsets[start : start + BATCH], lengths[start : start + BATCH]
-            )
-            position = envelope.commit()
-            # A record of no unit has no position.
-            committed = (envelope.unit_disposition() == ord("C")) & position.any(axis=1)
-            commit = position[committed]
-            if not len(commit):
-                continue
-            low, high = map(Position, bounds_of(commit))
-            first = low if first is None else min(first, low)
-            last = high if last is None else max(last, high)
-            times = envelope.commit_time()[committed]
-            known = times[times.any(axis=1)]
-            if len(known):
-                begin, end = bounds_of(known)
-                earliest = begin if earliest is None else min(earliest, begin)
-                latest = end if latest is None else max(latest, end)
-            if time is not None:
-                later = commit[compare(times, time) > 0]
-                if len(later):
-                    low = Position(bounds_of(later)[0])
-                    late = low if late is None else min(late, low)
-    return LogExtent(first, last, late, earliest, latest, log.begins, log.ends)
+def log_extent(
+    log: LogFile,
+    time: bytes | None = None,
+    engine: Engine | None = None,
+    split_bytes: int | None = None,
+) -> LogExtent:
+    """Read all headers: tasks of ``engine`` do, where they index the log, in splits of
+    ``split_bytes``, which a plan of the same run has, too (None: those that there are, if any).
+    ``time``: 17 packed bytes, as in the header. Raises what tasks raise."""
+    found = files_by_tasks(log, split_bytes, engine)
+    parts: Iterable[LogExtent]
+    if found is None or engine is None:
+        parts = (
+            _extent_of(log.envelope(split.file, offsets[part], lengths[part]), time)
+            for split, offsets, lengths in log.splits(split_bytes or _SPLIT)
+            for part in _batches(len(offsets))
+        )
+    else:
+        parts = map(pickle.loads, engine.execute(ExtentJob(time), log, found.splits))
+    return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
+
+
+@dataclass(frozen=True)
+class ExtentJob:
+    """Reads the headers of splits. Results are the pickled :class:`LogExtent` of each, without what
+    the log says of its own ends."""
+
+    title = "find where the log begins and ends"
+    together = 8
+
+    time: bytes | None
+    buckets: int = 0
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """The extent of one split."""
+        parts = (
+            _extent_of(log.envelope(split.file, offsets, lengths), self.time)
+            for _, offsets, lengths in log.records(split, BATCH)
+        )
+        yield self.buckets, pickle.dumps(reduce(_joined, parts, LogExtent()))
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Never called: there are no buckets."""
+        raise AssertionError
+
+
+def _batches(count: int) -> Iterator[slice]:
+    """So many records, some at a time."""
+    return (slice(start, start + BATCH) for start in range(0, count, BATCH))
+
+
+def _extent_of(envelope: Envelope, time: bytes | None) -> LogExtent:
+    """The extent of some records."""
+    position = envelope.commit()
+    # A record of no unit has no position.
+    committed = (envelope.unit_disposition() == ord("C")) & position.any(axis=1)
+    commit = position[committed]
+    if not len(commit):
+        return LogExtent()
+    times = envelope.commit_time()[committed]
+    known = times[times.any(axis=1)]
+    earliest, latest = bounds_of(known) if len(known) else (None, None)
+    later = commit[:0] if time is None else commit[compare(times, time) > 0]
+    late = Position(bounds_of(later)[0]) if len(later) else None
+    first, last = map(Position, bounds_of(commit))
+    return LogExtent(first, last, late, earliest, latest)
+
+
+def _joined(one: LogExtent, other: LogExtent) -> LogExtent:
+    """The extent of the records of two."""
+    return LogExtent(
+        _least(one.first, other.first),
+        _greatest(one.last, other.last),
+        _least(one.late, other.late),
+        _least(one.earliest, other.earliest),
+        _greatest(one.latest, other.latest),
+    )
+
+
+def _least(*values: Octets | None) -> Octets | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _greatest(*values: Octets | None) -> Octets | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def commit_times(
-    log: LogFile, positions: Iterable[Position], split_bytes: int = 64 << 20
+    log: LogFile, positions: Iterable[Position], split_bytes: int = _SPLIT
 ) -> dict[Position, str]:
     """When units committed at these positions, as :func:`time_text` writes it; positions at which
     none did, or whose time the log does not tell, are not there. Reads all headers."""
     wanted, found = set(positions), dict[Position, str]()
     for split, offsets, lengths in log.splits(split_bytes):
-        for start in range(0, len(offsets), BATCH):
-            envelope = log.envelope(
-                split.file, offsets[start : start + BATCH], lengths[start : start + BATCH]
-            )
+        for part in _batches(len(offsets)):
+            envelope = log.envelope(split.file, offsets[part], lengths[part])
             commit, times = envelope.commit(), envelope.commit_time()
             known = (envelope.unit_disposition() == ord("C")) & times.any(axis=1)
             for position in wanted - found.keys():
@@ -113,11 +172,14 @@ def commit_times(
     return found
 
 
-def nothing_left(log: LogFile, selection: Selection, skipped: Mapping[str, int]) -> list[str]:
+def nothing_left(
+    log: LogFile, selection: Selection, skipped: Mapping[str, int], engine: Engine | None = None
+) -> list[str]:
     """What a user must know whose selection takes nothing of a log: why (``skipped``, as in the
-    balance sheet), and from where to where the log goes. Empty where the user chose nothing."""
+    balance sheet), and from where to where the log goes, as :func:`log_extent` finds it. Empty
+    where the user chose nothing."""
     reason = left_out(selection, skipped)
-    return [] if reason is None else [f"{reason}; {log_extent(log)}"]
+    return [] if reason is None else [f"{reason}; {log_extent(log, engine=engine)}"]
 
 
 def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import cast
+from weakref import finalize
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
 from replay.logs.files import mapped, size_of
 from replay.logs.ranged import RangedLog
 from replay.pipeline.commit_sample import sampled, stride_of
-from replay.pipeline.engine import Engine, Job
+from replay.pipeline.engine import SPLIT_BYTES, Engine, Job
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
 
 #: Bytes of log from which on tasks index it.
@@ -167,15 +168,44 @@ def index_by_tasks(
     """The index of a log, made by tasks of ``engine``. None where that does not pay (no Spark, a
     small log), where the log's files cannot be walked by ranges, and where their framing is
     damaged: the driver's walk reports it."""
-    if engine is None or engine.name is not EngineName.SPARK:
-        return None
-    found = _indexed_before(log, split_bytes) or _walked(log, split_bytes, engine)
-    if found is None:
+    found = files_by_tasks(log, split_bytes, engine)
+    if found is None or engine is None:
         return None
     job = SampleJob(selection, taken, stride_of(found.records))
     parts = [np.frombuffer(words, np.uint64) for words in engine.execute(job, log, found.splits)]
     words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
     return LogIndex(found.splits, words, job.stride, found.digests)
+
+
+#: What tasks found of logs that are open (by their identity), with the size of splits that was
+#: asked for.
+_found: dict[int, tuple[int, WalkedFiles]] = {}
+
+
+def files_by_tasks(
+    log: LogFile, split_bytes: int | None, engine: Engine | None
+) -> WalkedFiles | None:
+    """The records of a log in splits of about ``split_bytes`` (None: any size), found by tasks of
+    ``engine``, once for as long as it is open. None as :func:`index_by_tasks`."""
+    if engine is None or engine.name is not EngineName.SPARK:
+        return None
+    size, known = _found.get(id(log), (0, None))
+    if known is not None and split_bytes in (None, size):
+        return known
+    size = split_bytes or SPLIT_BYTES
+    found = _indexed_before(log, size) or _walked(log, size, engine)
+    if found is not None:
+        if id(log) not in _found:
+            finalize(log, _found.pop, id(log))
+        _found[id(log)] = (size, found)
+    return found
+
+
+def splits_of(log: LogFile, split_bytes: int, engine: Engine | None) -> Sequence[Split]:
+    """The splits of a log, as tasks of ``engine`` find them or this process does. InputError where
+    a file's framing is damaged."""
+    found = files_by_tasks(log, split_bytes, engine)
+    return [split for split, _, _ in log.splits(split_bytes)] if found is None else found.splits
 
 
 def _indexed_before(log: LogFile, split_bytes: int) -> WalkedFiles | None:

@@ -19,7 +19,7 @@ from replay.changes.value_filter import ValueFilter
 from replay.errors import UsageError
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
-from replay.pipeline.engine import Engine
+from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 else:  # what a look into a log does without
     marked, planning = (LateModule(f"replay.pipeline.{name}") for name in ("marked", "plan"))
 
-#: Bytes of a log that one task reads.
-SPLIT_BYTES = 32 << 20
 #: Names of tables in a message.
 _NAMED = 20
 

@@ -106,7 +106,7 @@ def report_of(
 
 def headers_in(asked: Asked, request: Request) -> HeaderFacts:
     """The pass over the headers that a request takes."""
-    plan = request.plan(asked.split_bytes)
+    plan = request.plan(asked.split_bytes, asked.engine)
     job = HeaderJob(request.selection, plan.version_taken)
     unknown = frozenset(asked.opened.family.capabilities.unknown)
     blobs = asked.engine.execute(job, request.log, plan.splits)
@@ -169,7 +169,7 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     an undo would hit."""
     demand = Demand(dependencies=True)
     request = replace(make_request(asked.opened, selection, demand, asked.keys), mode=Mode.UNDO)
-    plan = request.plan(asked.split_bytes)
+    plan = request.plan(asked.split_bytes, asked.engine)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
     result = consequences(analysis, plan)

@@ -207,7 +207,7 @@ def _edges(
     asked: Asked, request: Request, number: Mapping[str, int], by_column: bool
 ) -> dict[str, Any]:
     """Which unit built on which, and why."""
-    plan = request.plan(asked.split_bytes)
+    plan = request.plan(asked.split_bytes, asked.engine)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
     whole = replace(request.selection, include_aborted=False)

@@ -67,7 +67,7 @@ def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
 
 def _at_time(asked: Asked, moment: bytes) -> Position:
     """The last position of which all that committed is not later than a time."""
-    extent = log_extent(asked.log, moment)
+    extent = log_extent(asked.log, moment, asked.engine, asked.split_bytes)
     if extent.earliest is None:
         raise UsageError(
             "LR1001", "found a time with a log that has no commit times; expected a commit position"

@@ -1,0 +1,100 @@
+"""Where tasks find the records of a large log, no command with an engine looks for them by itself,
+and each says the same as with the local engine."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.changes.choices import EngineName
+from replay.cli import main, request
+from replay.logs.logmaster.reader import LogmasterLog
+from replay.pipeline import local, range_walk
+from replay.pipeline.engine import Engine
+from tests.live.test_dry_run import options
+
+TIME = "2099-01-01 00:00:00"
+#: Words of commands; ``{}`` is a folder that each run has for itself.
+COMMANDS = [
+    ["redo", "--out", "{}/redo"],
+    ["redo", "--out", "{}/none", "--from-time", TIME],
+    ["redo", "--out", "{}/more", "--after", "{}/redo"],
+    ["undo", "--out", "{}/undo"],
+    ["export", "--out", "{}/data"],
+    ["migrate", "--out", "{}/migration"],
+    ["graph", "--out", "{}/graph.json", "--format", "json"],
+    ["graph", "--out", "{}/empty.json", "--format", "json", "--from-time", TIME],
+    ["check"],
+    ["inspect"],
+    ["state", "--at", TIME],
+    ["state", "--diff", "start", "end"],
+    ["whatif", "--without", "plan=*"],
+    ["history", "--table", "SHOP.ITEM", "--key", "1"],
+    ["report", "audit"],
+    ["report", "integrity"],
+    ["report", "open", "--at", TIME],
+    ["report", "page", "--out", "{}/page.html"],
+    ["replay", "--to", "sqlite:///{}/shop.db", "--until-time", TIME, "--apply"],
+    ["replay", "--to", "sqlite:///{}/shop.db", "--apply"],
+    ["verify", "--to", "sqlite:///{}/shop.db", "--expected", "{}/before"],
+]
+
+
+def carried_out(words: Sequence[str], top: Path, engine: str, capsys: Any) -> tuple[int, str]:
+    """The exit code, and what is said, without what names the engine or a time."""
+    capsys.readouterr()
+    code = main.main([*(word.format(top / engine) for word in words), "--engine", engine])
+    told = capsys.readouterr()
+    return code, re.sub(
+        rf"{top}/{engine}|--engine {engine}|.* s(?:econd)?\b.*", "", told.out + told.err
+    )
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of splits for which this process walked a log to its end; tasks are its own, as if
+    they were Spark's."""
+    found: list[int] = []
+    walked = LogmasterLog.splits
+
+    def splits(log: LogmasterLog, split_bytes: int) -> Any:
+        yield from walked(log, split_bytes)
+        found.append(split_bytes)
+
+    def engine(*_: object) -> Engine:
+        def execute(*job: Any) -> Any:
+            return local.execute(*job, threads=1)
+
+        return Engine(execute, EngineName.SPARK)
+
+    monkeypatch.setattr(LogmasterLog, "splits", splits)
+    monkeypatch.setattr(range_walk, "TASKS_FROM", 0)
+    monkeypatch.setattr(request, "_spark", engine)
+    return found
+
+
+def test_no_command_does(
+    tmp_path: Path, walks: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = options(tmp_path)[:-2]  # not each command has --schema
+    for name in ("local", "spark"):
+        before = tmp_path / name / "before"
+        before.mkdir(parents=True)
+        (before / "item.csv").write_text("n,word\n1,a\n2,a\n3,x\n", encoding="utf-8")
+        with closing(sqlite3.connect(tmp_path / name / "shop.db")) as database:
+            database.execute("CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT)")
+            database.execute("INSERT INTO item VALUES (1, 'a'), (2, 'a'), (3, 'x')")
+            database.commit()
+    for command in COMMANDS:
+        words = [*command, *log]
+        expected = carried_out(words, tmp_path, "local", capsys)
+        assert expected[0] in (0, 4), expected
+        walks.clear()
+        assert carried_out(words, tmp_path, "spark", capsys) == expected, command
+        assert walks == [], command
