@@ -192,14 +192,13 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
     few = min(records, bench_ways.OF_FAMILIES)
     families = bench._apart(bench_ways.family_logs, folder, few, arguments.seed)
     rows = bench_ways.measure(control, data, records, arguments.runs, families, few)
-    plain = next(row["us"] for row in rows if row["way"] == "plain")
+    cost = {row["way"]: row.get("us") for row in rows}
     for row in rows:
         if "refused" in row:
             print(f"{row['way']}: refused: {row['refused']}", file=sys.stderr)
         elif row["way"] != "plain":
-            yield Line(
-                row["way"], row["us"], "CPU us a record", "plain", plain, most=1.5, of_ratio=True
-            )
+            what, us, beside = row["way"], row["us"], row["beside"]
+            yield Line(what, us, "CPU us a record", beside, cost[beside], most=1.5, of_ratio=True)
 
 
 def _replays(arguments: argparse.Namespace) -> Iterator[Line]:

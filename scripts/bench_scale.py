@@ -191,8 +191,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--window",
         type=int,
-        default=0,
-        help="within how many neighbours the records' order is random (0: within all)",
+        default=1_000_000,
+        help="the order of records is random among so many neighbours (0: among all)",
     )
     command.add_argument("--json", type=Path, help="file that gets the figures")
     command.add_argument("--keep", action="store_true", help="keep the logs that were made")

@@ -46,14 +46,18 @@ OF_FAMILIES = 240_000
 @dataclass(frozen=True)
 class Way:
     """The words of ``Log.select`` and of ``Selected.redo`` (or ``undo``, the ``mode``), with names
-    of :func:`_mapping` in braces; ``log`` is the family of the log that is read."""
+    of :func:`_mapping` in braces; ``log`` is the family of the log that is read, which is
+    opened anew where the way ``opens`` it; ``beside``: the way that it is compared with."""
 
     chosen: dict[str, Any] = field(default_factory=dict)
     written: dict[str, Any] = field(default_factory=dict)
     mode: str = "redo"
     log: str = "logmaster"
+    opens: bool = False
+    beside: str = "plain"
 
 
+_OPENED = "plain, opened"
 _WHERE = {"where": "{where}"}
 _MASKS = {"mapping": "{masks}", "mask_key_file": "{key}"}
 WAYS: dict[str, Way] = {
@@ -83,6 +87,10 @@ WAYS: dict[str, Way] = {
     "solidDB": Way(log="soliddb"),
     "Db2 LUW --where": Way(_WHERE, log="db2luw"),
     "solidDB --where": Way(_WHERE, log="soliddb"),
+    # a whole command: of these two an index is made first
+    _OPENED: Way(opens=True),
+    "Db2 LUW, opened": Way(log="db2luw", opens=True, beside=_OPENED),
+    "solidDB, opened": Way(log="soliddb", opens=True, beside=_OPENED),
 }
 
 
@@ -170,14 +178,20 @@ def _measured(opened: dict[str, Any], way: str) -> float:
                 }
                 for said in (words.chosen, words.written)
             )
-            seconds = 0.0
-            for number in range(2):
-                began = time.process_time()
+
+            def write(log: replay.Log, number: int) -> None:
                 selected = log.select(**chosen)
-                write = selected.undo if words.mode == "undo" else selected.redo
-                write(**written).write(place / str(number))
-                seconds = time.process_time() - began
-    return seconds
+                scripts = (selected.undo if words.mode == "undo" else selected.redo)(**written)
+                scripts.write(place / str(number))
+
+            write(log, 0)
+            began = time.process_time()
+            if words.opens:
+                with replay.open_log(**opened) as again:
+                    write(again, 1)
+            else:
+                write(log, 1)
+            return time.process_time() - began
 
 
 def measure(
@@ -189,14 +203,15 @@ def measure(
     family_records: int,
     names: Iterable[str] = WAYS,
 ) -> list[dict[str, Any]]:
-    """A row for each way (of those of ``names``, and the plain one): microseconds of CPU per record
-    and the ratio to the plain way. ``families`` as :func:`family_logs` makes them."""
+    """A row for each way (of those of ``names``, and what they are beside): microseconds of CPU per
+    record and the ratio to the way ``beside``. ``families`` as :func:`family_logs` makes them."""
+    names = {*names, *(WAYS[name].beside for name in names), "plain"}
     logs = {"logmaster": {"control": str(control), "data": [str(data)]}, **families}
     lowest: dict[str, float] = {}
     refused: dict[str, str] = {}
     for _ in range(runs):
         for way, words in WAYS.items():
-            if way in refused or (way != "plain" and way not in names):
+            if way in refused or way not in names:
                 continue
             with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
                 try:
@@ -207,7 +222,12 @@ def measure(
             seconds /= records if words.log == "logmaster" else family_records
             lowest[way] = min(seconds, lowest.get(way, seconds))
     rows: list[dict[str, Any]] = [
-        {"way": way, "us": seconds * 1e6, "ratio": seconds / lowest["plain"]}
+        {
+            "way": way,
+            "us": seconds * 1e6,
+            "ratio": seconds / lowest[WAYS[way].beside],
+            "beside": WAYS[way].beside,
+        }
         for way, seconds in lowest.items()
     ]
     return rows + [{"way": way, "refused": why} for way, why in refused.items()]
@@ -234,7 +254,7 @@ def main() -> int:
     few = arguments.family_records
     families = family_logs(arguments.dir, few, arguments.seed)
     rows = measure(control, data, arguments.records, arguments.runs, families, few, names)
-    print(f"{'way':<40}{'CPU us a record':>16}{'x plain':>9}")
+    print(f"{'way':<40}{'CPU us a record':>16}{'x plain':>9}  (opened: x plain, opened)")
     for row in rows:
         if "refused" in row:
             print(f"{row['way']:<40}refused: {row['refused']}")
