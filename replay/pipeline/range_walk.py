@@ -12,6 +12,7 @@ to the walk from the last proven place on, which names the record.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from replay.logs.ranged import RangedLog
 from replay.pipeline.commit_sample import sampled, stride_of
 from replay.pipeline.engine import SPLIT_BYTES, Engine, Job
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
+from replay.storage import is_url
 
 #: Bytes of log from which on tasks index it.
 TASKS_FROM = 1 << 30
@@ -177,9 +179,17 @@ def index_by_tasks(
     return LogIndex(found.splits, words, job.stride, found.digests)
 
 
-#: What tasks found of logs that are open (by their identity), with the size of splits that was
-#: asked for.
-_found: dict[int, tuple[int, WalkedFiles]] = {}
+@dataclass(frozen=True)
+class _Known:
+    """What tasks found of a log in splits of ``size``, when its files had this :func:`_stamp`."""
+
+    size: int
+    stamp: tuple[tuple[int, int], ...]
+    walked: WalkedFiles
+
+
+#: Of logs that are open, by their identity.
+_known: dict[int, _Known] = {}
 
 
 def files_by_tasks(
@@ -189,16 +199,27 @@ def files_by_tasks(
     ``engine``, once for as long as it is open. None as :func:`index_by_tasks`."""
     if engine is None or engine.name is not EngineName.SPARK:
         return None
-    size, known = _found.get(id(log), (0, None))
-    if known is not None and split_bytes in (None, size):
-        return known
     size = split_bytes or SPLIT_BYTES
-    found = _indexed_before(log, size) or _walked(log, size, engine)
+    found = _indexed_before(log, size)
+    if found is not None or not isinstance(log, RangedLog) or not log.walks_ranges:
+        return found
+    stamp, known = _stamp(log), _known.get(id(log))
+    if known is not None and known.stamp == stamp and split_bytes in (None, known.size):
+        return known.walked
+    found = _walked(log, size, engine)
     if found is not None:
-        if id(log) not in _found:
-            finalize(log, _found.pop, id(log))
-        _found[id(log)] = (size, found)
+        if known is None:
+            finalize(log, _known.pop, id(log))
+        _known[id(log)] = _Known(size, stamp, found)
     return found
+
+
+def _stamp(log: RangedLog) -> tuple[tuple[int, int], ...]:
+    """Octets of the files of a log, and when local ones were written."""
+    return tuple(
+        (log.size(number), 0 if is_url(file.name) else os.stat(file.name).st_mtime_ns)
+        for number, file in enumerate(log.files)
+    )
 
 
 def splits_of(log: LogFile, split_bytes: int, engine: Engine | None) -> Sequence[Split]:
@@ -216,10 +237,8 @@ def _indexed_before(log: LogFile, split_bytes: int) -> WalkedFiles | None:
     return WalkedFiles(tuple(log.ranges(split_bytes)), log.count, digests)
 
 
-def _walked(log: LogFile, split_bytes: int, engine: Engine) -> WalkedFiles | None:
+def _walked(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | None:
     """The records of a large log; None as :func:`index_by_tasks`."""
-    if not isinstance(log, RangedLog) or not log.walks_ranges:
-        return None
     if sum(map(log.size, range(len(log.files)))) <= TASKS_FROM:
         return None
     return walk_by_tasks(log, split_bytes, engine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.output.bundle import write_bundle
 from replay.pipeline import commit_sample, input_digests, local, range_walk
 from replay.pipeline.engine import Engine, Job
+from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan, make_plan
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
 
@@ -220,3 +222,19 @@ def test_samples_of_large_logs_are_thinner(tmp_path: Path, monkeypatch: pytest.M
     here, there = plans(log, Counting())
     assert here.bounds.tolist() == there.bounds.tolist()
     assert 0 < len(here.bounds) <= 800 // 512
+
+
+def test_a_log_that_is_open_is_walked_once_until_its_files_change(tmp_path: Path) -> None:
+    control, data = built().write(tmp_path, files=1, seed=3)
+    log, tasks = open_log(control, data), Counting()
+    extent = log_extent(log, None, tasks.engine(), 5_000)
+    assert extent == log_extent(log)
+    plans(log, tasks)
+    walked = len(tasks.walked)
+    assert walked == len(range(0, data[0].stat().st_size, RANGE))
+    first = extent.earliest
+    assert log_extent(log, first, tasks.engine()) == log_extent(log, first)
+    assert len(tasks.walked) == walked
+    os.utime(data[0], ns=(0, 0))
+    plans(log, tasks)
+    assert len(tasks.walked) == 2 * walked
