@@ -56,7 +56,7 @@ def test_a_server_that_never_answers(silent_port: int, tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert run.returncode == 12
     assert f"LR1005 found no answer of sc://127.0.0.1:{silent_port} within 2 s" in run.stderr
