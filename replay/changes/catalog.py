@@ -186,18 +186,14 @@ def _every(column: list[Any] | _Shared) -> list[Any]:
 
 def _column(values: list[Any], name: str) -> list[Any] | _Shared:
     """The values of a field, repeated ones once where that makes them fewer."""
-    place: dict[Hashable, int] = {}
-    different: list[Any] = []
-    places: list[int] = []
-    for value in values:
-        # to compare what is deep takes longer than it saves
-        known = place.setdefault(id(value) if name in _DEEP else value, len(different))
-        if known == len(different):
-            different.append(value)
-        places.append(known)
-    if 2 * len(different) > len(values):
+    # to compare what is deep takes longer than it saves
+    keys: list[Hashable] = list(map(id, values)) if name in _DEEP else values
+    first = dict(zip(reversed(keys), reversed(values), strict=True))  # of equal ones the first
+    if 2 * len(first) > len(values):
         return values
-    return _Shared(different, np.array(places, np.int32))
+    place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    different = [first[key] for key in place]
+    return _Shared(different, np.fromiter(map(place.__getitem__, keys), np.int32, len(keys)))
 
 
 _DEEP = frozenset({"columns", "format"})

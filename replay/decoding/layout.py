@@ -115,7 +115,12 @@ def _values(entry: Field, block: Bytes) -> list[Any]:
         return [entry.value(column[0].tobytes())] * len(block)
     text = column.tobytes()
     pieces = [text[place : place + entry.length] for place in range(0, len(text), entry.length)]
-    values = {piece: entry.value(piece) for piece in set(pieces)}
+    different = set(pieces)
+    if entry.kind is FieldKind.TEXT and 2 * len(different) > len(pieces):
+        letters = text.decode(TEXT_CODE_PAGE)  # an octet each
+        places = range(0, len(letters), entry.length)
+        return [letters[place : place + entry.length].rstrip(" \0") for place in places]
+    values = {piece: entry.value(piece) for piece in different}
     return [values[piece] for piece in pieces]
 
 

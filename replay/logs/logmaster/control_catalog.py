@@ -7,6 +7,8 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,12 @@ def digits_of(tag: str, raw: bytes, name: str) -> bytes | None:
     """The 6 bytes of a position that is 12 characters of hexadecimal text, as it was before v11.1
     (section 4.4); None of one that is not."""
     place = CONTROL[tag].names[name].offset
-    text = raw[place : place + 12].decode("cp037")
+    return _digits(raw[place : place + 12])
+
+
+@lru_cache(maxsize=1 << 12)
+def _digits(octets: bytes) -> bytes | None:
+    text = octets.decode("cp037")
     return bytes.fromhex(text) if re.fullmatch("[0-9A-F]{12}", text) else None
 
 
@@ -220,7 +227,7 @@ class CatalogBuilder:
         that it is told of when those before it were made use of."""
         layout, numbers = reading or _READINGS[records[0].tag]
         read = layout.read_all([record.raw for record in records])
-        if any(values[wanted] is None for wanted, _ in numbers for values in read):
+        if any(None in map(itemgetter(wanted), read) for wanted, _ in numbers):
             return (self._read(record, reading) for record in records)
         return iter(read)
 
