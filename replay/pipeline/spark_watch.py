@@ -7,7 +7,7 @@ import pickle
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import cast
+from typing import Any, cast
 
 from py4j.protocol import Py4JError
 from pyspark import Accumulator, SparkContext
@@ -207,7 +207,12 @@ class _ProgressWatch:
                 if is_kubernetes(self.conf.get("spark.master", "")):
                     self.pods = kubernetes.states(self.context)
             elif self.limits.tasks is not None and still >= self.limits.tasks:
-                self.stalled = self._running([stage for stage, _, _ in ended])
+                running, youngest = self._running([stage for stage, _, _ in ended])
+                # of tasks that end together Spark counts some when the next ones do
+                still = still if youngest is None else youngest
+                if still < self.limits.tasks:
+                    continue
+                self.stalled = running
             elif since >= _AFTER_ERROR:
                 self.error = self.raised.value
             else:
@@ -231,10 +236,12 @@ class _ProgressWatch:
                 self.progress("writing", info.numCompletedTasks, info.numTasks)
         return ended
 
-    def _running(self, stages: Sequence[int]) -> list[str]:
-        """The tasks of stages that run, each with the machine that has it."""
-        store = self.context._jsc.sc().statusStore()
-        running = []
+    def _running(self, stages: Sequence[int]) -> tuple[list[str], float | None]:
+        """The tasks of stages that run, each with the machine that has it; and for how many seconds
+        the youngest does, of each the oldest attempt (None: none of them runs)."""
+        java: Any = self.context._jvm
+        now, store = java.System.currentTimeMillis(), self.context._jsc.sc().statusStore()
+        running, began = list[str](), dict[tuple[int, int], int]()
         for stage in stages:
             info = self.tracker.getStageInfo(stage)
             if info is None:
@@ -242,8 +249,10 @@ class _ProgressWatch:
             tasks = store.taskList(stage, info.currentAttemptId, _LISTED)
             for at in range(tasks.size()):
                 task = tasks.apply(at)
-                if task.status() == "RUNNING":
-                    running.append(
-                        f"task {task.index()} (attempt {task.attempt()}) on {task.host()}"
-                    )
-        return running
+                if task.status() != "RUNNING":
+                    continue
+                running.append(f"task {task.index()} (attempt {task.attempt()}) on {task.host()}")
+                since = task.launchTime().getTime()
+                key = stage, task.index()
+                began[key] = min(began.get(key, since), since)
+        return running, (now - max(began.values())) / 1000 if began else None

@@ -152,13 +152,14 @@ SPLITS = [Split(0, start, start + 1, 1) for start in range(4)]
 
 def test_tasks_that_do_not_end(spark: Any) -> None:
     context, log = spark.sparkContext, cast(LogFile, None)
-    # each of two rounds takes less
-    found = list(spark_engine.execute(context, Tasks(1.5), log, SPLITS, limits=Limits(tasks=3)))
+    _let_go(spark)  # workers have started
+    # each of two rounds takes less, by what a busy machine may need
+    found = list(spark_engine.execute(context, Tasks(5), log, SPLITS, limits=Limits(tasks=9)))
     assert found == [b"result"] * 4
     began = time.monotonic()
     with pytest.raises(UsageError, match="LR1005 found no task that ended within 2 s") as caught:
-        list(spark_engine.execute(context, Tasks(15), log, SPLITS, limits=Limits(tasks=2)))
-    assert time.monotonic() - began < 12
+        list(spark_engine.execute(context, Tasks(25), log, SPLITS, limits=Limits(tasks=2)))
+    assert time.monotonic() - began < 22
     task = r"in the stage: tasks: task 0 \(attempt 0\) on \S+, task 1 "
     assert re.search(task, str(caught.value))
     _let_go(spark)
@@ -173,10 +174,10 @@ def test_an_error_of_a_task_does_not_wait_for_all_others(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_watch, "_AFTER_ERROR", 1)
-    began, job = time.monotonic(), Tasks(15, raises=True)
+    began, job = time.monotonic(), Tasks(25, raises=True)
     with pytest.raises(UsageError, match="LR1005 found a reason"):
         list(spark_engine.execute(spark.sparkContext, job, cast(LogFile, None), SPLITS))
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 22
     _let_go(spark)
 
 
