@@ -17,9 +17,10 @@ from replay.errors import EXIT_OK
 from replay.leftovers import WorkFolder
 from replay.live import replay as live
 from replay.live import status
+from replay.live.replay_request import ReplayInput
 from replay.live.route import Destination
 from replay.live.wanted import placed, replay_input, replay_request
-from replay.logs import LogFile, LogPair
+from replay.logs import LogPair
 from replay.output.continuation import logs_named
 from replay.output.growth import GrowingFolder
 from replay.output.lake_stands import last_run, pending_logs
@@ -174,7 +175,7 @@ class DatabaseReceiver:
                     report = plan.apply()
                     facts = {"units": report.units, "statements": report.statements}
                     taken = Taken(report.exit_code, report.units, report.statements, facts)
-            self.seen.reached = self._goes_beyond(request.log, until)
+            self.seen.reached = self._goes_beyond(source, until)
         return taken
 
     def _until(self, request: Request) -> Destination | None:
@@ -190,11 +191,11 @@ class DatabaseReceiver:
             return None
         return Destination(last, self.arguments.until_time, None)
 
-    def _goes_beyond(self, log: LogFile, until: Destination) -> bool:
+    def _goes_beyond(self, source: ReplayInput, until: Destination) -> bool:
         """Whether the logs go up to where a run shall stop."""
         if until.time is None and until.position is None:
             return False
-        extent = log_extent(log, until.time)
+        extent = log_extent(source.log, until.time, source.engine)
         if until.position is None:
             return extent.late is not None
         return extent.last is not None and extent.last >= until.position
