@@ -208,7 +208,7 @@ class ReplayPlan:
         self._tell(plan, tally, route, workload)
         self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)
-        built = taken_by_flags(outcome, log, self.source.engine)
+        built = taken_by_flags(outcome, log, engine)
         warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]
         warns = self.problems or warnings or tally.exit_code([])
