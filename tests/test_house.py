@@ -119,6 +119,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.live",
         "replay.frames.stream",
         "replay.pipeline.connect",
+        "replay.pipeline.spark_watch",
         "replay.pipeline.task_events",
     ),
 }

@@ -76,12 +76,17 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
     return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
 
 
-def _waits(seconds: int) -> dict[str, str]:
+def _waits(master: str, seconds: int) -> dict[str, str]:
     """Settings by which a run that is given up after so many seconds without an executor does not
     wait for long before that."""
+    if master != "yarn" and not is_kubernetes(master):
+        return {}
+    first = {"spark.scheduler.maxRegisteredResourcesWaitingTime": f"{min(_FIRST, seconds // 10)}s"}
+    if master == "yarn":
+        return first
     answer = min(_ANSWER, max(_LEAST_ANSWER, seconds * 1000 // _REQUESTS))
     return {
-        "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{min(_FIRST, seconds // 10)}s",
+        **first,
         "spark.kubernetes.driver.requestTimeout": str(answer),
         "spark.kubernetes.driver.connectionTimeout": str(answer),
     }
@@ -101,7 +106,7 @@ def timeouts(master: str, seconds: int) -> dict[str, str]:
         "spark.speculation": "true",
         "spark.speculation.minTaskRuntime": "60s",
         "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
-        **(_waits(seconds) if is_kubernetes(master) else {}),
+        **_waits(master, seconds),
     }
 
 

@@ -139,6 +139,12 @@ def java_has_ended() -> bool:
     return any(pipe.has_ended() for pipe in _pipes[-1:])
 
 
+def end_java() -> None:
+    """End the Java that this process started, if it did, so that who waits for it hears of it."""
+    for pipe in _pipes[-1:]:
+        pipe.kill()
+
+
 def _end(context: SparkContext) -> None:
     """End a context whose executors are pods, unless Spark ends by itself."""
     if not said_of_executors().startswith(GIVES_UP):
@@ -177,8 +183,7 @@ def start_in_background(
         wait([future], allowed)
         if future.done():
             return future.result()
-        for pipe in _pipes[-1:]:
-            pipe.kill()
+        end_java()
         raise never_started(master, allowed)
 
     return started

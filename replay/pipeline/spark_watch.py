@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import Accumulator, SparkContext
 from pyspark.errors import PySparkException
 
@@ -28,7 +29,7 @@ from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.local import READING, Progress, read_size
 from replay.pipeline.masters import is_kubernetes
-from replay.pipeline.spark_start import java_has_ended, said_of_executors
+from replay.pipeline.spark_start import end_java, java_has_ended, said_of_executors
 from replay.pipeline.task_events import TaskEvent, Told
 
 #: Seconds between two looks at a running job.
@@ -36,6 +37,10 @@ _LOOKS = 0.5
 
 #: Seconds for which the tasks of a job go on after one has raised an error of ours.
 _AFTER_ERROR = 30
+
+#: Seconds within which a job ends that was cancelled, or whose context has stopped. One that Spark
+#: was given as it stopped never does: the scheduler drops what comes then, and tells nobody.
+_AFTER_STOP = 60
 
 #: Tasks that are looked at for those that do not end.
 _LISTED = 10_000
@@ -184,6 +189,10 @@ class _ProgressWatch:
         pods = [*self.pods, *filter(None, [said_of_executors()])]
         return why_failed(self.conf, failure, title, self.expired, self.came, pods)
 
+    def _has_stopped(self) -> bool:
+        java = self.context._jsc
+        return java is None or java.sc().isStopped()
+
     def _executors(self) -> int:
         """How many there are; the driver is listed too."""
         return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
@@ -191,17 +200,24 @@ class _ProgressWatch:
     def _watch(self) -> None:
         # Java is gone, as the thread that waits for the job hears, too
         with suppress(Py4JError, ConnectionError):
-            self._look_on()
+            while not self.done.is_set():
+                with suppress(Py4JJavaError):  # what was looked at went away; Spark, it may be
+                    self._look_on()
 
     def _look_on(self) -> None:
         alone = still = since = 0.0
         ended: list[tuple[int, int, int]] = []
+        now = time.monotonic()
         while not self.done.wait(_LOOKS):
+            before, now = now, time.monotonic()
+            passed = now - before  # a look may take long, too
+            if self._has_stopped():
+                break
             there = self.limits.executors is None or self._executors() > 0
             self.came |= there
-            alone = 0.0 if there else alone + _LOOKS
-            before, ended = ended, self._ended()
-            still = 0.0 if ended != before or not there else still + _LOOKS
+            alone = 0.0 if there else alone + passed
+            known, ended = ended, self._ended()
+            still = 0.0 if ended != known or not there else still + passed
             if self.limits.executors is not None and alone >= self.limits.executors:
                 self.expired = self.limits.executors
                 if is_kubernetes(self.conf.get("spark.master", "")):
@@ -216,10 +232,12 @@ class _ProgressWatch:
             elif since >= _AFTER_ERROR:
                 self.error = self.raised.value
             else:
-                since += _LOOKS if self.raised.value else 0.0
+                since += passed if self.raised.value else 0.0
                 continue
             self.context.cancelAllJobs()
-            return
+            break
+        if not self.done.wait(_AFTER_STOP):
+            end_java()
 
     def _ended(self) -> list[tuple[int, int, int]]:
         """Stages that run, with their tasks that have ended, well and otherwise."""

@@ -22,6 +22,16 @@ def wires() -> Iterator[Network]:
         yield running
 
 
+@pytest.fixture(autouse=True)
+def no_driver_stays(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A driver that a test started, and did not see end, ends with it."""
+    yield
+    if "wires" in request.fixturenames:
+        from tests.support.drivers import end_all
+
+        end_all()
+
+
 @pytest.fixture(scope="module")
 def store(wires: Network) -> Iterator[Store]:
     """An S3 server at its hub."""

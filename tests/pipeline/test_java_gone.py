@@ -1,4 +1,4 @@
-"""Java that is killed while a job runs: one line says so."""
+"""Java, or the context in it, that ends while a job runs: one line says so."""
 
 from __future__ import annotations
 
@@ -36,4 +36,43 @@ def test_java_that_is_killed(sakila: Path, tmp_path: Path) -> None:
     assert process.returncode == 12
     assert told.count("\n") == 2, told  # a note comes before
     assert "LR1005 found that Spark's Java process ended, in the stage: write scripts" in told
+    assert not (tmp_path / "out").exists()
+
+
+#: A context that stops, as one does whose executors are given up, at the moment when it is given a
+#: job: Spark's scheduler takes that, and forgets it.
+FORGETS = """
+import sys
+from threading import Timer
+from replay.cli.main import main
+from replay.pipeline import spark_engine, spark_watch
+spark_watch._AFTER_STOP = 2
+execute = spark_engine.execute
+def stopping(context, *given):
+    spark = context._jsc.sc()
+    spark.dagScheduler().eventProcessLoop().stop()
+    Timer(2, spark.stop).start()
+    yield from execute(context, *given)
+spark_engine.execute = stopping
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
+    run = subprocess.run(
+        [sys.executable, "-c", FORGETS, "redo", *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert run.stderr.count("\n") == 2, run.stderr  # a note comes before
+    assert "LR1005 found that Spark's Java process ended, in the stage: " in run.stderr
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.support.certificates import certificate_of
-from tests.support.drivers import AGAIN, SEVERAL, driver, ended, only_line, wait_until
+from tests.support.drivers import AGAIN, SEVERAL, driver, ended, only_line, said, wait_until
 from tests.support.kubelet import Kubelet
 from tests.support.kubernetes_api import Api, Key, served
 from tests.support.networks import HUB, Network
@@ -209,7 +209,7 @@ def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
     waited = ["--executor-timeout", str(WAITED.get(trouble, 100))]
     words = ["redo", *logs["logmaster"], "--out", "s3://logs/none", *waited]
     process = cluster.started([*words, *on])
-    told, _ = process.communicate(timeout=300)
+    told = said(process)
     cluster.api.answers.set()
     line = only_line(told)
     assert line.startswith("logreplay: LR1005 ")

@@ -22,7 +22,7 @@ import pytest
 import replay
 from replay.pipeline.java import java_home
 from tests.live.test_dry_run import options
-from tests.support.drivers import SMALL, driver, ended, only_line, wait_until
+from tests.support.drivers import SMALL, driver, ended, only_line, said, wait_until
 from tests.support.networks import Network, stop
 from tests.support.places import FIXTURES
 from tests.support.s3 import Store, locally
@@ -268,7 +268,7 @@ def test_a_server_of_spark_connect(
         run(workers, *work.commands(how), [*words, *through, *how])
         log = shutil.copytree(FIXTURES / "incomplete" / "log", workers.top / "driver" / "log")
         data = ["--control", str(log / "incomplete.ctl"), "--data", str(log / "incomplete.dat")]
-        told, _ = started(workers, ["redo", *data, "--out", "s3://logs/no", *how]).communicate()
+        told = said(started(workers, ["redo", *data, "--out", "s3://logs/no", *how]))
         assert "LR2001" in told, told
         assert "incomplete.dat" in told
         one = {"soliddb": logs["soliddb"]}
@@ -402,7 +402,7 @@ def test_no_executor_is_an_error_and_not_a_hang(
 ) -> None:
     words = ["redo", *logs["logmaster"], "--out", "s3://logs/out/none", *on_cluster(alone)]
     process = started(alone, [*words, "--executor-timeout", "5"])
-    told, _ = process.communicate(timeout=600)
+    told = said(process)
     assert "LR1005 found no executor of spark://" in told
     assert "spark.driver.host" in told
     assert "Traceback" not in told
@@ -412,7 +412,7 @@ def test_no_executor_is_an_error_and_not_a_hang(
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("how", "limit", "said"),
+    ("how", "limit", "expected"),
     [
         ("cut", 3600, "LR1005 found that the last executor was lost"),
         ("frozen", 3600, "LR1005 found that the last executor was lost"),
@@ -425,7 +425,7 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
     logs: dict[str, list[str]],
     how: str,
     limit: int,
-    said: str,
+    expected: str,
 ) -> None:
     """The network of the only worker, all of its processes, or its Python processes. By then the
     executor is there, however long it took to start, and when that happens the driver has another
@@ -445,8 +445,8 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
         for number, command in _processes_of(worker).items():
             if how == "frozen" or (how == "stopped" and "spark_daemon" in command):
                 os.kill(number, signal.SIGSTOP)
-        told, _ = process.communicate(timeout=500)
-    assert said in told, told
+        told = said(process)
+    assert expected in told, told
     assert "Traceback" not in told
 
 
@@ -471,7 +471,7 @@ def test_executors_that_do_not_reach_each_other_are_an_error_and_not_a_hang(
         alone.network.part(*two)
         words = ["redo", *logs["logmaster"], "--records-per-file", "1500", *conf]
         process = started(alone, [*words, "--out", "s3://logs/out/apart", *on_cluster(alone)])
-        told, _ = process.communicate(timeout=500)
+        told = said(process)
     line = only_line(told)
     assert line.startswith("logreplay: LR1005 found that executors do not reach each other")
     assert store.digests("out/apart") == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.drivers import AGAIN, ended, only_line, wait_until
+from tests.support.drivers import AGAIN, ended, only_line, said, wait_until
 from tests.support.networks import Network
 from tests.support.s3 import Store, locally
 from tests.support.yarn import EXECUTOR, MASTER, Yarn, cluster, packed_python
@@ -123,7 +123,7 @@ def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
     if trouble == "killed":
         wait_until(lambda: len(yarn.processes(MASTER)) == 1)
         yarn.kill_application()
-    told, _ = process.communicate(timeout=240)
+    told = said(process)
     line = only_line(told)
     assert line.startswith("logreplay: LR1005 "), told
     assert TROUBLES[trouble] in line

@@ -221,6 +221,7 @@ final class Resources implements InvocationHandler {
   private final int memory;
   private final List nodes = new ArrayList();
   private final Map apps = new LinkedHashMap();
+  private final Map proxies = new HashMap();
   private final long began = System.currentTimeMillis();
   private final Tokens masters = new Tokens(AMRMTokenIdentifier.class);
   private final Tokens tokens = new Tokens(NMTokenIdentifier.class);
@@ -359,16 +360,23 @@ final class Resources implements InvocationHandler {
     launch.start();
   }
 
-  /** A NodeManager, as one asks it for an application. */
+  /** A NodeManager, as one asks it for an attempt of an application: over one connection. */
   ContainerManagementProtocol at(App app, NodeId node) throws Exception {
-    InetSocketAddress place = new InetSocketAddress(node.getHost(), node.getPort());
-    UserGroupInformation user = UserGroupInformation.createRemoteUser(app.attempt.toString());
-    Token token = Yarn.nodeToken(tokens, app.attempt, node).getToken();
-    user.addToken(ConverterUtils.convertFromYarn(token, place));
-    Object made =
-        NMProxy.createNMProxy(
-            conf, ContainerManagementProtocol.class, user, YarnRPC.create(conf), place);
-    return (ContainerManagementProtocol) made;
+    synchronized (proxies) {
+      String key = app.attempt + " " + node;
+      Object made = proxies.get(key);
+      if (made == null) {
+        InetSocketAddress place = new InetSocketAddress(node.getHost(), node.getPort());
+        UserGroupInformation user = UserGroupInformation.createRemoteUser(app.attempt.toString());
+        Token token = Yarn.nodeToken(tokens, app.attempt, node).getToken();
+        user.addToken(ConverterUtils.convertFromYarn(token, place));
+        made =
+            NMProxy.createNMProxy(
+                conf, ContainerManagementProtocol.class, user, YarnRPC.create(conf), place);
+        proxies.put(key, made);
+      }
+      return (ContainerManagementProtocol) made;
+    }
   }
 
   /** A container on the node with the most memory left, or null. */

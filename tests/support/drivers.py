@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.support.networks import HUB, Network
+import pytest
+
+from tests.support.networks import HUB, Network, children, stop
 from tests.support.places import ROOT
 from tests.support.s3 import SECRET
 
@@ -55,6 +58,11 @@ def made(path, dtype, shape):
 MadeArray.of = made
 """
 
+#: A driver says what its threads do when it is asked, as Java does.
+_SAYS = "import faulthandler, signal; faulthandler.register(signal.SIGUSR1)"
+#: Drivers that a test started, and that may still run.
+_STARTED: list[subprocess.Popen[str]] = []
+
 _OF_SPARK = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
 
@@ -68,12 +76,12 @@ def driver(
 ) -> subprocess.Popen[str]:
     """Start commands in a folder, or what a ``program`` makes of them, after some lines of Python;
     they see other machines by the network alone."""
-    program = f"{first}\n{program}"
+    program = f"{_SAYS}\n{first}\n{program}"
     python = [*network.inside(), sys.executable, "-c", program, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
     # what a Spark of this process has set for its own workers
     mine = {name: value for name, value in os.environ.items() if name not in _OF_SPARK}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         python,
         cwd=folder,
         env={**mine, **more, **environment},
@@ -82,11 +90,37 @@ def driver(
         text=True,
         start_new_session=True,
     )
+    _STARTED.append(process)
+    return process
+
+
+def end_all() -> None:
+    """No driver outlives its test."""
+    while _STARTED:
+        process = _STARTED.pop()
+        stop(process)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def said(process: subprocess.Popen[str], seconds: float = 600) -> str:
+    """What commands say, which end within so many seconds. Fails with what their threads do."""
+    try:
+        return process.communicate(timeout=seconds)[0]
+    except subprocess.TimeoutExpired:
+        for child in children(process.pid):
+            os.kill(child, signal.SIGQUIT)  # Java says it, others end
+        time.sleep(5)
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
+        stop(process)
+        told = process.communicate()[0]
+    pytest.fail(f"a driver went on after {seconds:.0f} seconds:\n{told}")
 
 
 def ended(process: subprocess.Popen[str]) -> str:
     """What commands say that end well."""
-    told, _ = process.communicate(timeout=900)
+    told = said(process, 900)
     assert process.returncode == 0, told
     assert SECRET not in told
     return told

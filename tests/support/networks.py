@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -192,9 +192,9 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def children(process: int) -> list[int]:
-    """The processes that another one started."""
-    try:
-        words = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
-    except FileNotFoundError:
-        return []
-    return [int(word) for word in words.split()]
+    """The processes that another one started, by any of its threads."""
+    found: list[int] = []
+    for thread in Path(f"/proc/{process}/task").glob("*"):
+        with suppress(OSError):  # it has ended
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
+    return found

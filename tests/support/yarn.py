@@ -26,6 +26,12 @@ _JARS = Path(pyspark.__file__).parent / "jars"
 _SOURCE = Path(__file__).with_name("Yarn.java")
 #: How the main classes of containers end.
 EXECUTOR, MASTER = "YarnCoarseGrainedExecutorBackend", "ExecutorLauncher"
+#: Milliseconds until a connection that failed is tried again, where Hadoop waits ten to thirty
+#: seconds each time: on a busy machine of two cores one may fail.
+_AGAIN = {
+    "yarn.client.nodemanager-connect.retry-interval-ms": "500",
+    "yarn.resourcemanager.connect.retry-interval.ms": "500",
+}
 
 
 @dataclass
@@ -49,7 +55,7 @@ class Yarn:
     def begin(self, nodes: int) -> None:
         """Start NodeManagers, and a ResourceManager that knows them."""
         self.conf.mkdir(parents=True)
-        _write(self.conf / "core-site.xml", {"fs.defaultFS": "file:///"})
+        _write(self.conf / "core-site.xml", {"fs.defaultFS": "file:///", **_AGAIN})
         addresses = []
         for _ in range(nodes):
             node, address = self._start("node", "{address}", "{place}")
