@@ -64,6 +64,11 @@ NEEDS = {
     "browser": "containers",
 }
 
+#: The fixture of tests whose executors are on machines of their own. A dozen Java processes start
+#: and end there on two cores, and wait for each other with time limits that are Spark's and
+#: Hadoop's: such a test has a second try, and it is told that it needed one, and why.
+CLUSTER = "wires"
+
 #: Label of the containers of these tests; its value is the process that made them, so that a later
 #: run knows which are left over.
 LABEL = "logreplay.tests"
@@ -124,12 +129,21 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What went wrong in a first try is worth reading, whatever came of the second."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"tried again: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = set[pytest.Item]()
     for item in items:
         for fixture, marker in NEEDS.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
+        if CLUSTER in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=1))
         markers = {mark.name for mark in item.iter_markers()}
         module = getattr(item, "module", None)
         given = getattr(getattr(item, "callspec", None), "params", {})

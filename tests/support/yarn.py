@@ -157,7 +157,7 @@ def _wait_for(words: str, log: Path, seconds: float = 120) -> None:
 def packed_python(folder: Path) -> Path:
     """An environment as an archive, whose ``bin/python`` is the Python of these tests."""
     inside = folder / "env" / "bin"
-    inside.mkdir(parents=True)
+    inside.mkdir(parents=True, exist_ok=True)
     (inside / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     (inside / "python").chmod(0o755)
     subprocess.run(["tar", "-czf", "env.tar.gz", "-C", "env", "bin"], cwd=folder, check=True)
