@@ -197,6 +197,31 @@ def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageErro
     )
 
 
+def _reach(conf: Mapping[str, str]) -> str:
+    """A sentence about the driver's address."""
+    if "spark.driver.host" not in conf:  # a server of Spark Connect has its own driver
+        return ""
+    address = f"{conf['spark.driver.host']}:{conf.get('spark.driver.port')}"
+    return (
+        f" They must reach this program at {address}: --conf spark.driver.host=ADDRESS names"
+        " another address"
+    )
+
+
+def executors_in_vain(
+    conf: Mapping[str, str], title: str, count: int, said: Sequence[str]
+) -> UsageError:
+    """What is said where ``count`` executors ended, one after the other, in a job (called
+    ``title``), and none was there; ``said``: of the last of them."""
+    known = f": {shortened('; '.join(said))}" if said else ""
+    return UsageError(
+        "LR1005",
+        f"found that {count} executors of {conf.get('spark.master')} ended as they began, in the"
+        f" stage: {title}{known}; expected executors that stay",
+        hint=f"Their logs, at the workers, say why they ended.{_reach(conf)}",
+    )
+
+
 def why_failed(
     conf: Mapping[str, str],
     error: Exception,
@@ -209,13 +234,7 @@ def why_failed(
     ``conf``: Spark's settings, ``expired``: after how many seconds without an executor, ``came``:
     whether there was one; ``pods``: what is known of those that do not run."""
     known = f" ({shortened('; '.join(pods))})" if pods else ""
-    reach = ""
-    if "spark.driver.host" in conf:  # not at a server of Spark Connect, which has its own driver
-        address = f"{conf['spark.driver.host']}:{conf.get('spark.driver.port')}"
-        reach = (
-            f" They must reach this program at {address}: --conf spark.driver.host=ADDRESS names"
-            " another address"
-        )
+    reach = _reach(conf)
     if expired is not None:
         found = "no executor" if not came else "that the last executor was lost, and none"
         return UsageError(
@@ -260,15 +279,16 @@ def why_failed(
         )
     lost = re.search(
         r"ExecutorLostFailure[^\n]*|Master removed our application[^\n]*"
-        r"|All masters are unresponsive[^\n]*|SparkContext was shut down[^\n]*"
-        r"|cancelled because SparkContext[^\n]*|MetadataFetchFailed[^\n]*|FetchFailed[^\n]*",
+        r"|All masters are unresponsive[^\n]*|MetadataFetchFailed[^\n]*|FetchFailed[^\n]*"
+        r"|(?P<ended>(?:stopped SparkContext|SparkContext (?:was shut ?|has been shut)down)[^\n]*)",
         text,
     )
     if lost is not None:
+        # why Spark ended says more than that it did
+        why = shortened("; ".join(pods)) if lost["ended"] and pods else lost[0] + known
         return UsageError(
             "LR1005",
-            f"found that Spark gave up the stage: {title}: {lost[0]}{known}; expected"
-            " executors that stay",
+            f"found that Spark gave up the stage: {title}: {why}; expected executors that stay",
             hint=f"Their logs, at the workers, say why they ended.{reach}",
         )
     return None

@@ -30,13 +30,18 @@ _EXPECTED = (
     "EOFError",
     "SystemExit",
 )
-#: What Spark says of pods that it cannot have, which is repeated, and of an application of YARN
-#: that is over, with all its executors (see log4j2.properties).
+#: What Spark says of pods that it cannot have, which is repeated, of an application of YARN that is
+#: over, with all its executors, and of those of a standalone cluster (see log4j2.properties).
 _EXECUTORS = re.compile(
-    r"[\d:]+ spark ERROR (?:ExecutorPods\w+|YarnClientSchedulerBackend):"
-    r" (?:(?:D|Application d)iagnostics message: )?(.*)"
+    r"[\d:]+ spark ERROR (?:ExecutorPods\w+|YarnClientSchedulerBackend|StandaloneSchedulerBackend"
+    r"|StandaloneAppClient\$ClientEndpoint):"
+    r" (?:(?:D|Application d)iagnostics message: |Application has been killed\. Reason: )?(.*)"
 )
+#: The executor's number says nobody anything.
+_UPDATED = re.compile(r"Executor updated: \S+ is now (\w+) \((.*)\)")
 GIVES_UP = "Max number of executor failures"
+#: After that Spark says nothing new: what it said before is why.
+_AT_LAST = (GIVES_UP, "Master removed our application")
 #: What stands in the exception, too, which may say why instead.
 _IN_THE_EXCEPTION = "The YARN application has already ended!"
 #: Seconds within which a process is gone once it does not answer any more.
@@ -67,10 +72,12 @@ def worth_saying(lines: Iterable[str]) -> Iterator[str]:
 class QuietPipe:
     """A place for a process to write its errors to; what is :func:`worth_saying` goes on to ours,
     until :meth:`hush`. ``executors`` is the last that was said of these, which is for an error to
-    say; ``process``: the process, once it is known."""
+    say, and ``ended`` how many of a standalone cluster ended; ``process``: the process, once it is
+    known."""
 
     def __init__(self) -> None:
-        self.executors, self.process = "", cast("subprocess.Popen[bytes] | None", None)
+        self.executors, self.ended = "", 0
+        self.process = cast("subprocess.Popen[bytes] | None", None)
         self._read, self.write = os.pipe()
         self._hushed = threading.Event()
         threading.Thread(target=self._pass_on, daemon=True, name="java-words").start()
@@ -100,10 +107,11 @@ class QuietPipe:
         with os.fdopen(self._read, encoding="utf-8", errors="replace") as lines:
             for line in worth_saying(lines):
                 if found := _EXECUTORS.match(line):
-                    said = found[1].strip()
+                    said, ended = _UPDATED.subn(r"executor \1: \2", found[1].strip())
+                    self.ended += ended
                     if said.startswith(_IN_THE_EXCEPTION):
                         continue
-                    why = self.executors if said.startswith(GIVES_UP) else ""
+                    why = self.executors if said.startswith(_AT_LAST) else ""
                     self.executors = ": ".join(filter(None, [said, why])) or self.executors
                 elif not self._hushed.is_set():
                     sys.stderr.write(line)

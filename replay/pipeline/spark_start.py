@@ -134,6 +134,11 @@ def said_of_executors() -> str:
     return _pipes[-1].executors if _pipes else ""
 
 
+def executors_that_ended() -> int:
+    """How many executors of a standalone cluster its master says have ended."""
+    return _pipes[-1].ended if _pipes else 0
+
+
 def java_has_ended() -> bool:
     """Whether Java was started here, and is gone."""
     return any(pipe.has_ended() for pipe in _pipes[-1:])

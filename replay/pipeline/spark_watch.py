@@ -20,6 +20,7 @@ from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
     Limits,
     executors_given_up,
+    executors_in_vain,
     java_ended,
     no_task_ended,
     why_failed,
@@ -29,7 +30,12 @@ from replay.pipeline.failed_tasks import FailedTasks
 from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.local import READING, Progress, read_size
 from replay.pipeline.masters import is_kubernetes
-from replay.pipeline.spark_start import end_java, java_has_ended, said_of_executors
+from replay.pipeline.spark_start import (
+    end_java,
+    executors_that_ended,
+    java_has_ended,
+    said_of_executors,
+)
 from replay.pipeline.task_events import TaskEvent, Told
 
 #: Seconds between two looks at a running job.
@@ -41,6 +47,10 @@ _AFTER_ERROR = 30
 #: Seconds within which a job ends that was cancelled, or whose context has stopped. One that Spark
 #: was given as it stopped never does: the scheduler drops what comes then, and tells nobody.
 _AFTER_STOP = 60
+
+#: Executors of a standalone cluster that end, one after the other, while none is there: its master
+#: starts another one at once, some sixty a second, and for ever, where Java itself does not start.
+_IN_VAIN = 30
 
 #: Tasks that are looked at for those that do not end.
 _LISTED = 10_000
@@ -76,6 +86,7 @@ def going_on(job: Job) -> Iterator[None]:
         yield
     except (Py4JError, PySparkException, ConnectionError) as failure:
         reason = _gone(failure, job.title, ())
+        reason = reason or why_failed({}, failure, job.title, None, True, _kept())
         if reason is None:
             raise
         raise reason from failure
@@ -86,11 +97,14 @@ def _gone(failure: Exception, title: str, pods: Sequence[str]) -> LogReplayError
     said = said_of_executors()
     if said.startswith(GIVES_UP):
         return executors_given_up(said)
-    stopped = "stopped SparkContext" in str(failure)
-    silent = not hasattr(failure, "java_exception")
-    if stopped or (silent and java_has_ended()):
-        return java_ended(title, [*pods, *filter(None, [said])])
+    if not hasattr(failure, "java_exception") and java_has_ended():
+        return java_ended(title, [*pods, *_kept()])
     return None
+
+
+def _kept() -> list[str]:
+    """What Java said last of executors, if it did."""
+    return list(filter(None, [said_of_executors()]))
 
 
 @contextmanager
@@ -144,10 +158,10 @@ def _described(
 class _ProgressWatch:
     """Reports the progress of the running job from Spark's status tracker, in a thread of its own,
     and ends a job by its ``limits``: ``expired`` says after how many seconds without an executor,
-    ``came`` whether there was one, ``stalled`` which tasks do not end; and where a task raised an
-    ``error`` of ours, for which others are waited for a while only: which of several is told shall
-    not depend on which came first. ``read`` counts the bytes that tasks have read; ``scan``: the
-    splits that are scanned, and by how many tasks."""
+    ``came`` whether there was one, ``in_vain`` how many ended as they began, ``stalled`` which
+    tasks do not end; and where a task raised an ``error`` of ours, for which others are waited for
+    a while only: which of several is told shall not depend on which came first. ``read`` counts the
+    bytes that tasks have read; ``scan``: the splits that are scanned, and by how many tasks."""
 
     def __init__(
         self,
@@ -162,6 +176,7 @@ class _ProgressWatch:
         self.raised, self.error = error, b""
         self.conf = dict(context.getConf().getAll())  # Java may be gone when it is needed
         self.expired: int | None = None
+        self.in_vain: int | None = None
         self.came, self.pods = False, list[str]()
         self.stalled: list[str] | None = None
         self.tracker, self.progress = context.statusTracker(), progress
@@ -181,12 +196,14 @@ class _ProgressWatch:
         """Why the job (called ``title``) failed, where that is known."""
         if self.error:
             return cast(LogReplayError, pickle.loads(self.error))
+        if self.in_vain is not None:
+            return executors_in_vain(self.conf, title, self.in_vain, _kept())
         if self.stalled is not None:
             return no_task_ended(title, self.limits.tasks or 0, self.stalled)
         reason = _gone(failure, title, self.pods)
         if reason is not None:
             return reason
-        pods = [*self.pods, *filter(None, [said_of_executors()])]
+        pods = [*self.pods, *_kept()]
         return why_failed(self.conf, failure, title, self.expired, self.came, pods)
 
     def _has_stopped(self) -> bool:
@@ -207,7 +224,7 @@ class _ProgressWatch:
     def _look_on(self) -> None:
         alone = still = since = 0.0
         ended: list[tuple[int, int, int]] = []
-        now = time.monotonic()
+        now, gone = time.monotonic(), executors_that_ended()
         while not self.done.wait(_LOOKS):
             before, now = now, time.monotonic()
             passed = now - before  # a look may take long, too
@@ -216,12 +233,16 @@ class _ProgressWatch:
             there = self.limits.executors is None or self._executors() > 0
             self.came |= there
             alone = 0.0 if there else alone + passed
+            if there:
+                gone = executors_that_ended()
             known, ended = ended, self._ended()
             still = 0.0 if ended != known or not there else still + passed
             if self.limits.executors is not None and alone >= self.limits.executors:
                 self.expired = self.limits.executors
                 if is_kubernetes(self.conf.get("spark.master", "")):
                     self.pods = kubernetes.states(self.context)
+            elif (vain := executors_that_ended() - gone) >= _IN_VAIN:
+                self.in_vain = vain
             elif self.limits.tasks is not None and still >= self.limits.tasks:
                 running, youngest = self._running([stage for stage, _, _ in ended])
                 # of tasks that end together Spark counts some when the next ones do

@@ -411,6 +411,22 @@ def test_no_executor_is_an_error_and_not_a_hang(
 
 @pytest.mark.spark
 @pytest.mark.slow
+def test_executors_that_do_not_start_are_an_error_and_not_a_hang(
+    alone: Standalone, store: Store, logs: dict[str, list[str]]
+) -> None:
+    """Their master would start others for ever."""
+    words = ["redo", *logs["logmaster"], "--out", "s3://logs/out/crash", *on_cluster(alone)]
+    words += ["--conf", "spark.executor.extraJavaOptions=-agentlib:none"]
+    with with_workers(alone, 1):
+        line = only_line(said(started(alone, words)))
+    assert line.startswith("logreplay: LR1005 found that "), line
+    assert " ended as they began, in the stage: " in line
+    assert ": executor EXITED: Command exited with code 1; expected executors that stay" in line
+    assert store.digests("out/crash") == {}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "limit", "expected"),
     [

@@ -55,6 +55,33 @@ def test_what_spark_says_of_an_application_is_kept_for_the_error(
     )
 
 
+def test_why_executors_of_a_standalone_cluster_ended_is_kept(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pipe, said = QuietPipe(), "10:00:00 spark ERROR StandaloneAppClient$ClientEndpoint: Executor"
+    lines = [f"{said} updated: app-1-2/{number} is now EXITED (code 1)\n" for number in range(3)]
+    killed = "Application has been killed. Reason: Master removed our application: FAILED"
+    lines.append(f"10:00:01 spark ERROR StandaloneSchedulerBackend: {killed}\n")
+    os.write(pipe.write, "".join(lines).encode())
+    pipe.started()
+    why = "Master removed our application: FAILED: executor EXITED: code 1"
+    end = time.monotonic() + 60
+    while pipe.executors != why and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (pipe.executors, pipe.ended) == (why, 3)
+    assert capsys.readouterr().err == ""
+    for failure in (
+        "SparkContext has been shutdown",
+        "Cannot call methods on a stopped SparkContext.",
+        "Job 3 cancelled because SparkContext was shut down",
+    ):
+        told = why_failed({}, RuntimeError(failure), "write scripts", None, True, [why])
+        assert f"Spark gave up the stage: write scripts: {why}; expected" in str(told)
+        assert failure[-20:].lstrip(".") in str(
+            why_failed({}, RuntimeError(failure), "write scripts", None, True)
+        )
+
+
 def test_an_application_that_ended_early_has_its_reason_in_the_exception(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
