@@ -10,6 +10,7 @@ import socket
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.errors import UsageError
@@ -22,6 +23,8 @@ else:
 
 #: The variable by which executors are told what the driver has.
 VARIABLE = "LOGREPLAY_LIBRARIES"
+#: The variable by which they are told the archive of the program, which travels.
+PROGRAM = "LOGREPLAY_PROGRAM"
 #: Stands before what a worker daemon that refuses to begin says to Spark.
 REFUSED = "LOGREPLAY-REFUSED "
 
@@ -85,6 +88,16 @@ def check_libraries(driver: Mapping[str, str]) -> str:
             f" {socket.gethostname()}; expected the driver's major and minor versions"
         )
     return f"{', '.join(sorted(told))} on {socket.gethostname()}" if told else ""
+
+
+def check_program(archive: str) -> None:
+    """Raises UsageError (LR1005) where this program is not that of an ``archive`` (its name; ''
+    where none travelled): another version may be installed here."""
+    if archive and archive not in Path(__file__).parts:
+        raise differing(
+            f"found logreplay in {Path(__file__).parents[2]} on {socket.gethostname()}; expected"
+            f" that of the driver, {archive}"
+        )
 
 
 def differing(message: str) -> UsageError:

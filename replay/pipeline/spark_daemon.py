@@ -34,17 +34,19 @@ OF_WORKERS = (
 
 
 def without_archives(path: Sequence[str]) -> list[str]:
-    """The entries of a module path without the archives that lie within the pyspark package found
-    behind them."""
+    """The entries of a module path without the archives that are parts of the pyspark package found
+    behind them. What else lies in its folder stays: a worker with that ``SPARK_HOME`` puts there
+    what travels with a job."""
     others = [entry for entry in path if not entry.endswith(_ARCHIVES)]
     spec = PathFinder.find_spec("pyspark", others)
     if spec is None or spec.origin is None:
         return list(path)
     package = Path(spec.origin).resolve().parent
+    parts = (package / "python" / "lib", package / "jars")
     return [
         entry
         for entry in path
-        if not (entry.endswith(_ARCHIVES) and package in Path(entry).resolve().parents)
+        if not (entry.endswith(_ARCHIVES) and Path(entry).resolve().parent in parts)
     ]
 
 
@@ -73,9 +75,17 @@ if __name__ == "__main__":
 
     from replay.errors import UsageError
     from replay.machine import give_back_memory, start_arrow
-    from replay.pipeline.libraries import REFUSED, VARIABLE, as_written, check_libraries
+    from replay.pipeline.libraries import (
+        PROGRAM,
+        REFUSED,
+        VARIABLE,
+        as_written,
+        check_libraries,
+        check_program,
+    )
 
     try:
+        check_program(os.environ.get(PROGRAM, ""))
         check_libraries(as_written(os.environ.get(VARIABLE, "")))
     except UsageError as error:
         # before they are imported, which another version may break; Spark reports these words

@@ -29,7 +29,7 @@ from replay.pipeline.cluster_trouble import (
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import GIVES_UP, QuietPipe
-from replay.pipeline.libraries import VARIABLE, versions, written
+from replay.pipeline.libraries import PROGRAM, VARIABLE, versions, written
 from replay.pipeline.masters import is_kubernetes, is_local
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master
@@ -102,6 +102,7 @@ def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
         "spark.files": ",".join(filter(None, (archive.as_uri(), conf.get("spark.files")))),
         path: os.pathsep.join(filter(None, (archive.name, conf.get(path)))),
         f"spark.executorEnv.{VARIABLE}": written(versions()),
+        f"spark.executorEnv.{PROGRAM}": archive.name,
     }
 
 

@@ -3,6 +3,7 @@ the installed package, not from the archives that lie within it."""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -38,6 +39,12 @@ def test_archives_of_another_spark_stay() -> None:
     assert without_archives(path) == path
 
 
+def test_what_travelled_into_its_folder_stays() -> None:
+    """``SPARK_HOME/work`` is where workers of a standalone cluster keep it."""
+    path = ["", f"{PACKAGE}/work/app-1/0/logreplay-1.zip", f"{PACKAGE}/logreplay.zip", INSTALLED]
+    assert without_archives(path) == path
+
+
 def test_without_a_package_the_archives_stay(tmp_path: Path) -> None:
     path = [f"{PACKAGE}/python/lib/pyspark.zip", str(tmp_path)]
     assert without_archives(path) == path
@@ -65,6 +72,18 @@ def test_a_worker_inherits_all_that_its_tasks_import() -> None:
     inherited, *imported = done.stdout.split()
     assert int(inherited) > 0
     assert imported == []
+
+
+def test_a_worker_of_another_program_does_not_begin() -> None:
+    """That of the driver travelled, and another one is found."""
+    environment = {**os.environ, "LOGREPLAY_PROGRAM": "logreplay-0.9-abc.zip"}
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("LOGREPLAY-REFUSED found logreplay in ")
+    assert done.stderr.endswith("; expected that of the driver, logreplay-0.9-abc.zip\n")
 
 
 @dataclass(frozen=True)
