@@ -41,6 +41,10 @@ from replay.pipeline.task_events import TaskEvent, Told
 #: Seconds between two looks at a running job.
 _LOOKS = 0.5
 
+#: What a look takes at most, with what is before it: one that seems to take longer was stopped
+#: (Ctrl-Z, a machine that slept), and nothing was waited for then.
+_LONGEST_LOOK = 10
+
 #: Seconds for which the tasks of a job go on after one has raised an error of ours.
 _AFTER_ERROR = 30
 
@@ -227,7 +231,7 @@ class _ProgressWatch:
         now, gone = time.monotonic(), executors_that_ended()
         while not self.done.wait(_LOOKS):
             before, now = now, time.monotonic()
-            passed = now - before  # a look may take long, too
+            passed = min(now - before, _LONGEST_LOOK)
             if self._has_stopped():
                 break
             there = self.limits.executors is None or self._executors() > 0
