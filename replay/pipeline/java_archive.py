@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -54,14 +55,20 @@ def java_archive(java: Path, options: str) -> JavaArchive:
         if _is_whole(path):
             with suppress(OSError):
                 os.utime(path)  # it is still used
-            return JavaArchive(path, _USE.format(path))
+            return JavaArchive(path, _USE.format(_as_word(path)))
         folder.mkdir(parents=True, exist_ok=True)
         if _wanted(path):
             path.with_suffix(_COUNT).unlink(missing_ok=True)  # the next ones wait for this
             _clean(folder)
-            return JavaArchive(path, _MAKE.format(path), made=True)
+            return JavaArchive(path, _MAKE.format(_as_word(path)), made=True)
         return JavaArchive(path)
     return JavaArchive(None)
+
+
+def _as_word(path: Path) -> str:
+    """A path as one word of options, which Spark takes apart at blanks and where a backslash
+    stands before a letter."""
+    return re.sub(r"""([\\\s"'])""", r"\\\1", str(path))
 
 
 def _is_whole(path: Path) -> bool:

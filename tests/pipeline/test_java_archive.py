@@ -4,6 +4,7 @@ keeps a run from its end."""
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -53,6 +54,19 @@ def test_it_is_made_once_runs_enough_were_counted(java: Path) -> None:
     assert java_archive(java, "-Xmx1g").options == ""  # other options, other classes
     java.write_text("another release")
     assert java_archive(java, "").options == ""
+
+
+def test_a_home_with_a_blank(java: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Spark takes options apart as a shell does, and Java took what was behind the blank for the
+    name of a class."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of \\ 'one\""))
+    archive = wanted(java)
+    assert shlex.split(archive.options)[-1] == f"-XX:ArchiveClassesAtExit={archive.path}"
+    archive.count()
+    assert archive.path is not None
+    archive.path.write_bytes(b"header and classes")
+    used = java_archive(java, "")
+    assert shlex.split(used.options)[-1] == f"-XX:SharedArchiveFile={archive.path}"
 
 
 def test_runs_without_a_job_do_not_count(java: Path) -> None:
