@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -36,6 +37,8 @@ from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master
 
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
+#: Where the Python of tasks looks for modules.
+_PATH = "spark.executorEnv.PYTHONPATH"
 
 
 def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
@@ -50,7 +53,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         )
     check_settings(master, os.environ)
     prepare_environment(master)
-    travels = {} if is_local(master) else _travelling(conf)
+    travels = _beside(conf) if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
     logging.getLogger().addFilter(_of_others)
     program = program_of(Path(os.environ["JAVA_HOME"]))
@@ -97,13 +100,30 @@ def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
     """Settings by which this package travels to executors that know nothing of it, or have another
     version: Spark puts the archive into their working folder before the first task, and Python
     looks there first."""
-    archive, path = _archive(), "spark.executorEnv.PYTHONPATH"
+    archive = _archive()
     return {
         "spark.files": ",".join(filter(None, (archive.as_uri(), conf.get("spark.files")))),
-        path: os.pathsep.join(filter(None, (archive.name, conf.get(path)))),
+        **_found_in(archive.name, conf),
         f"spark.executorEnv.{VARIABLE}": written(versions()),
         f"spark.executorEnv.{PROGRAM}": archive.name,
     }
+
+
+def _beside(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which tasks on this machine find this package and no other: Python would look
+    first where the user is, unless that is where this process looks, too. (Where packages are
+    installed any Python looks by itself, behind its own modules.)"""
+    if {"", os.getcwd()} & set(sys.path):
+        return {}
+    root = Path(__file__).parents[2]
+    installed = root.name in ("site-packages", "dist-packages")
+    found = {} if installed else _found_in(str(root), conf)
+    return {"spark.executorEnv.PYTHONSAFEPATH": "1", **found}
+
+
+def _found_in(place: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """A setting by which tasks look there first."""
+    return {_PATH: os.pathsep.join(filter(None, (place, conf.get(_PATH))))}
 
 
 def _start_java(settings: SparkConf, archive: JavaArchive) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from replay.logs import LogFile, Split
 from replay.pipeline.spark_daemon import until_spark_goes, without_archives
+from tests.support.places import ROOT
 
 PACKAGE = Path(pyspark.__file__).parent
 INSTALLED = str(PACKAGE.parent)
@@ -84,6 +85,33 @@ def test_a_worker_of_another_program_does_not_begin() -> None:
     assert done.stdout == ""
     assert done.stderr.startswith("LOGREPLAY-REFUSED found logreplay in ")
     assert done.stderr.endswith("; expected that of the driver, logreplay-0.9-abc.zip\n")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_modules_that_lie_where_the_user_is(sakila_small: Path, tmp_path: Path) -> None:
+    """Python would look there first, and did: a program of the user's, and numbers of none."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("replay.py", "numpy.py"):
+        (here / name).touch()
+    words = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+    ]
+    words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "logreplay_command.py"), "redo", *words],
+        cwd=here,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "manifest.json").exists()
 
 
 @dataclass(frozen=True)
