@@ -20,6 +20,7 @@ _GREETINGS = (
     "Using Spark's default log4j profile",
     "Picked up JAVA_TOOL_OPTIONS",
     "Picked up _JAVA_OPTIONS",
+    "NOTE: Picked up JDK_JAVA_OPTIONS",
 )
 _TRACEBACK = "Traceback (most recent call last)"
 #: How the traceback of a process ends whose other side went away, or that was interrupted.

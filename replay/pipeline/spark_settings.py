@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 #: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no
-#: concurrent collector.
-_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+#: concurrent collector. Others that the environment or Spark's own configuration choose are taken
+#: back: Java does not start with two.
+_COLLECTOR = "-XX:-UseG1GC -XX:-UseParallelGC -XX:+UseSerialGC"
+_JVM = f"-XX:TieredStopAtLevel=1 {_COLLECTOR} -XX:-UsePerfData"
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 

@@ -4,6 +4,7 @@ on."""
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from replay.errors import UsageError
 from replay.pipeline import java
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS
 
 
 def fake_java(folder: Path, release: str, home: Path, exit_code: int = 0) -> Path:
@@ -75,6 +77,18 @@ def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(mac
 
     assert "given = a b" in shown
     assert java.java_home() == home
+
+
+@pytest.mark.parametrize("chosen", ["-XX:+UseG1GC", "-XX:+UseParallelGC"])
+def test_java_starts_where_the_environment_chooses_a_collector(
+    monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    """As it does for programs in containers; Java does not start with two collectors."""
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", chosen)
+    options = shlex.split(DEFAULTS[JAVA_OPTIONS])
+    program = java.program_of(java.java_home())
+    shown = subprocess.run([program, *options, "-version"], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stdout
 
 
 def test_no_java_at_all_is_said_with_what_was_tried(
