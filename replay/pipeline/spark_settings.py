@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 #: Little Java code runs for long: the first compiler is enough, and a heap of 1 GB needs no
@@ -14,6 +15,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 #: Spark's own log. (An executor may import this by a path that is relative.)
 _LOG4J = Path(__file__).absolute().parent / "log4j2.properties"
+_LOGS = f"-Dlog4j2.configurationFile={_LOG4J.as_uri()}"
 
 #: What the engine asks of Spark unless ``--conf`` says otherwise.
 DEFAULTS: dict[str, str] = {
@@ -28,8 +30,16 @@ DEFAULTS: dict[str, str] = {
     ),  # blocks of positions: packing them costs more than moving them
     # else, with up to 200 buckets, each scan opens a file for each of them
     "spark.shuffle.sort.bypassMergeThreshold": "1",
-    JAVA_OPTIONS: (f"{_JVM} -Dlog4j2.configurationFile={_LOG4J.as_uri()}"),
+    JAVA_OPTIONS: f"{_JVM} {_LOGS}",
 }
+
+
+def with_log(conf: Mapping[str, str]) -> dict[str, str]:
+    """Settings of a user whose options of Java take the place of ours, with our log before them: it
+    tells of executors, too (:mod:`replay.pipeline.java_words`)."""
+    if JAVA_OPTIONS not in conf:
+        return dict(conf)
+    return {**conf, JAVA_OPTIONS: f"{_LOGS} {conf[JAVA_OPTIONS]}"}
 
 
 def of_master(master: str) -> dict[str, str]:

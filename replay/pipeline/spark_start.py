@@ -33,7 +33,7 @@ from replay.pipeline.java_words import GIVES_UP, QuietPipe
 from replay.pipeline.libraries import PROGRAM, VARIABLE, versions, written
 from replay.pipeline.masters import is_kubernetes, is_local
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master, with_log
 
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
@@ -63,7 +63,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         SparkConf()
         .setMaster(master)
         .setAppName("logreplay")
-        .setAll([*{**_asked(master), **java, **conf, **travels}.items()])
+        .setAll([*{**_asked(master), **java, **with_log(conf), **travels}.items()])
     )
     try:
         _start_java(settings, archive)

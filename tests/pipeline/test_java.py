@@ -13,7 +13,7 @@ import pytest
 
 from replay.errors import UsageError
 from replay.pipeline import java
-from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, with_log
 
 
 def fake_java(folder: Path, release: str, home: Path, exit_code: int = 0) -> Path:
@@ -89,6 +89,16 @@ def test_java_starts_where_the_environment_chooses_a_collector(
     program = java.program_of(java.java_home())
     shown = subprocess.run([program, *options, "-version"], capture_output=True, text=True)
     assert shown.returncode == 0, shown.stdout
+
+
+def test_options_of_the_user_leave_the_log_as_it_is() -> None:
+    """What Spark says of executors that end as they begin comes by it."""
+    mine = with_log({JAVA_OPTIONS: "-Xss4m -Da=b", "spark.driver.memory": "2g"})
+    log, *others = shlex.split(mine.pop(JAVA_OPTIONS))
+    assert others == ["-Xss4m", "-Da=b"]
+    assert log in shlex.split(DEFAULTS[JAVA_OPTIONS])
+    assert log.endswith("/log4j2.properties")
+    assert mine == with_log(mine) == {"spark.driver.memory": "2g"}
 
 
 def test_no_java_at_all_is_said_with_what_was_tried(
