@@ -69,6 +69,9 @@ DEFAULTS = {
 #: The library that is the server's own, of which any release from :data:`_RELEASE` on will do.
 _SERVERS = "pyspark"
 
+#: By what gRPC knows of a proxy.
+_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
+
 #: The port of a server where its URL has none.
 _PORT = 15002
 
@@ -367,12 +370,15 @@ def _end(session: Session, channel: Any) -> None:
 
 
 def _reach(url: str, shown: str, timeout: int) -> None:
-    """Ask whether something listens there: the client itself would try for ten minutes."""
+    """Ask whether something listens there, unless the client asks a proxy to do so: the client
+    itself would try for ten minutes."""
     place = re.match(r"sc://(\[[^]]+\]|[^:/;]+)(?::(\d+))?", url)
     if place is None:
         raise UsageError(
             "LR1005", f"found --master {shown}; expected sc://HOST:PORT", hint="See cluster.md"
         )
+    if any(os.environ.get(name) for name in _PROXIES):
+        return  # from here there may be no other way
     host, port = place[1].strip("[]"), int(place[2] or _PORT)
     try:
         socket.create_connection((host, port), min(timeout, 30)).close()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -61,6 +62,26 @@ def test_a_server_that_never_answers(silent_port: int, tmp_path: Path) -> None:
     assert run.returncode == 12
     assert f"LR1005 found no answer of sc://127.0.0.1:{silent_port} within 2 s" in run.stderr
     assert "hidden" not in run.stderr
+
+
+def test_a_server_behind_a_proxy() -> None:
+    """Whom the client asks; this machine does not even know the server's name."""
+    program = (
+        "import sys; from replay.pipeline.connect import start_session\n"
+        "start_session('sc://server.invalid:443/;use_ssl=true', {}, 30)"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.settimeout(60)
+        address = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        environment = {**os.environ, "https_proxy": address}
+        words = [sys.executable, "-c", program]
+        with subprocess.Popen(
+            words, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL
+        ) as client:
+            asked = proxy.accept()[0]
+            with asked:
+                assert asked.recv(100).startswith(b"CONNECT server.invalid:443 ")
+            client.kill()
 
 
 def test_an_old_server_is_refused(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
