@@ -52,6 +52,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
             hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
         )
     check_settings(master, os.environ)
+    _forget_java_that_ended()
     prepare_environment(master)
     travels = _beside(conf) if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -124,6 +125,13 @@ def _beside(conf: Mapping[str, str]) -> dict[str, str]:
 def _found_in(place: str, conf: Mapping[str, str]) -> dict[str, str]:
     """A setting by which tasks look there first."""
     return {_PATH: os.pathsep.join(filter(None, (place, conf.get(_PATH))))}
+
+
+def _forget_java_that_ended() -> None:
+    """A Java that this process started, and that is gone, keeps no other from starting."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None and process.poll() is not None:
+        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
 
 
 def _start_java(settings: SparkConf, archive: JavaArchive) -> None:

@@ -76,3 +76,31 @@ def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> N
     assert run.stderr.count("\n") == 2, run.stderr  # a note comes before
     assert "LR1005 found that Spark's Java process ended, in the stage: " in run.stderr
     assert not (tmp_path / "out").exists()
+
+
+#: The same command again in a process whose Java was killed.
+AGAIN = """
+import sys
+from pyspark import SparkContext
+from replay.cli.main import main
+assert main(sys.argv[1:]) == 0
+SparkContext._gateway.proc.kill()
+SparkContext._gateway.proc.wait()
+sys.exit(main([*sys.argv[1:], "--overwrite"]))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_another_java_is_started_after_one_that_ended(sakila_small: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila_small / "small.ctl")]
+    words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    run = subprocess.run(
+        [sys.executable, "-c", AGAIN, "redo", *words, "--engine", "spark", "--master", "local[1]"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
