@@ -68,7 +68,8 @@ class Constraints:
     cannot be used, in words; ``outside``: (OWNER.NAME, in words) of foreign keys to tables that the
     log does not have. ``complete``: the foreign keys are all that there are, even where there are
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
-    these tables, in words; ``passed``: kind of statement -> how many say nothing of keys."""
+    these tables, in words; ``passed``: kind of statement -> how many say nothing of keys.
+    ``strange``: no statement of the DDL is about one of these tables."""
 
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -77,6 +78,7 @@ class Constraints:
     complete: bool = False
     unread: tuple[str, ...] = ()
     passed: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    strange: bool = field(default=False, compare=False)
 
     @property
     def tell_foreign_keys(self) -> bool:
@@ -482,6 +484,8 @@ def parse_constraints(
         tuple(dict.fromkeys(reader.outside)),
         unread=(*unread, *reader.unread),
         passed=schema.passed,
+        strange=bool(by_name)
+        and not any(names.find(table) for table in map(stated_table, last.trees) if table),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,13 +30,20 @@ def key_source(
     place = target if schema in (None, NO_SCHEMA) else str(schema)
     if place is None:
         return None
-    of_database = place == target or storage.is_database(place)
+    if place == target:
+        return partial(_keys_of_target, place)
+    of_database = storage.is_database(place)
     return partial(_keys_of, place) if of_database else partial(_read_keys, place, dialect)
 
 
 def _keys_of(url: str, tables: Sequence[Table]) -> Constraints:
     keys = target_of(url).keys(url, [table.name for table in tables])
     return parse_constraints(keys, "postgres", tables, lenient=True)
+
+
+def _keys_of_target(url: str, tables: Sequence[Table]) -> Constraints:
+    """Those of the database that is written to: it has none where it states none."""
+    return replace(_keys_of(url, tables), strange=False)
 
 
 def _read_keys(place: str, dialect: str, tables: Sequence[Table]) -> Constraints:

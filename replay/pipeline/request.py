@@ -238,7 +238,7 @@ def make_request(
         if keys is not None:
             tables = [version.table for version in log.catalog.versions]
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
-            constraints = replace(constraints, complete=True)
+            constraints = replace(constraints, complete=not constraints.strange)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
             notes += _passed_over(constraints)
         constraints, found = of_one_table(log, constraints)
@@ -249,6 +249,7 @@ def make_request(
             opened = replace(opened, log=log)
             versions = [log.catalog.versions[version.index] for version in versions]
         warnings = (
+            *_strange_schema(constraints, log),
             *_no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),
             *strange,
@@ -292,6 +293,20 @@ def _no_foreign_keys(
     undo = demand.mode is Mode.UNDO and not (demand.structure or demand.continued)
     asked = undo or demand.dependencies or selection.excepted is not None
     return () if constraints.tell_foreign_keys or not asked else (NO_FOREIGN_KEYS,)
+
+
+def _strange_schema(constraints: Constraints, log: LogFile) -> tuple[str, ...]:
+    """A warning of a schema that is not about any table of the log: that of another database, say,
+    whose silence must not count as "there are no foreign keys"."""
+    if not constraints.strange:
+        return ()
+    names = list(dict.fromkeys(version.name for version in log.catalog.versions))
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return (
+        "the schema (--schema) states nothing of the tables of the log, so none of their keys is"
+        " known from it: is it that of another database? The log has:"
+        f" {', '.join(names[:_NAMED])}{more}",
+    )
 
 
 def unread_keys(constraints: Constraints) -> tuple[str, ...]:

@@ -444,6 +444,26 @@ def test_who_tells_of_no_foreign_keys_is_told(
         assert "no foreign keys" not in " ".join(manifest(tmp_path / "out")["warnings"])
 
 
+@pytest.mark.parametrize("command", ["undo", "redo"])
+def test_a_schema_of_another_database_does_not_say_that_there_are_no_foreign_keys(
+    small: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    other = tmp_path / "other.sql"
+    other.write_text(
+        "CREATE TABLE harbor.berth (id integer PRIMARY KEY);"
+        " CREATE TABLE harbor.call (id integer PRIMARY KEY, berth integer REFERENCES harbor.berth)"
+    )
+    words = [command, *small, "--out", str(tmp_path / "out"), "--schema", str(other)]
+    assert main.main(words) == 4
+    told = capsys.readouterr().out
+    assert "warning: the schema (--schema) states nothing of the tables of the log" in told
+    assert "SAKILA.CUSTOMER" in told
+    assert ("warning: no foreign keys are known" in told) == (command == "undo")
+
+
 def test_redo_asks_for_no_foreign_keys(small: list[str], tmp_path: Path) -> None:
     assert main.main(["redo", *small, "--out", str(tmp_path / "out")]) == 0
     assert manifest(tmp_path / "out")["warnings"] == []
