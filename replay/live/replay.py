@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Derived, Mode
 from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId
+from replay.changes.position import UNIT_POSITION_FIELDS, UnitId
 from replay.changes.units import UnitSet
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
@@ -183,7 +183,7 @@ class ReplayPlan:
         marks = marks_with(store.marks(), request.destination.mark, log, selection.marks)
         extent = log_extent(log, request.destination.time, engine, split_bytes)
         pending = store.pending() if stored is not None else {}
-        late = self._late(store, stored, extent, marks, frozenset(pending), split_bytes)
+        late = self._late(store, stored, extent, frozenset(pending), split_bytes)
         to, units = request.destination, late.taken | pending.keys()
         last = store.last_notes() if stored is not None else RunNotes()
         reached = last.reaches
@@ -310,18 +310,14 @@ class ReplayPlan:
         store: Store,
         stored: TargetPosition | None,
         extent: LogExtent,
-        marks: Mapping[str, Position],
         pending: frozenset[UnitId],
         split_bytes: int,
     ) -> LateUnits:
-        """The units that come late, on the way forward. InputError (LR2039) where they are
-        refused."""
+        """The units that come late. On the way back, too: they are not there to be taken back, and
+        from then on their log would count as read. InputError (LR2039) where they are refused."""
         if stored is None or extent.first is None:
             return LateUnits()
         position = stored.position
-        until = self.request.destination.commit(extent, marks)
-        if until is not None and until < position.commit:
-            return LateUnits()
         log, options = self.source.log, self.source.options
         plan = make_plan(
             log, Mode.REDO, self.source.selection, options, split_bytes, self.source.engine

@@ -241,9 +241,9 @@ class ReplayRun:
         run = store.start_run(program, direction, kept, route.position, route.until, notes)
         store.forget_taken()
         rejected: frozenset[UnitPosition] = frozenset()
+        store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
         if route.forward:
             quarantined = tally.quarantined_units
-            store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
             rejected = rejected_units(store.rejects())

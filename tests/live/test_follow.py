@@ -262,6 +262,28 @@ def test_a_log_that_comes_behind_a_later_one_is_refused_until_told(
     assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == [0, 1, 2, 5, 3, 4]
 
 
+@pytest.mark.parametrize(("back_to", "left"), [(19_000, [0, 1, 2]), (10_040, [0, 1, 2]), (40, [0])])
+def test_a_log_that_came_late_does_not_count_as_read_on_the_way_back(
+    site: Site, capsys: pytest.CaptureFixture[str], back_to: int, left: list[int]
+) -> None:
+    """Units of it below the point that the target goes back to are not there either, and units
+    beyond it are not there to be taken back."""
+    for number, keys in ((0, range(3)), (2, range(5, 6))):
+        site.arrive(number, keys)
+        assert site.once() == 0
+    site.arrive(1, range(3, 5))
+    back = ["replay", "--logs", str(site.logs), "--to", site.url, "--engine", "local", "--apply"]
+    back += ["--until-lrsn", lrsn(back_to).hex().upper()]
+    capsys.readouterr()
+    assert main(back) == 12
+    assert "found 2 unit(s)" in capsys.readouterr().err
+    assert site.keys() == [0, 1, 2, 5]
+    assert main([*back, "--late", "take"]) in (0, 4)
+    assert site.keys() == left
+    assert site.once() == 0
+    assert site.keys() == list(range(6))
+
+
 def test_a_log_that_is_there_again_is_not_late(site: Site) -> None:
     both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
     for number in range(3):
