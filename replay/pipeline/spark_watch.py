@@ -3,6 +3,7 @@ given up, and why Spark failed."""
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 import time
@@ -186,15 +187,20 @@ class _ProgressWatch:
         self.tracker, self.progress = context.statusTracker(), progress
         self.tasks, self.size = scan[1], read_size(scan[0])
         self.done = threading.Event()
+        #: By which Spark knows the jobs of this thread from those that others give to the context.
+        self.tag = f"logreplay-{os.urandom(8).hex()}"
         self.thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> _ProgressWatch:
+        self.context.addJobTag(self.tag)
         self.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.done.set()
         self.thread.join()
+        with suppress(Py4JError, ConnectionError):  # Java is gone
+            self.context.removeJobTag(self.tag)
 
     def reason(self, failure: Exception, title: str) -> LogReplayError | None:
         """Why the job (called ``title``) failed, where that is known."""
@@ -259,7 +265,7 @@ class _ProgressWatch:
             else:
                 since += passed if self.raised.value else 0.0
                 continue
-            self.context.cancelAllJobs()
+            self.context.cancelJobsWithTag(self.tag)
             break
         if not self.done.wait(_AFTER_STOP):
             end_java()

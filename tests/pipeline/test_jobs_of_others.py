@@ -1,0 +1,61 @@
+"""A session has jobs of others too, which go on where one of ours is given up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from replay.errors import UsageError
+from replay.logs import LogFile, Split
+from replay.pipeline import spark_engine
+from replay.pipeline.cluster_trouble import Limits
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Has a task that does not end."""
+
+    title: str = "endless"
+    buckets: int = 1
+
+    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
+        time.sleep(600)
+        yield 0, b""
+
+    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield from blocks
+
+
+@pytest.mark.slow
+def test_they_end_well(spark: Any, tmp_path: Path) -> None:
+    """All jobs of the session were cancelled."""
+    ours, going, over = cast(Any, Endless()), tmp_path / "going", tmp_path / "over"
+
+    def waits(number: int) -> int:
+        going.touch()
+        while not over.exists():
+            time.sleep(0.1)
+        return number
+
+    def given_up() -> str:
+        while not going.exists():
+            time.sleep(0.1)
+        splits, limits = [Split(0, 0, 1, 1)], Limits(tasks=1)
+        log = cast(LogFile, None)
+        try:
+            with pytest.raises(UsageError) as caught:
+                list(spark_engine.execute(spark.sparkContext, ours, log, splits, limits=limits))
+            return str(caught.value)
+        finally:
+            over.touch()
+
+    with ThreadPoolExecutor(1) as others:
+        told = others.submit(given_up)
+        assert spark.sparkContext.parallelize([7], 1).map(waits).collect() == [7]
+        assert "found no task that ended within 1 s" in told.result()
