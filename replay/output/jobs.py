@@ -11,7 +11,9 @@ Where tasks cannot reach the folder of the driver, they give it their files thro
 
 from __future__ import annotations
 
+import os
 import pickle
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -49,9 +51,11 @@ from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 
 _SHARED = (
-    "The output folder must be on storage that all executors and the driver share; with --work URL"
-    " they give their files to the driver through that store"
+    "The output folder must be on storage that all executors and the driver share, as one user;"
+    " with --work URL they give their files to the driver through that store"
 )
+#: A folder that is not there for executors, or is another user's.
+_ELSEWHERE = (FileNotFoundError, PermissionError)
 
 
 #: From so many buckets on tasks look for contradictory units, one for each of so many; the driver
@@ -130,8 +134,9 @@ class RenderJob:
             try:
                 attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=staging))
             except OSError as error:
-                if self.exchange is None or not isinstance(error, FileNotFoundError):
-                    message = f"a task cannot write there: {error.strerror}"
+                if self.exchange is None or not isinstance(error, _ELSEWHERE):
+                    user = f"a task of user {os.geteuid()} on {socket.gethostname()}"
+                    message = f"{user} cannot write there: {error.strerror}"
                     raise InputError("LR2001", message, Where(file=str(staging)), _SHARED) from None
                 staging = self.exchange
             else:

@@ -12,6 +12,7 @@ module.
 from __future__ import annotations
 
 import os
+import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -33,7 +34,7 @@ from replay.pipeline.libraries import versions
 from replay.pipeline.local import Progress, silent
 from replay.pipeline.masters import is_local
 from replay.pipeline.spark_results import PiecedResults
-from replay.pipeline.spark_start import count_archives
+from replay.pipeline.spark_start import count_archives, that_travelled
 from replay.pipeline.spark_watch import going_on, watched
 from replay.pipeline.stages import (
     OTHERS,
@@ -105,7 +106,10 @@ class _Sent:
         for path in map(Path, paths):
             # a name of its own: executors may have had another log's
             link = _kept_in(outside(path)) / f"{os.urandom(8).hex()}-{path.name}"
-            os.link(path, link)
+            try:
+                os.link(path, link)
+            except OSError:  # a file system without links
+                shutil.copyfile(path, link)
             weakref.finalize(self, _emptied, link)
             context.addFile(link.as_uri())
             self.names[str(path)] = link.name
@@ -143,6 +147,7 @@ def execute(
     events: Accumulator[list[TaskEvent]] = context.accumulator([], Listed())  # type: ignore[arg-type]
     packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
     last, here, buckets = third_stage(job), versions(), job.buckets
+    program = that_travelled(context)
     ends, meetings = last_number(job), last.meetings if last else 0
     tasks = scan_tasks(job, len(splits), context.defaultParallelism)
 
@@ -170,7 +175,7 @@ def execute(
             done = noted(("scan", tasks, buckets), part, split_size, call)
             return settled(packed, "scan", done)
 
-        return compared(here, buckets, begun, error.add)
+        return compared(here, buckets, begun, error.add, program)
 
     def reduce(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         def begun() -> Iterator[BucketBlock]:
@@ -179,7 +184,7 @@ def execute(
             done = noted(("reduce", buckets, ends), part, block_size, call)
             return settled(packed, "reduce", done)
 
-        return compared(here, ends, begun, error.add)
+        return compared(here, ends, begun, error.add, program)
 
     def meet(part: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
         def begun() -> Iterator[BucketBlock]:
@@ -187,7 +192,7 @@ def execute(
             call = lambda came: met(work, came, error.add)  # noqa: E731
             return noted(("meet", meetings, ends), part, block_size, call)
 
-        return compared(here, ends, begun, error.add)
+        return compared(here, ends, begun, error.add, program)
 
     # a partition is one bucket (:func:`replay.pipeline.stages.place`)
     blocks = context.parallelize(splits, tasks).mapPartitions(scan)

@@ -67,6 +67,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         .setAll([*{**_asked(master), **java, **with_log(conf), **travels}.items()])
     )
     try:
+        _end_what_stopped()
         _start_java(settings, archive)
         context = SparkContext.getOrCreate(settings)
     except (PySparkException, Py4JError) as error:
@@ -95,6 +96,12 @@ def with_package(context: SparkContext) -> SparkContext:
     if _archive().name not in (context._python_includes or ()):
         context.addPyFile(str(_archive()))
     return context
+
+
+def that_travelled(context: SparkContext) -> str:
+    """The name of the archive of this package that executors of a context have, or ''."""
+    given = [name for name in context._python_includes or () if name.startswith("logreplay-")]
+    return str(context.getConf().get(f"spark.executorEnv.{PROGRAM}", given[-1] if given else ""))
 
 
 def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
@@ -134,6 +141,16 @@ def _forget_java_that_ended() -> None:
         SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
 
 
+def _end_what_stopped() -> None:
+    """A context that Spark stopped by itself, as it does without executors, keeps no other from
+    starting; what was said of its executors says nothing of others."""
+    context = SparkContext._active_spark_context
+    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
+        context.stop()
+    for pipe in _pipes[-1:]:
+        pipe.executors, pipe.ended = "", 0
+
+
 def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
     """Start Java with its chatter left out, unless it runs already. Others of this machine can read
     its command line: what is secret is not there, but comes with the context."""
@@ -145,6 +162,14 @@ def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
         public = [one for one in settings.getAll() if not is_secret_setting(one[0])]
         words = SparkConf(loadDefaults=False).setAll(public)
         gateway = launch_gateway(words, to)  # type: ignore[no-untyped-call]
+    except OSError as error:
+        home = os.environ.get("SPARK_HOME", "")
+        raise UsageError(
+            "LR1005",
+            f"found SPARK_HOME={home}, whose {error.filename} does not start: {error.strerror};"
+            " expected a Spark of the release of pyspark",
+            hint="Unset SPARK_HOME: pyspark brings its own",
+        ) from error
     finally:
         pipe.started()
     atexit.register(pipe.hush)

@@ -24,7 +24,7 @@ from typing import Any
 from replay.errors import LogReplayError
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Job, ThreeStageJob, third_stage
-from replay.pipeline.libraries import check_libraries
+from replay.pipeline.libraries import check_libraries, check_program
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]
@@ -97,11 +97,13 @@ def compared(
     last: int,
     work: Callable[[], Iterable[BucketBlock]],
     hears: Hears = deaf,
+    program: str = "",
 ) -> Iterator[BucketBlock]:
     """The blocks of a stage, whose results have the number ``last``, on a machine that has the
-    ``libraries`` of the driver. Where it has others no work is begun: the job is not even
-    unpickled."""
+    ``libraries`` of the driver, and runs the ``program`` that travelled (its archive's name, '' for
+    none). Where it has others no work is begun: the job is not even unpickled."""
     try:
+        check_program(program)
         note = check_libraries(libraries)
     except LogReplayError as error:
         packed = pickle.dumps(error)

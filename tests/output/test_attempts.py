@@ -4,6 +4,7 @@ once."""
 from __future__ import annotations
 
 import pickle
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -140,10 +141,21 @@ def test_a_file_of_other_bytes(
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
 
 
-@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize(
+    ("steps", "folder"), [(False, "not/here"), (True, "not/here"), (False, "denied")]
+)
 def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
-    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: bool
+    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: bool, folder: str
 ) -> None:
+    """Or that may not write there, as another user."""
+    made = tempfile.mkdtemp
+
+    def denied(suffix: str | None = None, prefix: str | None = None, dir: Any = None) -> str:
+        if str(dir).endswith("denied"):
+            raise PermissionError(13, "Permission denied", str(dir))
+        return made(suffix, prefix, dir)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", denied)
     monkeypatch.setattr(whole_files, "_BY_TASKS", 0)  # nor would they find what was put there
     log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
@@ -151,7 +163,7 @@ def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
 
     def elsewhere(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         assert isinstance(job, RenderJob)
-        there = replace(job, folder=tmp_path / "not" / "here")
+        there = replace(job, folder=tmp_path / folder)
         for blob in local.execute(there, log, splits):
             bucket, _ = pickle.loads(blob)
             if bucket == 2 and torn:

@@ -78,25 +78,30 @@ def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> N
     assert not (tmp_path / "out").exists()
 
 
-#: The same command again in a process whose Java was killed.
+#: The same command again in a process whose Java was killed, or whose Spark stopped by itself.
 AGAIN = """
 import sys
 from pyspark import SparkContext
 from replay.cli.main import main
 assert main(sys.argv[1:]) == 0
-SparkContext._gateway.proc.kill()
-SparkContext._gateway.proc.wait()
+{}
 sys.exit(main([*sys.argv[1:], "--overwrite"]))
 """
+KILLED = "SparkContext._gateway.proc.kill(); SparkContext._gateway.proc.wait()"
+STOPPED = "SparkContext._active_spark_context._jsc.sc().stop()"
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_another_java_is_started_after_one_that_ended(sakila_small: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ends", [KILLED, STOPPED])
+def test_another_java_is_started_after_one_that_ended(
+    sakila_small: Path, tmp_path: Path, ends: str
+) -> None:
     words = ["--control", str(sakila_small / "small.ctl")]
     words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    how = ["--engine", "spark", "--master", "local[1]"]
     run = subprocess.run(
-        [sys.executable, "-c", AGAIN, "redo", *words, "--engine", "spark", "--master", "local[1]"],
+        [sys.executable, "-c", AGAIN.format(ends), "redo", *words, *how],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
@@ -104,3 +109,20 @@ def test_another_java_is_started_after_one_that_ended(sakila_small: Path, tmp_pa
         check=False,
     )
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.spark
+def test_a_spark_home_that_is_not_there(sakila_small: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila_small / "small.ctl")]
+    words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    run = subprocess.run(
+        [sys.executable, "-m", "replay", "redo", *words, "--engine", "spark"],
+        cwd=ROOT,
+        env={**os.environ, "SPARK_HOME": str(tmp_path / "none")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert f"LR1005 found SPARK_HOME={tmp_path / 'none'}, whose " in run.stderr
+    assert "Unset SPARK_HOME" in run.stderr

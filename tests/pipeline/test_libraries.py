@@ -116,6 +116,16 @@ def test_tasks_compare_before_they_begin(
     )
 
 
+def test_tasks_of_another_program_do_not_begin(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that had imported an installed one before, say."""
+    from replay.pipeline import spark_engine
+
+    monkeypatch.setattr(spark_engine, "that_travelled", lambda context: "logreplay-0.9-abc.zip")
+    results = spark_engine.execute(spark.sparkContext, Lengths(), cast(LogFile, None), SPLITS)
+    with pytest.raises(UsageError, match="LR1005 found logreplay in .*logreplay-0.9-abc.zip"):
+        list(results)
+
+
 def test_a_library_is_told_to_the_program_that_uses_this_one() -> None:
     job: Any = Lengths()
     blocks = [(4, b"numpy 1"), (2, b"a"), (4, b"numpy 1")]
