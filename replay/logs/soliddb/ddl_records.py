@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Index
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
 from replay.logs.soliddb.export import NONE
-from replay.logs.soliddb.layouts import ValueFraming
+from replay.logs.soliddb.layouts import Rec, ValueFraming
+
+#: Of all rows of a log.
+Integers = npt.NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,36 @@ class DdlText:
             return None
         relid = None if self.table == NONE else self.table
         return DdlRecord(self.row, relid, event, event.text or self.text)
+
+
+def with_statements(
+    wanted: Index, sql: Index, units: Integers, statements: Integers, kinds: Integers
+) -> dict[int, int]:
+    """The SQL record of each of the ``wanted`` DDL records (row -> row): that of its statement,
+    where there is one for each DDL record of it, else the one next to it in its unit. ``sql``: the
+    SQL records of committed units; of all rows the ``units``, ``statements`` and ``kinds``."""
+    groups: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    for side, place in ((0, wanted), (1, sql)):
+        for row in place.tolist():
+            key = int(units[row]), int(statements[row])
+            groups.setdefault(key, ([], []))[side].append(row)
+    pairs: dict[int, int] = {}
+    for records, texts in groups.values():
+        if len(records) == len(texts):
+            pairs.update(zip(records, texts, strict=True))
+    taken = set(pairs.values())
+    for row in wanted.tolist():
+        for other in (row - 1, row + 1):
+            near = (
+                row not in pairs
+                and other not in taken
+                and 0 <= other < len(kinds)
+                and kinds[other] == Rec.SQL
+            )
+            if near and units[other] == units[row]:
+                pairs[row] = other
+                taken.add(other)
+    return pairs
 
 
 def names_of(record: DdlRecord) -> tuple[Name, Name]:

@@ -28,7 +28,7 @@ from replay.logs.soliddb.addresses import (
     address_faults,
     habit_of,
 )
-from replay.logs.soliddb.ddl_records import DdlRecord, DdlText
+from replay.logs.soliddb.ddl_records import DdlRecord, DdlText, with_statements
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
@@ -412,31 +412,11 @@ class IndexBuilder:
         return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()
 
     def _statements(self, wanted: Index) -> dict[int, str]:
-        """The statement of each DDL record: the SQL record of its statement, else the one next to
-        it in its transaction."""
+        """The statement of each DDL record, as far as the log has it."""
         sql = self._live_records(Rec.SQL)
-        statement = self.rows.numbers["STMTTRXID"]
-        groups: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
-        for side, place in ((0, wanted), (1, sql)):
-            for row in place.tolist():
-                key = int(self.bounds.unit[row]), int(statement[row])
-                groups.setdefault(key, ([], []))[side].append(row)
-        pairs: dict[int, int] = {}
-        for records, texts in groups.values():
-            if len(records) == len(texts):
-                pairs.update(zip(records, texts, strict=True))
+        statements = self.rows.numbers["STMTTRXID"]
+        pairs = with_statements(wanted, sql, self.bounds.unit, statements, self.recid)
         taken = set(pairs.values())
-        for row in wanted.tolist():
-            for other in (row - 1, row + 1):
-                near = (
-                    row not in pairs
-                    and other not in taken
-                    and 0 <= other < len(self.rows)
-                    and self.recid[other] == Rec.SQL
-                )
-                if near and self.bounds.unit[other] == self.bounds.unit[row]:
-                    pairs[row] = other
-                    taken.add(other)
         self.notes.lost_texts = sum(row not in taken for row in sql.tolist())
         found_text = {
             row: ddl.read_text(self._data(other), self.settings.charset)
