@@ -139,16 +139,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = set[pytest.Item]()
     for item in items:
+        fixtures = getattr(item, "fixturenames", ())
         for fixture, marker in NEEDS.items():
-            if fixture in getattr(item, "fixturenames", ()):
+            if fixture in fixtures:
                 item.add_marker(marker)
-        if CLUSTER in getattr(item, "fixturenames", ()):
+        if CLUSTER in fixtures:
             item.add_marker(pytest.mark.flaky(reruns=1))
         markers = {mark.name for mark in item.iter_markers()}
         module = getattr(item, "module", None)
         given = getattr(getattr(item, "callspec", None), "params", {})
         place, programs = item.path.relative_to(HERE), starts_programs(module)
-        fixtures = getattr(item, "fixturenames", ())
         for lane in lanes_of(markers, place, programs, fixtures, given):
             item.add_marker(lane)
         if is_beyond(given, os.environ):

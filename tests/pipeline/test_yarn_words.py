@@ -13,6 +13,18 @@ from replay.pipeline.spark_settings import DEFAULTS, of_master
 from tests.pipeline.test_kubernetes_words import OfJava
 
 
+def _that_keeps(kept: str, lines: list[str]) -> QuietPipe:
+    """A pipe that was given lines, of which it keeps what begins so. Fails where it does not."""
+    pipe = QuietPipe()
+    os.write(pipe.write, "".join(lines).encode())
+    pipe.started()
+    end = time.monotonic() + 60
+    while not pipe.executors.startswith(kept) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert pipe.executors.startswith(kept)
+    return pipe
+
+
 @pytest.mark.parametrize(
     ("lines", "kept"),
     [
@@ -40,14 +52,8 @@ from tests.pipeline.test_kubernetes_words import OfJava
 def test_what_spark_says_of_an_application_is_kept_for_the_error(
     capsys: pytest.CaptureFixture[str], lines: list[str], kept: str
 ) -> None:
-    pipe = QuietPipe()
     said = [f"10:00:00 spark ERROR YarnClientSchedulerBackend: {line}\n" for line in lines]
-    os.write(pipe.write, "".join(said).encode())
-    pipe.started()
-    end = time.monotonic() + 60
-    while not pipe.executors.startswith(kept) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert pipe.executors.startswith(kept)
+    pipe = _that_keeps(kept, said)
     assert capsys.readouterr().err == ""
     assert kept in str(not_started("yarn", OfJava("java.lang.Exception: ended"), pipe.executors))
     assert "yarn logs" in str(
@@ -58,16 +64,12 @@ def test_what_spark_says_of_an_application_is_kept_for_the_error(
 def test_why_executors_of_a_standalone_cluster_ended_is_kept(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pipe, said = QuietPipe(), "10:00:00 spark ERROR StandaloneAppClient$ClientEndpoint: Executor"
+    said = "10:00:00 spark ERROR StandaloneAppClient$ClientEndpoint: Executor"
     lines = [f"{said} updated: app-1-2/{number} is now EXITED (code 1)\n" for number in range(3)]
     killed = "Application has been killed. Reason: Master removed our application: FAILED"
     lines.append(f"10:00:01 spark ERROR StandaloneSchedulerBackend: {killed}\n")
-    os.write(pipe.write, "".join(lines).encode())
-    pipe.started()
     why = "Master removed our application: FAILED: executor EXITED: code 1"
-    end = time.monotonic() + 60
-    while pipe.executors != why and time.monotonic() < end:
-        time.sleep(0.01)
+    pipe = _that_keeps(why, lines)
     assert (pipe.executors, pipe.ended) == (why, 3)
     assert capsys.readouterr().err == ""
     for failure in (
