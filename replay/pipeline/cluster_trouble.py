@@ -208,12 +208,10 @@ def _reach(conf: Mapping[str, str]) -> str:
     )
 
 
-def executors_in_vain(
-    conf: Mapping[str, str], title: str, count: int, said: Sequence[str]
-) -> UsageError:
+def executors_in_vain(conf: Mapping[str, str], title: str, count: int, said: str) -> UsageError:
     """What is said where ``count`` executors ended, one after the other, in a job (called
-    ``title``), and none was there; ``said``: of the last of them."""
-    known = f": {shortened('; '.join(said))}" if said else ""
+    ``title``), and none was there; ``said``: of the last of them, or nothing."""
+    known = f": {shortened(said)}" if said else ""
     return UsageError(
         "LR1005",
         f"found that {count} executors of {conf.get('spark.master')} ended as they began, in the"
@@ -280,7 +278,8 @@ def why_failed(
     lost = re.search(
         r"ExecutorLostFailure[^\n]*|Master removed our application[^\n]*"
         r"|All masters are unresponsive[^\n]*|MetadataFetchFailed[^\n]*|FetchFailed[^\n]*"
-        r"|(?P<ended>(?:stopped SparkContext|SparkContext (?:was shut ?|has been shut)down)[^\n]*)",
+        r"|(?P<ended>(?:stopped SparkContext|SparkContext was shut down"
+        r"|SparkContext has been shutdown)[^\n]*)",
         text,
     )
     if lost is not None:

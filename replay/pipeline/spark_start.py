@@ -101,7 +101,7 @@ def with_package(context: SparkContext) -> SparkContext:
 def that_travelled(context: SparkContext) -> str:
     """The name of the archive of this package that executors of a context have, or ''."""
     given = [name for name in context._python_includes or () if name.startswith("logreplay-")]
-    return str(context.getConf().get(f"spark.executorEnv.{PROGRAM}", given[-1] if given else ""))
+    return str(context._conf.get(f"spark.executorEnv.{PROGRAM}", given[-1] if given else ""))
 
 
 def _travelling(conf: Mapping[str, str]) -> dict[str, str]:
@@ -134,6 +134,11 @@ def _found_in(place: str, conf: Mapping[str, str]) -> dict[str, str]:
     return {_PATH: os.pathsep.join(filter(None, (place, conf.get(_PATH))))}
 
 
+def has_stopped(context: SparkContext) -> bool:
+    """Whether somebody stopped a context, or Spark did by itself."""
+    return context._jsc is None or bool(context._jsc.sc().isStopped())
+
+
 def _forget_java_that_ended() -> None:
     """A Java that this process started, and that is gone, keeps no other from starting."""
     process = getattr(SparkContext._gateway, "proc", None)
@@ -145,7 +150,7 @@ def _end_what_stopped() -> None:
     """A context that Spark stopped by itself, as it does without executors, keeps no other from
     starting; what was said of its executors says nothing of others."""
     context = SparkContext._active_spark_context
-    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
+    if context is not None and has_stopped(context):
         context.stop()
     for pipe in _pipes[-1:]:
         pipe.executors, pipe.ended = "", 0

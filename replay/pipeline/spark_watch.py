@@ -7,7 +7,7 @@ import os
 import pickle
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -34,6 +34,7 @@ from replay.pipeline.masters import is_kubernetes
 from replay.pipeline.spark_start import (
     end_java,
     executors_that_ended,
+    has_stopped,
     java_has_ended,
     said_of_executors,
 )
@@ -90,26 +91,29 @@ def going_on(job: Job) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as failure:
-        reason = _gone(failure, job.title, ())
-        reason = reason or why_failed({}, failure, job.title, None, True, _kept())
+        reason = _reason(failure, job.title)
         if reason is None:
             raise
         raise reason from failure
 
 
-def _gone(failure: Exception, title: str, pods: Sequence[str]) -> LogReplayError | None:
-    """Why Spark is gone in a job (called ``title``), if it is; ``pods``: what is known of them."""
+def _reason(
+    failure: Exception,
+    title: str,
+    conf: Mapping[str, str] | None = None,
+    expired: int | None = None,
+    came: bool = True,
+    pods: Sequence[str] = (),
+) -> LogReplayError | None:
+    """Why a job (called ``title``) failed, as far as its cluster or Java is why; the rest as for
+    :func:`replay.pipeline.cluster_trouble.why_failed`."""
     said = said_of_executors()
     if said.startswith(GIVES_UP):
         return executors_given_up(said)
+    known = [*pods, said] if said else pods
     if not hasattr(failure, "java_exception") and java_has_ended():
-        return java_ended(title, [*pods, *_kept()])
-    return None
-
-
-def _kept() -> list[str]:
-    """What Java said last of executors, if it did."""
-    return list(filter(None, [said_of_executors()]))
+        return java_ended(title, known)
+    return why_failed(conf or {}, failure, title, expired, came, known)
 
 
 @contextmanager
@@ -179,7 +183,7 @@ class _ProgressWatch:
     ) -> None:
         self.context, self.limits, self.read = context, limits, read
         self.raised, self.error = error, b""
-        self.conf = dict(context.getConf().getAll())  # Java may be gone when it is needed
+        self.conf = dict(context._conf.getAll())  # Java may be gone when it is needed
         self.expired: int | None = None
         self.in_vain: int | None = None
         self.came, self.pods = False, list[str]()
@@ -207,18 +211,10 @@ class _ProgressWatch:
         if self.error:
             return cast(LogReplayError, pickle.loads(self.error))
         if self.in_vain is not None:
-            return executors_in_vain(self.conf, title, self.in_vain, _kept())
+            return executors_in_vain(self.conf, title, self.in_vain, said_of_executors())
         if self.stalled is not None:
             return no_task_ended(title, self.limits.tasks or 0, self.stalled)
-        reason = _gone(failure, title, self.pods)
-        if reason is not None:
-            return reason
-        pods = [*self.pods, *_kept()]
-        return why_failed(self.conf, failure, title, self.expired, self.came, pods)
-
-    def _has_stopped(self) -> bool:
-        java = self.context._jsc
-        return java is None or java.sc().isStopped()
+        return _reason(failure, title, self.conf, self.expired, self.came, self.pods)
 
     def _executors(self) -> int:
         """How many there are; the driver is listed too."""
@@ -238,7 +234,7 @@ class _ProgressWatch:
         while not self.done.wait(_LOOKS):
             before, now = now, time.monotonic()
             passed = min(now - before, _LONGEST_LOOK)
-            if self._has_stopped():
+            if has_stopped(self.context):
                 break
             there = self.limits.executors is None or self._executors() > 0
             self.came |= there
