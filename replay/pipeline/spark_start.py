@@ -167,8 +167,10 @@ def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
         public = [one for one in settings.getAll() if not is_secret_setting(one[0])]
         words = SparkConf(loadDefaults=False).setAll(public)
         gateway = launch_gateway(words, to)  # type: ignore[no-untyped-call]
-    except OSError as error:
-        home = os.environ.get("SPARK_HOME", "")
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        home = os.environ.get("SPARK_HOME")
+        if home is None:
+            raise
         raise UsageError(
             "LR1005",
             f"found SPARK_HOME={home}, whose {error.filename} does not start: {error.strerror};"
