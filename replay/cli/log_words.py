@@ -14,7 +14,8 @@ _UNIT = re.compile(r"\b(?:unit (?=[0-9A-F]{20})|URID=)?([0-9A-F]{20}/\d+)")
 
 
 def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ...]:
-    """The options that name a log, as they were given; ``keys``: and its keys."""
+    """The options that name a log and where it is read, as they were given; ``keys``: and its keys.
+    Not ``--conf``, which may have what nobody else should see."""
     words: list[str] = []
     if arguments.source != "logmaster":
         words += ["--source", arguments.source]
@@ -35,6 +36,11 @@ def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ..
             words += ["--schema-dialect", arguments.schema_dialect]
     if getattr(arguments, "engine", EngineName.AUTO) != EngineName.AUTO:
         words += ["--engine", arguments.engine]
+    if getattr(arguments, "master", None):
+        # What follows the address of a server of Spark Connect may be a token.
+        words += ["--master", arguments.master.partition(";")[0]]
+    if getattr(arguments, "work", None):
+        words += ["--work", arguments.work]
     return tuple(words)
 
 

@@ -33,6 +33,7 @@ from replay.live.target_state import open_state
 from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, definition_of, format_of
 from replay.output.formats.row_batches import row_type
+from replay.output.initial_load import other_files, state_files
 from replay.output.row_changes import IN_ORDER, RowChanges
 from replay.output.state_files import TableRows
 from replay.pipeline.request import Request
@@ -89,6 +90,9 @@ class State:
         }
 
 
+#: How many files of other tables are named.
+_NAMED = 20
+
 #: What is said of a state without a state before or after it.
 ONLY_KNOWN = (
     "only rows that the log knows: what it left before the point, or found after it; rows that it"
@@ -134,8 +138,23 @@ def state_of(
         sorted_table = sorted_rows(images, net.form.columns, net.key)
         tables.append(TableRows(net.form, sorted_table))
         notes += net.notes
+    if place is not None and not url and not (selection.tables or selection.exclude_tables):
+        notes += _without_changes(place, changes.forms)
     complete, warnings = known is not None, tuple(changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+
+
+def _without_changes(place: str, forms: Mapping[str, Sequence[Dataset]]) -> list[str]:
+    """What is said of the files of a known state that are of no table of the log."""
+    folder, tables = place_of(place), [form.table for each in forms.values() for form in each]
+    others = other_files(folder, state_files(folder, tables, partial=True).values())
+    if not others:
+        return []
+    more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+    return [
+        "not in this state, for the log has no change of such tables, and so they are as they"
+        f" were: {', '.join(others[:_NAMED])}{more} in {place}"
+    ]
 
 
 def _known_rows(known: Known, net: TableNet, forms: Sequence[Dataset]) -> pa.Array:

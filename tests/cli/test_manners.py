@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from replay.cli.arguments import make_parser
 from replay.cli.examples import EXAMPLES, completion
+from replay.cli.log_words import log_words
 from replay.cli.main import _COMMANDS, main
 from replay.cli.progress import Bar
 from replay.pipeline.java_words import worth_saying
@@ -169,6 +171,19 @@ def test_messages_say_how_to_look(
     assert main(["undo", *words, "--out", str(tmp_path / "undo")]) == 8
     line = capsys.readouterr().err.rstrip("\n").split("\n")[-1]
     assert line.startswith("what unit 000000000000A1BAE6AF/1 did: logreplay history ")
+
+
+def test_commands_that_are_proposed_run_where_the_first_one_did(tmp_path: Path) -> None:
+    words = ["--control", "C", "--data", "D", "--engine", "spark", "--work", str(tmp_path)]
+    words += ["--conf", "spark.executorEnv.KEY=secret"]
+    for master, named in (
+        ("spark://master:7077", "spark://master:7077"),
+        ("sc://server:15002/;token=secret", "sc://server:15002/"),
+    ):
+        arguments = make_parser({name: lambda _: 0 for name in _COMMANDS}).parse_args(["history", *words, "--table", "T", "--master", master])
+        proposed = log_words(arguments)
+        assert proposed[-4:] == ("--master", named, "--work", str(tmp_path))
+        assert "secret" not in " ".join(proposed)
 
 
 def test_a_record_that_is_named_can_be_looked_at(

@@ -89,6 +89,24 @@ def test_from_a_state_in_between(log: replay.Log, sakila: Path) -> None:
         log.state("end", sakila / "pit2", initial_at="before")
 
 
+def test_tables_that_the_log_does_not_change_are_named(
+    log: replay.Log, sakila: Path, tmp_path: Path
+) -> None:
+    folder = sakila / "initial"
+    (note,) = log.state("end", folder).notes
+    assert note.startswith("not in this state, for the log has no change of such tables")
+    assert note.endswith(f": city.csv.gz, country.csv, staff.csv, store.csv in {folder}")
+    assert log.state("end", folder, table="FILM_STOCK").notes == ()
+    for path in folder.iterdir():
+        if path.name not in note:
+            (tmp_path / path.name).symlink_to(path)
+    assert log.state("end", tmp_path).notes == ()
+    for number in range(22):
+        (tmp_path / f"other{number}.csv").touch()
+    (note,) = log.state("end", tmp_path).notes
+    assert note.endswith(f"other7.csv and 2 more in {tmp_path}")
+
+
 def test_what_the_log_alone_knows(log: replay.Log, sakila: Path) -> None:
     state = log.state("00DECBF4DD6635100000")
     expected = rows_in(sakila / "pit1", log)

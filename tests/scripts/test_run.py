@@ -1,0 +1,45 @@
+"""``scripts/run``: which of its words are commands of logreplay, and which its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import _COMMANDS
+from tests.support.places import ROOT
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """The script, beside a set-up whose programs say how they were called."""
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("logreplay", "python", "ruff", "mypy"):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\necho {name} "$@"\n', encoding="ascii")
+        program.chmod(0o755)
+    (programs.parent / ".ready").touch()
+    script = tmp_path / "scripts" / "run"
+    script.parent.mkdir()
+    return Path(shutil.copy(ROOT / "scripts" / "run", script))
+
+
+def said(run: Path, *words: str) -> list[str]:
+    return subprocess.run([run, *words], capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )[:-1]
+
+
+@pytest.mark.parametrize("command", sorted(set(_COMMANDS) - {"docs"}))
+def test_commands_of_logreplay(run: Path, command: str) -> None:
+    """``docs`` builds what ``logreplay docs`` shows, as README says."""
+    assert said(run, command, "--config", "a b") == [f"logreplay {command} --config a b"]
+
+
+def test_words_of_its_own(run: Path) -> None:
+    assert said(run) == ["logreplay demo"]
+    assert said(run, "check") == ["ruff check .", "mypy"]
+    assert said(run, "test", "-m", "fast") == ["python -m pytest -m fast"]
