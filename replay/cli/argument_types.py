@@ -6,6 +6,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -25,6 +26,18 @@ class Parser(argparse.ArgumentParser):
             self.register("action", name, _StoreOnce)
         # Keys of several columns (-9,5) are values too, as with Python 3.14.
         self._negative_number_matcher = re.compile(r"-\.?\d")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What a command does not know is told of by itself, not by ``logreplay`` alone, with the
+        option that is spelled like it."""
+        found, others = super().parse_known_args(args, namespace)
+        if others:
+            known = [option for option in self._option_string_actions if len(option) > 2]
+            like = [get_close_matches(other.partition("=")[0], known, 1, 0.75) for other in others]
+            meant = ", ".join(dict.fromkeys(option for options in like for option in options))
+            message = f"unrecognized arguments: {' '.join(others)}"
+            self.error(f"{message} (did you mean {meant}?)" if meant else message)
+        return found, others
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed."""

@@ -49,7 +49,7 @@ TOGETHER = 8
 #: Text of statements whose rows are held in memory together at most.
 MOST_BYTES = 32 << 20
 #: What a table may do by itself without telling the order of its changes.
-_HARMLESS = frozenset({HazardKind.GENERATED, HazardKind.UNLOGGED})
+_HARMLESS = frozenset({HazardKind.GENERATED, HazardKind.REQUIRED, HazardKind.UNLOGGED})
 #: What does something to other tables, or may.
 _REACHING = frozenset({HazardKind.TRIGGER, HazardKind.RULE, HazardKind.FOREIGN_KEY_ACTION})
 #: Types in which values are equal in the target exactly where the log's are.

@@ -58,6 +58,11 @@ TREATMENTS: Mapping[HazardKind, Treatment] = {
         "the target computes its column {columns}, and the log has values for it",
         "Leave the column out (--exclude-columns), or take the expression away",
     ),
+    HazardKind.REQUIRED: Treatment(
+        "rows are inserted, and its column {columns} is NOT NULL and has no default, and gets no"
+        " value from the log",
+        "Give the column a default, or take NOT NULL away meanwhile",
+    ),
     HazardKind.CHANGES_ITSELF: Treatment(
         "its column {columns} changes by itself: {what}", "Take that away from it meanwhile"
     ),
@@ -121,13 +126,20 @@ def table_problems(
     asked: RenderOptions,
     enforced: bool,
     accepted: frozenset[str],
+    inserts: bool,
 ) -> Iterator[str]:
     """Why the changes of the log's ``table`` (``name`` as OWNER.NAME) would not come out as the log
     says, a line for each kind of hazard that was not accepted. ``asked``: how statements are
-    written, before the columns that the target computes were left out."""
+    written, before the columns that the target computes were left out. ``inserts``: whether rows
+    come in."""
     by_kind: dict[HazardKind, list[Hazard]] = {}
     asked_columns = _columns_of(table, plan, asked)
-    concerned = [h for h in facts.hazards if _concerns(h, table, plan, enforced, asked_columns)]
+    concerned = [
+        hazard
+        for hazard in facts.hazards
+        if _concerns(hazard, table, plan, enforced, asked_columns)
+        and (inserts or hazard.kind is not HazardKind.REQUIRED)
+    ]
     for hazard in (*concerned, *_narrow_types(table, facts, plan)):
         by_kind.setdefault(hazard.kind, []).append(hazard)
     for kind, hazards in by_kind.items():
@@ -175,6 +187,8 @@ def _concerns(
         return not table.key
     if kind is HazardKind.GENERATED:
         return hazard.column in asked
+    if kind is HazardKind.REQUIRED:
+        return hazard.column not in asked
     if kind is HazardKind.COMPARISON:
         column = asked.get(hazard.column)
         profile = profile_named(plan.options.dialect)

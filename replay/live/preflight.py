@@ -11,6 +11,7 @@ from typing import Any
 import tenacity
 
 from replay.changes.balance import Tally
+from replay.changes.choices import Mode
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId, UnitPosition
@@ -371,6 +372,7 @@ def problems_of(
     ``options``: as the user gave them. ``accepted``: codes of what a user answers for."""
     problems: list[str] = []
     altered = _altered(log, tally)
+    comes_in = Change.INSERT if plan.mode is Mode.REDO else Change.DELETE
     for version in changed_versions(log, tally):
         name = log.catalog.versions[version].name
         table = facts.get(name)
@@ -397,6 +399,7 @@ def problems_of(
             options.render,
             enforced,
             accepted,
+            name not in altered and (version, comes_in) in tally.changes,
         )
     problems = list(dict.fromkeys(problems))
     if altered and not session.alters:

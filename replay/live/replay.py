@@ -22,7 +22,7 @@ from replay.changes.position import UNIT_POSITION_FIELDS, UnitId
 from replay.changes.units import UnitSet
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
-from replay.errors import EXIT_OK, EXIT_WARNING, Refusal
+from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.leftovers import WorkFolder
 from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
@@ -211,8 +211,7 @@ class ReplayPlan:
         built = taken_by_flags(outcome, log, engine)
         warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]
-        warns = self.problems or warnings or tally.exit_code([])
-        self.exit_code = EXIT_WARNING if warns else EXIT_OK
+        self.exit_code = EXIT_ERROR if self.problems else tally.exit_code(warnings)
         notes = RunNotes()
         if route.forward:
             whole = route.until is None and route.last is None

@@ -60,6 +60,8 @@ def _hazards(
             yield Hazard(HazardKind.GENERATED, "an expression", column)
         if column.lower() == "rowid":
             yield Hazard(HazardKind.NO_ROW_ID, "a column of it is called rowid")
+    for (column,) in query(_REQUIRED, (schema, table)):
+        yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
     yield from _comparisons(query, schema, table, [c for c, kind, *_ in columns if kind in _TEXTS])
 
 
@@ -93,6 +95,10 @@ _TEXTS = ("VARCHAR",)
 _COLUMNS = """SELECT column_name, data_type, is_nullable, is_generated FROM
 information_schema.columns
 WHERE table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY
+ordinal_position"""
+_REQUIRED = """SELECT column_name FROM information_schema.columns WHERE is_nullable = 'NO' AND
+column_default IS NULL AND coalesce(is_generated, '') <> 'ALWAYS'
+AND table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY
 ordinal_position"""
 _KEYS = """SELECT constraint_column_names FROM duckdb_constraints()
 WHERE schema_name = %s AND table_name = %s AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')

@@ -19,6 +19,7 @@ class HazardKind(StrEnum):
     RULE = "rule"
     ROW_SECURITY = "row-security"
     GENERATED = "generated"
+    REQUIRED = "required"
     CHANGES_ITSELF = "changes-itself"
     CONFLICT_CLAUSE = "conflict-clause"
     EXCLUSION = "exclusion"

@@ -101,11 +101,13 @@ class MysqlCatalog:
             yield Hazard(HazardKind.NO_TRANSACTION, f"its engine {engine} has no transactions")
 
     def _column_hazards(self, schema: str, table: str) -> Iterator[Hazard]:
-        for name, kind, _, _, collation, _, generated, extra in self.query(
+        for name, kind, _, _, collation, _, required, generated, extra in self.query(
             _COLUMNS, (schema, table)
         ):
             if generated:
                 yield Hazard(HazardKind.GENERATED, "an expression", name)
+            if required and not generated and "auto_increment" not in extra.lower():
+                yield Hazard(HazardKind.REQUIRED, "NOT NULL", name)
             if "on update" in extra.lower():
                 yield Hazard(HazardKind.CHANGES_ITSELF, "with every UPDATE (ON UPDATE)", name)
             if collation and not collation.endswith(("nopad_bin", "0900_bin")):
@@ -233,7 +235,8 @@ _GRANT = re.compile(
 _TABLE = """SELECT table_name, table_type, engine FROM information_schema.tables
 WHERE table_schema = %s AND table_name = %s"""
 _COLUMNS = """SELECT column_name, data_type, column_type, character_set_name, collation_name,
-is_nullable, coalesce(generation_expression, '') <> '', extra
+is_nullable, is_nullable = 'NO' AND column_default IS NULL,
+coalesce(generation_expression, '') <> '', extra
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s
 ORDER BY ordinal_position"""
 _KEYS = """SELECT index_name, column_name, sub_part FROM information_schema.statistics

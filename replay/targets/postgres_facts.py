@@ -204,6 +204,15 @@ _QUERIES: dict[HazardKind, str] = {
     HazardKind.GENERATED: """SELECT a.attname, 'an expression', 'both'
     FROM root, pg_catalog.pg_attribute a WHERE a.attrelid = root.oid AND a.attgenerated <> ''
     AND NOT a.attisdropped""",
+    # What a row is given comes from the root, whatever partition it goes to.
+    HazardKind.REQUIRED: """SELECT a.attname, 'NOT NULL', 'both'
+    FROM root JOIN pg_catalog.pg_attribute a ON a.attrelid = root.oid
+    JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND NOT a.atthasdef AND a.attidentity = ''
+    AND y.typdefault IS NULL AND (y.typnotnull OR EXISTS (SELECT FROM tree
+        JOIN pg_catalog.pg_class p ON p.oid = tree.oid AND (p.oid = root.oid OR p.relispartition)
+        JOIN pg_catalog.pg_attribute b ON b.attrelid = p.oid AND b.attname = a.attname
+        WHERE b.attnotnull))""",
     HazardKind.COMPARISON: """SELECT a.attname, CASE WHEN l.collisdeterministic THEN 'citext'
         ELSE 'collation ' || l.collname END, 'both'
     FROM root, pg_catalog.pg_attribute a

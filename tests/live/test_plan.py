@@ -12,7 +12,7 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
-from replay.errors import EXIT_OK, EXIT_WARNING, Refusal
+from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.replay import ReplayInput, ReplayPlan, ReplayRequest, plan_replay
 from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
@@ -110,7 +110,7 @@ def test_problems_are_in_the_plan_and_refuse_it(planned: Planned, database: str)
     with planned() as plan:
         assert plan.problems == ["SAKILA.FILM: the target's table has no column TITLE"]
         assert f"refused: {plan.problems[0]}" in str(plan)
-        assert plan.exit_code == EXIT_WARNING
+        assert plan.exit_code == EXIT_ERROR
         with pytest.raises(Refusal, match="LR4008"):
             plan.apply()
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
