@@ -98,12 +98,12 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
     for column, *_, hidden in columns_of(query, schema, table):
         if hidden:
             yield Hazard(HazardKind.GENERATED, "an expression", column)
-    columns = _pragma(query, schema, "table_xinfo", table)
-    in_key = sum(key > 0 for *_, key, _ in columns)
-    for _, column, kind, strict, default, key, hidden in columns:
+    described = _pragma(query, schema, "table_xinfo", table)
+    in_key = sum(row[5] > 0 for row in described)
+    for _, name_of, kind, not_null, default, key, hidden in described:
         numbers_itself = key and in_key == 1 and kind.upper() == "INTEGER"
-        if strict and default is None and not hidden and not numbers_itself:
-            yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
+        if not_null and default is None and not hidden and not numbers_itself:
+            yield Hazard(HazardKind.REQUIRED, "NOT NULL", name_of)
 
 
 def _comparisons(
