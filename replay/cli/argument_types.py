@@ -6,7 +6,6 @@ import argparse
 import math
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
@@ -32,6 +31,8 @@ class Parser(argparse.ArgumentParser):
         option that is spelled like it."""
         found, others = super().parse_known_args(args, namespace)
         if others:
+            from difflib import get_close_matches
+
             known = [option for option in self._option_string_actions if len(option) > 2]
             like = [get_close_matches(other.partition("=")[0], known, 1, 0.75) for other in others]
             meant = ", ".join(dict.fromkeys(option for options in like for option in options))

@@ -137,8 +137,7 @@ def table_problems(
     concerned = [
         hazard
         for hazard in facts.hazards
-        if _concerns(hazard, table, plan, enforced, asked_columns)
-        and (inserts or hazard.kind is not HazardKind.REQUIRED)
+        if _concerns(hazard, table, plan, enforced, asked_columns, inserts)
     ]
     for hazard in (*concerned, *_narrow_types(table, facts, plan)):
         by_kind.setdefault(hazard.kind, []).append(hazard)
@@ -173,7 +172,12 @@ _DERIVED = {
 
 
 def _concerns(
-    hazard: Hazard, table: Table, plan: Plan, enforced: bool, asked: Mapping[str, Column]
+    hazard: Hazard,
+    table: Table,
+    plan: Plan,
+    enforced: bool,
+    asked: Mapping[str, Column],
+    inserts: bool,
 ) -> bool:
     """Whether a hazard stands in the way of these changes."""
     if hazard.under is not Under.BOTH and (hazard.under is Under.ON) is not enforced:
@@ -188,7 +192,7 @@ def _concerns(
     if kind is HazardKind.GENERATED:
         return hazard.column in asked
     if kind is HazardKind.REQUIRED:
-        return hazard.column not in asked
+        return inserts and hazard.column not in asked
     if kind is HazardKind.COMPARISON:
         column = asked.get(hazard.column)
         profile = profile_named(plan.options.dialect)

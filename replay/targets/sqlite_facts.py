@@ -87,23 +87,22 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
     for (trigger,) in fired:
         yield Hazard(HazardKind.TRIGGER, str(trigger))
     for (child,) in query(f"SELECT name FROM {name(schema)}.sqlite_master WHERE type = 'table'"):
-        for parent, columns, _, on_delete, on_update in foreign_keys(query, schema, child):
+        for parent, names, _, on_delete, on_update in foreign_keys(query, schema, child):
             acts = [f"ON DELETE {on_delete}"] * (on_delete in _ACTIONS)
             acts += [f"ON UPDATE {on_update}"] * (on_update in _ACTIONS)
             if acts and table.lower() in (child.lower(), parent.lower()):
-                what = f"{child} ({', '.join(columns)}) to {parent} ({', '.join(acts)})"
+                what = f"{child} ({', '.join(names)}) to {parent} ({', '.join(acts)})"
                 yield Hazard(HazardKind.FOREIGN_KEY_ACTION, what, under=Under.ON)
     for clause in _CONFLICT.findall(words):
         yield Hazard(HazardKind.CONFLICT_CLAUSE, f"ON CONFLICT {clause.upper()}")
-    for column, *_, hidden in columns_of(query, schema, table):
-        if hidden:
-            yield Hazard(HazardKind.GENERATED, "an expression", column)
-    described = _pragma(query, schema, "table_xinfo", table)
-    in_key = sum(row[5] > 0 for row in described)
-    for _, name_of, kind, not_null, default, key, hidden in described:
+    columns = _pragma(query, schema, "table_xinfo", table)
+    in_key = sum(row[5] > 0 for row in columns)
+    for _, column, kind, not_null, default, key, hidden in columns:
         numbers_itself = key and in_key == 1 and kind.upper() == "INTEGER"
-        if not_null and default is None and not hidden and not numbers_itself:
-            yield Hazard(HazardKind.REQUIRED, "NOT NULL", name_of)
+        if hidden > 1:
+            yield Hazard(HazardKind.GENERATED, "an expression", column)
+        elif not_null and default is None and not hidden and not numbers_itself:
+            yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
 
 
 def _comparisons(

@@ -28,9 +28,8 @@ def run(tmp_path: Path) -> Path:
 
 
 def said(run: Path, *words: str) -> list[str]:
-    return subprocess.run([run, *words], capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )[:-1]
+    told = subprocess.run([run, *words], capture_output=True, text=True, check=True)
+    return told.stdout.splitlines()
 
 
 @pytest.mark.parametrize("command", sorted(set(_COMMANDS) - {"docs"}))
