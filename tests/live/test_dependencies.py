@@ -407,7 +407,7 @@ def test_a_replay_says_what_builds_on_units_that_flags_set_aside(
     first.insert(PARENT, (2, "C", 1, 1))
     built.update(PARENT, (1, "B", 1, 1), (1, "D", 1, 1))
     control, (data,) = log.write(tmp_path)
-    path = tmp_path / "target.db"
+    path = tmp_path / "testown.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, code, a, b)")
     end = ["--until-position", first.more["UORCOMMITLRSN"].hex()] if ended else []
