@@ -12,23 +12,25 @@ from replay.pipeline.task_events import PARTS, TaskEvent, Told
 _LISTED, _SHOWN = 10_000, 500
 #: Milliseconds for which news of a job that has ended are waited for.
 _NEWS = 5_000
-_GROUP = "spark.jobGroup.id"
+
+
+def jobs_of(context: Any, tag: str) -> list[int]:
+    """The jobs of a context that have a tag."""
+    return list(context._jsc.sc().statusTracker().getJobIdsForTag(tag))
 
 
 class FailedTasks:
-    """Those of the next job of a context, called ``title``, that this thread starts."""
+    """Those of the job of a context that is called ``title`` and has a ``tag``."""
 
-    def __init__(self, context: Any, title: str, told: Told) -> None:
-        self._context, self._title, self._told = context, title, told
+    def __init__(self, context: Any, title: str, tag: str, told: Told) -> None:
+        self._context, self._title, self._tag, self._told = context, title, tag, told
         self._tracker, self._store = context.statusTracker(), context._jsc.sc().statusStore()
-        self._group = context.getLocalProperty(_GROUP)
-        self._before = set(self._jobs())
         self._seen: set[tuple[int, int, int, int]] = set()
 
     def look(self) -> None:
         """Tell of those that failed since the last look."""
-        for job in self._jobs():
-            info = None if job in self._before else self._tracker.getJobInfo(job)
+        for job in jobs_of(self._context, self._tag):
+            info = self._tracker.getJobInfo(job)
             for part, stage in zip(PARTS, sorted(info.stageIds) if info else (), strict=False):
                 self._look_at(part, stage)
 
@@ -36,9 +38,6 @@ class FailedTasks:
         """The last look, at a job that has ended."""
         self._context._jsc.sc().listenerBus().waitUntilEmpty(_NEWS)
         self.look()
-
-    def _jobs(self) -> list[int]:
-        return list(self._tracker.getJobIdsForGroup(self._group))
 
     def _look_at(self, part: str, stage: int) -> None:
         info = self._tracker.getStageInfo(stage)

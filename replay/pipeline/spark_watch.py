@@ -27,7 +27,7 @@ from replay.pipeline.cluster_trouble import (
     why_failed,
 )
 from replay.pipeline.engine import Job
-from replay.pipeline.failed_tasks import FailedTasks
+from replay.pipeline.failed_tasks import FailedTasks, jobs_of
 from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.local import READING, Progress, read_size
 from replay.pipeline.masters import is_kubernetes
@@ -75,7 +75,8 @@ def watched(
     title, splits, tasks, buckets = job
     read, error, events = counts
     watch = _ProgressWatch(context, (splits, tasks), *limited, read, error)
-    with _told_of(context, title, events, told), _described(context, title, splits, buckets), watch:
+    described = _described(context, title, splits, buckets)
+    with _told_of(context, (title, watch.tag), events, told), described, watch:
         try:
             yield
         except (Py4JError, PySparkException, ConnectionError) as failure:
@@ -118,13 +119,16 @@ def _reason(
 
 @contextmanager
 def _told_of(
-    context: SparkContext, title: str, events: Accumulator[list[TaskEvent]], told: Told | None
+    context: SparkContext,
+    job: tuple[str, str],
+    events: Accumulator[list[TaskEvent]],
+    told: Told | None,
 ) -> Iterator[None]:
-    """Tell of the tasks of the job that this thread carries out, as they end."""
+    """Tell of the tasks of a job (its title and tag), as they end."""
     if told is None:
         yield
         return
-    done, failed = threading.Event(), FailedTasks(context, title, told)
+    done, failed = threading.Event(), FailedTasks(context, *job, told)
 
     def tell() -> None:
         count = 0
@@ -267,19 +271,30 @@ class _ProgressWatch:
             end_java()
 
     def _ended(self) -> list[tuple[int, int, int]]:
-        """Stages that run, with their tasks that have ended, well and otherwise."""
-        ended = []
+        """Stages that run, with their tasks that have ended, well and otherwise: those of the job,
+        or all, where none of its tasks runs, for those of others may be served first."""
+        ours, ended, others, runs = self._stages(), [], [], False
         for stage in self.tracker.getActiveStageIds():
             info = self.tracker.getStageInfo(stage)
             if info is None:
                 continue
-            ended.append((stage, info.numCompletedTasks, info.numFailedTasks))
+            of_stage = (stage, info.numCompletedTasks, info.numFailedTasks)
+            if stage not in ours:
+                others.append(of_stage)
+                continue
+            ended.append(of_stage)
+            runs |= info.numActiveTasks > 0
             if info.numTasks == self.tasks and stage % 2 == 0:
                 # a split that was read twice counts twice
                 self.progress(READING, min(self.read.value, self.size), self.size)
             else:
                 self.progress("writing", info.numCompletedTasks, info.numTasks)
-        return ended
+        return ended if runs else ended + others
+
+    def _stages(self) -> set[int]:
+        """The stages of the job."""
+        known = map(self.tracker.getJobInfo, jobs_of(self.context, self.tag))
+        return {stage for job in known if job is not None for stage in job.stageIds}
 
     def _running(self, stages: Sequence[int]) -> tuple[list[str], float | None]:
         """The tasks of stages that run, each with the machine that has it; and for how many seconds

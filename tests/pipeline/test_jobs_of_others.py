@@ -1,4 +1,5 @@
-"""A session has jobs of others too, which go on where one of ours is given up."""
+"""A session has jobs of others too, which go on where one of ours is given up, and do not count
+for it."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any, cast
 
 import pytest
@@ -59,3 +61,25 @@ def test_they_end_well(spark: Any, tmp_path: Path) -> None:
         told = others.submit(given_up)
         assert spark.sparkContext.parallelize([7], 1).map(waits).collect() == [7]
         assert "found no task that ended within 1 s" in told.result()
+
+
+@pytest.mark.slow
+def test_what_ends_of_others_is_not_ours(spark: Any) -> None:
+    """Their tasks ended, one after the other, and ours was waited for as long as they did."""
+    ours, limits = cast(Any, Endless()), Limits(tasks=2)
+    context = spark.sparkContext
+    over = Event()
+
+    def others() -> None:
+        while not over.is_set():
+            context.parallelize(range(4), 4).map(lambda _: time.sleep(0.3)).count()
+
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(others)
+        try:
+            job = context, ours, cast(LogFile, None), [Split(0, 0, 1, 1)]
+            with pytest.raises(UsageError, match="found no task that ended within 2 s"):
+                list(spark_engine.execute(*job, limits=limits))
+        finally:
+            over.set()
+        told.result()
