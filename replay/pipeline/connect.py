@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -102,9 +103,9 @@ def told_apart(url: str) -> str:
 
 
 def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
-    """A session of its own at a server, with :data:`DEFAULTS` and ``conf`` on top and this package
-    as its artifact. Raises UsageError (LR1005) where the server does not answer within ``timeout``
-    seconds, is of a release that lacks what is needed, or refuses a setting."""
+    """A session of its own at a server, with :data:`DEFAULTS` and ``conf`` on top.
+    UsageError (LR1005) where the server does not answer within ``timeout`` seconds, is of a release
+    that lacks what is needed, or refuses a setting."""
     shown = told_apart(url)
     # Its threads would start again in a child between fork and exec, and end that child.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
@@ -145,7 +146,6 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
         ) from error
     atexit.register(_end, session, channel)
     _check_release(release, shown)
-    _give_package(session)
     return session
 
 
@@ -159,10 +159,12 @@ def _check_release(release: str, shown: str) -> None:
         )
 
 
-def _give_package(session: Session) -> None:
-    """Have the tasks of a session find this package before any other."""
+def _give_package(session: Session) -> str:
+    """Have the tasks of a session find this package before any other: its archive's name."""
     with WorkFolder() as folder:
-        session.addArtifacts(str(write_archive(Path(folder))), pyfile=True)
+        archive = write_archive(Path(folder))
+        session.addArtifacts(str(archive), pyfile=True)
+    return archive.name
 
 
 def engine(
@@ -186,10 +188,9 @@ def engine_on(session: Session, travel: Travel) -> Engine:
 
     def begun() -> Session:
         _check_release(session.version, shown)
-        _give_package(session)
         return session
 
-    return _engine(begun, shown, travel, set_up=_settings)
+    return _engine(begun, shown, travel, set_up=partial(_settings, shown))
 
 
 def _engine(
@@ -201,33 +202,53 @@ def _engine(
     set_up: Callable[[Session], AbstractContextManager[None]] = nullcontext,
 ) -> Engine:
     """The engine on the session that is ``begun`` when it is needed, ``set_up`` for each job."""
-    sent: dict[str, str] = {}
 
     @cache
-    def started() -> Session:
+    def started() -> tuple[Session, _Sent]:
         session = begun()
-        for path in travel.files:
-            sent[path] = _give(session, Path(path).read_bytes())
-        return session
+        program = _give_package(session)
+        given = {path: _give(session, Path(path).read_bytes()) for path in travel.files}
+        return session, _Sent(program, given)
 
     def run(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        session = started()
+        session, sent = started()
         with set_up(session):
             yield from execute(session, server, job, log, splits, progress, sent, travel)
 
     return Engine(run, EngineName.SPARK, reason, travel.exchange, lambda: True)
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """What the tasks of a session were given: the archive of this program, and the names of files,
+    by their paths here."""
+
+    program: str
+    names: Mapping[str, str]
+
+
 @contextmanager
-def _settings(session: Session) -> Iterator[None]:
-    """Have a session of others the settings that the stages count on, for a while."""
+def _settings(server: str, session: Session) -> Iterator[None]:
+    """Have a session of others the settings that the stages count on, for a while. Raises
+    UsageError (LR1005) where the server refuses one."""
     before = {name: session.conf.get(name, None) for name in DEFAULTS}
-    for name, value in DEFAULTS.items():
-        session.conf.set(name, value)
+    ours: list[str] = []
     try:
+        for name, value in DEFAULTS.items():
+            try:
+                session.conf.set(name, value)
+            except PySparkException as error:
+                raise UsageError(
+                    "LR1005",
+                    f"found that {server} refuses {name}={value}: {_line(error)}; expected it to be"
+                    " set while a job runs",
+                    hint="Results would not fit into what the server sends at a time otherwise",
+                ) from error
+            ours.append(name)
         yield
     finally:
-        for name, value in before.items():
+        for name in ours:
+            value = before[name]
             if value is None:
                 session.conf.unset(name)
             else:
@@ -241,19 +262,20 @@ def execute(
     log: LogFile,
     splits: Sequence[Split],
     progress: Progress,
-    sent: Mapping[str, str],
+    sent: _Sent,
     travel: Travel,
 ) -> Iterator[bytes]:
     """Carry out a job as :func:`replay.pipeline.spark_engine.execute` does: the same stages, so the
     same bytes. UsageError LR1005 where no task runs, or ends, within the limits of ``travel``, or
-    where executors have other libraries than this process."""
+    where executors have other libraries than this process, or another version of it."""
     limits = travel.limits
     title = job.title
-    given = _give(session, cloudpickle.dumps((job, log, dict(sent))))  # type: ignore[no-untyped-call]
+    given = _give(session, cloudpickle.dumps((job, log, sent.names)))  # type: ignore[no-untyped-call]
     numbered = [[*range(len(splits))], [pickle.dumps(split) for split in splits]]
     table = session.createDataFrame(pa.table(numbered, schema=_SCHEMA))
 
-    here = {name: number for name, number in versions().items() if name != _SERVERS}
+    libraries = {name: number for name, number in versions().items() if name != _SERVERS}
+    here = libraries, sent.program
 
     def staged(
         there: Any, parts: int, ends: int, work: Callable[..., Iterator[BucketBlock]]
@@ -293,21 +315,22 @@ def execute(
 
 
 def _in_task(
-    libraries: Mapping[str, str],
+    here: tuple[Mapping[str, str], str],
     ends: int,
     given: str,
     work: Callable[..., Iterator[BucketBlock]],
     batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """A stage over the batches of one partition, whose results have the number ``ends``, where the
-    ``libraries`` are those of the client."""
+    """A stage over the batches of one partition, whose results have the number ``ends``; ``here``:
+    the libraries of the client, and the program that it gave to the session."""
+    libraries, program = here
 
     def begun() -> Iterator[BucketBlock]:
         job, log, sent = _given(SparkFiles.get(given))
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in sent.items()})
         return work(job, log, _pairs(batches))
 
-    return _batches(compared(libraries, ends, begun))
+    return _batches(compared(libraries, ends, begun, program=program))
 
 
 @cache

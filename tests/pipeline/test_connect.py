@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -16,11 +17,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 
 from replay.errors import UsageError
 from replay.logs import Split
 from replay.pipeline import connect, stages
 from replay.pipeline.cluster_trouble import Limits, why_failed
+from replay.pipeline.libraries import versions
 from tests.support.places import FIXTURES, ROOT
 
 
@@ -239,3 +242,47 @@ def test_a_command_on_spark_before_it_hides_no_package() -> None:
     """A command starts Spark where pandas cannot be found, to be ready sooner."""
     ended = subprocess.run([sys.executable, "-c", HIDDEN], capture_output=True, text=True)
     assert ended.stdout == "True\n", ended.stderr
+
+
+class Settings:
+    """Settings of a session, of which some are refused."""
+
+    def __init__(self, known: dict[str, str], refused: str = "") -> None:
+        self.known, self.refused = known, refused
+
+    def get(self, name: str, default: None) -> str | None:
+        return self.known.get(name, default)
+
+    def set(self, name: str, value: str) -> None:
+        if name == self.refused:
+            raise PySparkException(f"[CANNOT_MODIFY_CONFIG] Cannot modify {name}\nSee also")
+        self.known[name] = value
+
+    def unset(self, name: str) -> None:
+        del self.known[name]
+
+
+@pytest.mark.parametrize("refused", ["", *connect.DEFAULTS])
+def test_settings_of_a_session_come_back_where_one_is_refused(refused: str) -> None:
+    known = {"spark.sql.adaptive.enabled": "true"}
+    session = SimpleNamespace(conf=Settings(dict(known), refused))
+    if refused:
+        words = (
+            rf"LR1005 found that the server refuses {refused}=.*Cannot modify {refused}; expected"
+        )
+        with pytest.raises(UsageError, match=words), connect._settings("the server", session):
+            pytest.fail("there is no such session")
+    else:
+        with connect._settings("the server", session):
+            assert session.conf.known == connect.DEFAULTS
+    assert session.conf.known == known
+
+
+def test_tasks_of_another_program_are_refused() -> None:
+    """One that is installed at the server, and comes before ours."""
+    here = versions(), "logreplay-0.0.0-0.zip"
+    [batch] = connect._in_task(here, 4, "job", lambda *_: iter(()), [])
+    [(number, error)] = connect._pairs([batch])
+    assert number == 5
+    assert "LR1005 found logreplay in" in str(pickle.loads(error))
+    assert "expected that of the driver, logreplay-0.0.0-0.zip" in str(pickle.loads(error))
