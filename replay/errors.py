@@ -25,6 +25,7 @@ CODES: dict[str, str] = {
     "LR1004": "a selection names something that is not in the log",
     "LR1005": "a needed program or library cannot be started",
     "LR1006": "a file or folder cannot be written or used",
+    "LR1007": "there is no memory left",
     "LR1010": "a schema file cannot be used",
     "LR1011": "a mapping file cannot be used",
     "LR2001": "a file cannot be read",

@@ -39,6 +39,9 @@ _GARBAGE = 200_000, 20, 20
 #: Errors that say enough without the name of a file: libraries put it into their text.
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
 
+#: What Python says where there is no memory for the stack of a thread.
+_NO_THREAD = "can't start new thread"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
@@ -86,12 +89,16 @@ def _main(given: list[str]) -> int:
         except StoreError as error:
             return _fail(unreachable(error), arguments)
         except OSError as error:
+            if error.errno == errno.ENOMEM:
+                return _fail(_no_memory(), arguments)
             if error.filename is None and error.errno not in _OF_THE_DISK:
                 return _defect(error, arguments)
             return _fail(_unwritable(error), arguments)
         except KeyboardInterrupt:
             return _say_interrupted(arguments)
         except Exception as error:
+            if isinstance(error, MemoryError) or _NO_THREAD in str(error):
+                return _fail(_no_memory(), arguments)
             return _defect(error, arguments)
 
 
@@ -136,6 +143,17 @@ def _unwritable(error: OSError) -> UsageError:
         "LR1006",
         f"found {error.strerror}{place}; expected to read and write there",
         hint="Name an existing folder that you may write to, on a disk with free space",
+    )
+
+
+def _no_memory() -> UsageError:
+    return UsageError(
+        "LR1007",
+        "found no memory left for this program; expected it to have what it asks for",
+        hint=(
+            "--split-mb N reads less at once; is there a limit (ulimit -v), or does something else"
+            " use the machine's memory?"
+        ),
     )
 
 

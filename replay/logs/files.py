@@ -3,6 +3,7 @@ files in a store the ranges are read that somebody asks for."""
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shutil
@@ -55,7 +56,7 @@ def mapped(
 ) -> Bytes:
     """The bytes of a file, mapped. Of one in a store (:func:`unpacked` gives its path) nothing but
     the ranges ``start:stop`` is there, each a number or ``int64[n]``; without them all of it.
-    InputError LR2001 where it cannot be read."""
+    InputError LR2001 where it cannot be read, MemoryError where there is no room to map it."""
     try:
         if storage.is_url(path):
             stored = stored_ranges.ranges(path)
@@ -67,6 +68,8 @@ def mapped(
         status = os.stat(path)
         return _mapped(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(error.strerror) from None
         message = f"the file cannot be read on {socket.gethostname()}: {error.strerror or error}"
         where = Where(storage.unversioned(path))
         raise InputError("LR2001", message, where, _REACH) from None

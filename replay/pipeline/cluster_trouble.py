@@ -76,6 +76,18 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
     return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
 
 
+def another_runs(runs: str, master: str, differ: Sequence[str]) -> UsageError:
+    """What is said where this process has a Spark with the master ``runs`` already, and another one
+    is asked for, or settings that ``differ``."""
+    what = f" and other values of {', '.join(sorted(set(differ)))}" if differ else ""
+    return UsageError(
+        "LR1005",
+        f"found a Spark with --master {runs} in this process already; expected --master {master}"
+        f"{what}",
+        hint="A process has one Spark: run this in a process of its own",
+    )
+
+
 def _waits(master: str, seconds: int) -> dict[str, str]:
     """Settings by which a run that is given up after so many seconds without an executor does not
     wait for long before that."""
@@ -261,6 +273,9 @@ def why_failed(
                 " their machine, and to the output folder"
             ),
         )
+    memory = _no_memory(conf, text, where, title)
+    if memory is not None:
+        return memory
     large = _too_large(conf, text, title)
     if large is not None:
         return large
@@ -337,6 +352,36 @@ def _not_begun(text: str, where: str) -> UsageError | None:
         f"found that the Python of an executor{where} ended as it began: {words[-1]}; expected it"
         " to wait for tasks",
         hint=hint,
+    )
+
+
+def _no_memory(conf: Mapping[str, str], text: str, where: str, title: str) -> UsageError | None:
+    """What is said where a task, or Java, had no memory, or the system ended its process."""
+    if re.search(r"OutOfMemoryError: (?:Java heap|GC overhead)", text):
+        return UsageError(
+            "LR1007",
+            f"found no memory left for Java{where}, in the stage: {title}; expected it to have what"
+            " it asks for",
+            hint=(
+                "--conf spark.driver.memory=SIZE gives this machine's Java more, and"
+                " spark.executor.memory that of executors"
+            ),
+        )
+    if re.search(r"MemoryError|Cannot allocate memory|malloc of size \d+ failed", text):
+        found = f"no memory left for the Python of a task{where}"
+    elif re.search(r"Python worker exited unexpectedly|Python worker process terminated", text):
+        found = f"that the Python of a task{where} was ended, as it is where memory is short"
+    else:
+        return None
+    limit = conf.get("spark.executor.pyspark.memory")
+    within = f" within spark.executor.pyspark.memory, {limit}" if limit else ""
+    return UsageError(
+        "LR1007",
+        f"found {found}, in the stage: {title}; expected it to have what it asks for{within}",
+        hint=(
+            "--split-mb N reads less at once, --conf spark.executor.cores=1 runs one task of an"
+            " executor at a time; replay/docs/explanation/growth.md says what a task needs"
+        ),
     )
 
 

@@ -21,6 +21,9 @@ _GREETINGS = (
     "Picked up JAVA_TOOL_OPTIONS",
     "Picked up _JAVA_OPTIONS",
     "NOTE: Picked up JDK_JAVA_OPTIONS",
+    # of spark.executor.pyspark.memory, in each worker
+    "Setting mem limits to",
+    "Current mem limits:",
 )
 _TRACEBACK = "Traceback (most recent call last)"
 #: How the traceback of a process ends whose other side went away, or that was interrupted.
@@ -64,7 +67,7 @@ def worth_saying(lines: Iterable[str]) -> Iterator[str]:
             held = []
         elif text.startswith(_TRACEBACK):
             held = [line]
-        elif not text.startswith(_GREETINGS):
+        elif text and not text.startswith(_GREETINGS):
             yield line
     if held and not any(line.startswith(_EXPECTED) for line in held):
         yield from held

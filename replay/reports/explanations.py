@@ -36,6 +36,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Name a folder that you may write to, on a disk with free space, and run again: nothing"
         " was left half done.",
     ),
+    "LR1007": (
+        "The machine, or a limit that was set for this program or for Spark's, has less memory than"
+        " a step asks for.",
+        "Read less at once (--split-mb), raise the limit (ulimit -v, spark.driver.memory,"
+        " spark.executor.memory, spark.executor.pyspark.memory), or take a larger machine.",
+    ),
     "LR1010": (
         "The DDL file that --schema names cannot be read in the dialect of --schema-dialect.",
         "Name the right dialect with --schema-dialect (db2, soliddb, postgres …), or give"

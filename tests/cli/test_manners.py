@@ -212,6 +212,9 @@ def test_java_says_only_what_is_worth_it() -> None:
         "  File\n",
         "ValueError: a defect\n",
         'Setting default log level to "WARN".\n',
+        "\n",
+        "Current mem limits: 104857600 of max 104857600\n",
+        "\n",
         "Traceback (most recent call last):\n",
         "  File\n",
         "BrokenPipeError: [Errno 32] Broken pipe\n",
@@ -224,7 +227,6 @@ def test_java_says_only_what_is_worth_it() -> None:
         "Traceback (most recent call last):\n",
         "  File\n",
         "ValueError: a defect\n",
-        "\n",
         "During handling of the above exception, another exception occurred:\n",
         "last\n",
     ]

@@ -44,6 +44,22 @@ LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
             "LR1005",
             ["found 1.2 GiB of results", "write scripts", "maxResultSize, 1g", "memory"],
         ),
+        (
+            LOST + "PythonException: Traceback\n  File\nMemoryError: Cannot allocate memory\n",
+            "LR1007",
+            ["no memory left for the Python of a task on 10.0.0.7", "pyspark.memory, 300m. "],
+        ),
+        (LOST + "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed", "LR1007", ["--split-mb"]),
+        (
+            LOST + "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)",
+            "LR1007",
+            ["the Python of a task on 10.0.0.7 was ended, as it is where memory is short"],
+        ),
+        (
+            LOST + "java.lang.OutOfMemoryError: Java heap space",
+            "LR1007",
+            ["no memory left for Java on 10.0.0.7", "spark.driver.memory=SIZE"],
+        ),
         ("[PYTHON_VERSION_MISMATCH] 3.9 and 3.11", "LR1005", ["another Python", "3.9 and 3.11"]),
     ],
 )
@@ -84,6 +100,7 @@ def test_a_driver_that_is_elsewhere_has_no_address() -> None:
 SETTINGS = {
     "spark.driver.host": "here",
     "spark.master": "spark://m:7077",
+    "spark.executor.pyspark.memory": "300m",
 }
 
 
