@@ -24,6 +24,7 @@ from replay.logs.named import gathered
 from replay.pipeline import local
 from replay.pipeline.cluster_trouble import Limits, timeouts
 from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
+from replay.pipeline.installed_spark import installed_defaults
 from replay.pipeline.masters import is_connect, is_local
 from replay.pipeline.request import (
     Demand,
@@ -269,7 +270,7 @@ def _spark(
 ) -> Engine:
     """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
     master, conf, seconds = _master(arguments), dict(arguments.conf), None
-    travel = None
+    travel, waits = Travel(warned=_warn), dict[str, str]()
     if not is_local(master):
         seconds = arguments.executor_timeout
         limits = Limits(seconds, arguments.task_timeout)
@@ -278,7 +279,8 @@ def _spark(
             from replay.pipeline import connect
 
             return connect.engine(master, conf, travel, progress, reason)
-        conf = timeouts(master, seconds) | conf
+        waits = timeouts(master, seconds)
+    conf = waits | installed_defaults(os.environ) | conf
     from replay.pipeline.spark_engine import engine
     from replay.pipeline.spark_start import start_in_background
 

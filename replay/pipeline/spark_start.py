@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
+from pyspark import __version__ as pyspark_release
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
@@ -23,10 +25,12 @@ from replay.leftovers import lasting_folder
 from replay.machine import hidden
 from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
+    another_runs,
     check_settings,
     never_started,
     not_started,
 )
+from replay.pipeline.installed_spark import check_release
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
 from replay.pipeline.java_words import GIVES_UP, QuietPipe
@@ -43,7 +47,8 @@ _PATH = "spark.executorEnv.PYTHONPATH"
 
 def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors
-    only. Raises UsageError (LR1005) when it does not start."""
+    only. One that runs in this process already is taken where it is what is asked for. Raises
+    UsageError (LR1005) where it is not, and when none starts."""
     if os.environ.get("SPARK_REMOTE"):
         raise UsageError(
             "LR1005",
@@ -52,7 +57,12 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
             hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
         )
     check_settings(master, os.environ)
+    check_release(pyspark_release, os.environ)
     _forget_java_that_ended()
+    _end_what_stopped()
+    running = SparkContext._active_spark_context
+    if running is not None:
+        return _that_runs(running, master, conf)
     prepare_environment(master)
     travels = _beside(conf) if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -67,9 +77,8 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
         .setAll([*{**_asked(master), **java, **with_log(conf), **travels}.items()])
     )
     try:
-        _end_what_stopped()
         _start_java(settings, archive)
-        context = SparkContext.getOrCreate(settings)
+        context = SparkContext(conf=settings)
     except (PySparkException, Py4JError) as error:
         raise not_started(master, error, said_of_executors()) from error
     context.setLogLevel("ERROR")
@@ -77,7 +86,28 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     if is_kubernetes(master):
         atexit.register(_end, context)
+    _STARTED[context] = dict(conf)
     return context
+
+
+#: The context that was started here, and the settings that were asked for.
+_STARTED: WeakKeyDictionary[SparkContext, dict[str, str]] = WeakKeyDictionary()
+
+
+def _that_runs(context: SparkContext, master: str, conf: Mapping[str, str]) -> SparkContext:
+    """The context that this process has, with this package. Raises UsageError (LR1005) where it has
+    another master (of tasks on this machine any will do) or other settings: Spark would leave
+    those that were asked for aside and say nothing."""
+    ours = _STARTED.get(context)
+    has = dict(context.getConf().getAll()) if ours is None else ours
+    differ = [name for name, value in conf.items() if has.get(name) != value]
+    if ours is not None:
+        differ += ours.keys() - conf.keys()
+    runs = str(context.master)
+    local = is_local(runs)
+    if (runs != master and not (local and is_local(master))) or differ:
+        raise another_runs(runs, master, differ)
+    return context if local or ours is not None else with_package(context)
 
 
 def _of_others(record: logging.LogRecord) -> bool:
