@@ -147,8 +147,9 @@ def test_tasks_of_spark_connect_compare(
     job, given = Lengths(), tmp_path / "job"
     given.write_bytes(pickle.dumps((job, None, {})))
     blocks = [(number, pickle.dumps(split)) for number, split in enumerate(SPLITS)]
+    monkeypatch.setattr("replay.pipeline.stages.check_program", lambda name: None)
     batches = connect._in_task(
-        client, job.buckets, str(given), connect._scan, connect._batches(blocks)
+        (client, "archive"), job.buckets, str(given), connect._scan, connect._batches(blocks)
     )
     found = list(connect._pairs(batches))
     if release == "0.1.2":

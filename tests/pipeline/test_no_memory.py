@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replay.cli.main import main
+from replay.cli import main as entry
 from replay.logs import files
 from tests.support.places import ROOT
 
@@ -26,7 +26,6 @@ from tests.support.places import ROOT
     ids=repr,
 )
 def test_a_command_without_memory(
-    sakila_small: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     error: Exception,
@@ -34,11 +33,8 @@ def test_a_command_without_memory(
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(files, "mapped", fails)
-    monkeypatch.setattr("replay.pipeline.request.open_source", fails)
-    monkeypatch.setattr("replay.cli.request.open_source", fails)
-    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
-    assert main(["inspect", *log]) == 12
+    monkeypatch.setitem(entry._COMMANDS, "inspect", fails)
+    assert entry.main(["inspect", "--control", "t.ctl", "--data", "t.dat"]) == 12
     said = capsys.readouterr().err
     assert said.startswith("logreplay: LR1007 found no memory left for this program; expected")
     assert "defect" not in said
