@@ -357,7 +357,7 @@ def _not_begun(text: str, where: str) -> UsageError | None:
 
 def _no_memory(conf: Mapping[str, str], text: str, where: str, title: str) -> UsageError | None:
     """What is said where a task, or Java, had no memory, or the system ended its process."""
-    if re.search(r"OutOfMemoryError: (?:Java heap|GC overhead)", text):
+    if "OutOfMemoryError" in text:
         return UsageError(
             "LR1007",
             f"found no memory left for Java{where}, in the stage: {title}; expected it to have what"

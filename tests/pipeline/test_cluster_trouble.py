@@ -56,7 +56,7 @@ LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
             ["the Python of a task on 10.0.0.7 was ended, as it is where memory is short"],
         ),
         (
-            LOST + "java.lang.OutOfMemoryError: Java heap space",
+            LOST + "java.lang.OutOfMemoryError: Direct buffer memory",
             "LR1007",
             ["no memory left for Java on 10.0.0.7", "spark.driver.memory=SIZE"],
         ),
