@@ -259,7 +259,19 @@ def _told(arguments: argparse.Namespace) -> Told | None:
 
 
 def _master(arguments: argparse.Namespace) -> str:
-    return str(arguments.master or os.environ.get("SPARK_REMOTE") or "local[*]")
+    if arguments.master or os.environ.get("SPARK_REMOTE"):
+        return str(arguments.master or os.environ["SPARK_REMOTE"])
+    return _told_elsewhere().get("spark.master", "local[*]")
+
+
+def _told_elsewhere() -> dict[str, str]:
+    """What Spark is told beside the command line: by ``spark-submit``, which has a master, where
+    that started this process."""
+    if os.environ.get("PYSPARK_GATEWAY_PORT"):
+        from replay.pipeline.spark_start import submitted
+
+        return submitted()
+    return installed_defaults(os.environ)
 
 
 def _spark(
@@ -280,7 +292,9 @@ def _spark(
 
             return connect.engine(master, conf, travel, progress, reason)
         waits = timeouts(master, seconds)
-    conf = waits | installed_defaults(os.environ) | conf
+    elsewhere = _told_elsewhere()
+    elsewhere.pop("spark.master", None)
+    conf = waits | elsewhere | conf
     from replay.pipeline.spark_engine import engine
     from replay.pipeline.spark_start import start_in_background
 

@@ -110,6 +110,16 @@ def _that_runs(context: SparkContext, master: str, conf: Mapping[str, str]) -> S
     return context if local or ours is not None else with_package(context)
 
 
+def submitted() -> dict[str, str]:
+    """The settings of ``spark-submit``, which started Java, and this process after it. Raises
+    UsageError (LR1005) where that Java is gone."""
+    try:
+        SparkContext._ensure_initialized()
+    except (PySparkException, Py4JError, OSError) as error:
+        raise not_started("that of spark-submit", error, "") from error
+    return dict(SparkConf(_jvm=SparkContext._jvm).getAll())
+
+
 def _of_others(record: logging.LogRecord) -> bool:
     """Py4J says by the root logger, with a traceback, that Java is gone."""
     return "py4j" not in record.pathname

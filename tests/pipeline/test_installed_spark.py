@@ -3,6 +3,8 @@ process already."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,8 +13,9 @@ import pytest
 from pyspark import SparkContext
 
 from replay.errors import UsageError
-from replay.pipeline import spark_start
+from replay.pipeline import java, spark_start
 from replay.pipeline.installed_spark import check_release, installed_defaults
+from tests.support.places import ROOT
 
 FILE = """\
 # for all programs of this machine
@@ -123,3 +126,20 @@ def test_settings_that_are_not_asked_for_any_more(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(spark_start._STARTED, running, {"spark.a": "1"})
     with pytest.raises(UsageError, match=r"other values of spark\.a\."):
         spark_start.start_context("local[*]", {})
+
+
+@pytest.mark.slow
+def test_the_master_of_spark_submit_is_that_of_the_command(
+    sakila_small: Path, tmp_path: Path
+) -> None:
+    """Which said that Spark is its engine, and took ``local[*]``."""
+    program = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2x]"]
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    words = [str(ROOT / "logreplay_command.py"), "redo", *log, "--out", str(tmp_path / "out")]
+    java.prepare_environment("local")
+    run = subprocess.run([*program, *words], capture_output=True, text=True, check=False)
+    assert run.returncode == 12, run.stderr
+    assert "LR1005 Spark cannot be started" in run.stderr
+    own = ["--master", "local[1]"]
+    again = subprocess.run([*program, *words, *own], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
