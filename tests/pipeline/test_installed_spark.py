@@ -139,7 +139,7 @@ def test_the_master_of_spark_submit_is_that_of_the_command(
     java.prepare_environment("local")
     run = subprocess.run([*program, *words], capture_output=True, text=True, check=False)
     assert run.returncode == 12, run.stderr
-    assert "LR1005 Spark cannot be started" in run.stderr
+    assert "LR1005 Spark cannot be started" in run.stdout  # it takes what we say on stderr there
     own = ["--master", "local[1]"]
     again = subprocess.run([*program, *words, *own], capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
