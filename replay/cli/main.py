@@ -121,7 +121,7 @@ def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
     place = None if folder is None else at(folder)
     if isinstance(place, StoredPath):
         with run_folder(place) as own:
-            arguments.work = str(own)
+            arguments.run_folder = str(own)  # --work is what commands that are proposed name
             yield
         return
     if place is None:

@@ -69,9 +69,8 @@ def open_log(
 
 
 def _shared_folder(arguments: argparse.Namespace) -> str | None:
-    """The folder in a store that ``--work`` names; None where it names none."""
-    work = getattr(arguments, "work", None)
-    return work if work is not None and storage.is_url(work) else None
+    """The folder of this run in the store that ``--work`` names; None where it names none."""
+    return getattr(arguments, "run_folder", None)
 
 
 def request_of(

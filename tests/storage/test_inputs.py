@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -381,3 +382,20 @@ def test_names_with_blanks_and_letters_of_others() -> None:
         assert found == {name: name for name in names}
         assert set(storage.names_below(out)) == set(names)
         assert {file.name for file in storage.files_in(out)} == set(names)
+
+
+def test_commands_that_are_proposed_name_the_folder_that_was_given(
+    sakila_small: Path, tmp_path: Path, upload: Upload, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They named that of the run, which is gone by then."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "kept").write_text("of somebody else")
+    work = upload(tmp_path / "work")
+    words = ["--control", str(sakila_small / "small.ctl"), "--engine", "local", "--work", work]
+    words += ["--data", str(sakila_small / "small.dat")]
+    words += ["--table", "*.PAYMENT", "--where", "amount > 0"]
+    assert main(["history", *words]) in (0, 4)
+    said = capsys.readouterr().out
+    named = re.findall(r"--work (\S+)", said)
+    assert named
+    assert set(named) == {work}
