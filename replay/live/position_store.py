@@ -340,6 +340,15 @@ class Store:
             for row in rows
         ]
 
+    def began(self) -> UnitPosition | None:
+        """Where the first run began; None where there was none."""
+        if not self.is_there("run"):
+            return None
+        rows = self.session.query(
+            f"SELECT from_commit, from_unit FROM {self.name['run']} ORDER BY id LIMIT 1"
+        )
+        return UnitPosition.from_hex("".join(rows[0])) if rows else None
+
     def logs_read(self) -> frozenset[str]:
         """The digests of the logs that runs have read, forward or back."""
         return read_before(self.inputs_read())

@@ -235,6 +235,7 @@ class ReplayPlan:
             stored=stored,
             late=late.taken,
             notes=notes,
+            first_log=_is_first(store, extent),
         )
 
     def _plan(self, route: Route, facts: Facts, split_bytes: int) -> Plan:
@@ -378,6 +379,13 @@ def run(
         report = plan.apply(progress)
         out(str(report))
         return max(report.exit_code, plan.exit_code)
+
+
+def _is_first(store: Store, extent: LogExtent) -> bool:
+    """Whether no log from before this one was replayed into the target, as far as its history
+    tells: its first run began where the log does, or it has none."""
+    began = store.began()
+    return began is None or (extent.first is not None and began == extent.first.below.end)
 
 
 def _planned(log: LogFile, late: LateUnits, outcome: CompletedRun) -> Records:

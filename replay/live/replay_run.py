@@ -56,7 +56,8 @@ class ReplayReport:
 @dataclass(frozen=True)
 class PlannedStatements:
     """The statements of a route, made and ready to be applied: scripts with their steps. ``late``:
-    the units among those taken that came late; ``notes``: what the run notes of where it leads."""
+    the units among those taken that came late; ``notes``: what the run notes of where it leads;
+    ``first_log``: no log from before this one was replayed into the target."""
 
     plan: Plan
     tally: Tally
@@ -67,6 +68,7 @@ class PlannedStatements:
     stored: TargetPosition | None
     late: frozenset[UnitId]
     notes: RunNotes
+    first_log: bool
 
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
@@ -177,7 +179,9 @@ class ReplayRun:
     def _strategy(self, transactions: Transactions) -> Strategy:
         """The way of applying that the pace asks for."""
         plan, scripts, pace = self.statements.plan, self.statements.scripts, self.request.pace
-        strict = StrictOrder(transactions, self.request.policy, Diagnoser(plan, self.log))
+        first_log = self.statements.first_log
+        diagnoser = Diagnoser(plan, self.log)
+        strict = StrictOrder(transactions, self.request.policy, diagnoser, first_log)
         if pace.merged or pace.in_bulk:
             expected = self.statements.workload.statements
             net_changes = NetChanges(plan, self.log, self.statements.facts, expected)

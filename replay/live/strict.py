@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from replay.dependencies.unique_order import StatementPart
-from replay.errors import TargetError
+from replay.errors import TargetError, Where
 from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
 from replay.live.error_policy import ErrorPolicy, Response
 from replay.live.position_store import Store
@@ -27,8 +27,23 @@ from sqlgen.rows import Op
 #: A savepoint covers this much text.
 _WATCHED_BYTES = 32 << 10
 _HINT = (
-    "Nothing of this unit was applied. Find out who changed the row, or say what to do with --on;"
-    " then run replay again, it goes on here"
+    "Nothing of this unit was applied. Find out who changed the row, or which log in between was"
+    " not replayed, or say what to do with --on; then run replay again, it goes on here"
+)
+#: Where no log from before this one was replayed into the target.
+_FIRST_LOG = (
+    "Nothing of this unit was applied. No earlier log was replayed into this target, so it must"
+    " have had the rows as they were before this log"
+)
+_FIRST_LOG_HINT = (
+    f"{_FIRST_LOG}. If an earlier log changes them, give that one as well, with --late take: what"
+    " it has comes first. If rows were not loaded, load them. Else find out who changed the row, or"
+    " say what to do with --on; then run replay again, it goes on here"
+)
+_LATER_ROWS_HINT = (
+    f"{_FIRST_LOG}; it may have later ones. Load the earlier ones, or begin with a fresh target and"
+    " say with --at-position where its rows are from. Else find out who made the row, or say what"
+    " to do with --on; then run replay again, it goes on here"
 )
 _REFUSED_HINT = (
     "Nothing of this unit was applied. What the target refuses may be a rule that the source does"
@@ -39,15 +54,26 @@ _SERVER_HINT = (
     " does not leave out. Remove the cause; then run replay again, it goes on here"
 )
 _HINTS = {Condition.OTHER: _REFUSED_HINT, Condition.SERVER: _SERVER_HINT}
+_FIRST_LOG_HINTS = {
+    Condition.NO_ROW: _FIRST_LOG_HINT,
+    Condition.FOREIGN_KEY: _FIRST_LOG_HINT,
+    Condition.DUPLICATE_KEY: _LATER_ROWS_HINT,
+}
 
 
 class StrictOrder:
     """A strategy: applies groups in commit order. ``policy`` answers bad statements that
-    ``diagnoser`` explains."""
+    ``diagnoser`` explains. ``first_log``: no log from before this one was replayed into the
+    target."""
 
     def __init__(
-        self, transactions: Transactions, policy: ErrorPolicy, diagnoser: Diagnoser
+        self,
+        transactions: Transactions,
+        policy: ErrorPolicy,
+        diagnoser: Diagnoser,
+        first_log: bool = False,
     ) -> None:
+        self.first_log = first_log
         self.transactions, self.policy, self.diagnoser = transactions, policy, diagnoser
         self.pace = transactions.pace
         self.prepares_ahead = False
@@ -97,17 +123,20 @@ class StrictOrder:
 
     def error_of(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:
         """What stops a replay, with everything that is known about the statement."""
-        head = f"unit {unit.key.unit}, commit LRSN {unit.key.commit.hexadecimal}"
+        commit = f"commit LRSN {unit.key.commit.hexadecimal}"
         hint = _HINTS.get(bad.condition, _HINT)
+        if self.first_log and self.transactions.route.forward:
+            hint = _FIRST_LOG_HINTS.get(bad.condition, hint)
         if bad.step is None:
             assert bad.failure is not None
             reason = f"the check at the end of the unit failed: {bad.failure}"
-            return TargetError("LR4006", f"{head}: {bad.condition}: {reason}", hint=hint)
+            where = Where(unit=str(unit.key.unit))
+            return TargetError("LR4006", f"{commit}: {bad.condition}: {reason}", where, hint)
         diagnosis = self.diagnoser.diagnose(self.transactions.scripts[unit.script], bad.step)
         place = f"statement {bad.step - unit.start + 1} of {unit.count}"
         reason = bad.explained(diagnosis.op, diagnosis.table)
         lines = [
-            f"{head}, {place}: {bad.condition}: {reason}",
+            f"{commit}, {place}: {bad.condition}: {reason}",
             f"  statement: {abridged(diagnosis.statement)}",
         ]
         lines += [

@@ -298,8 +298,10 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR4006": (
         "A row that a change needs is not there, is there already, or has other values:"
-        " another program writes to the target, or it was not in the right state at the start.",
-        "logreplay history --table T --key K shows the logged versions of the row; --on chooses"
+        " another program writes to the target, or it was not in the right state at the start, such"
+        " as before a log that was not replayed.",
+        "Give an earlier log that was not replayed as well, with --late take."
+        " logreplay history --table T --key K shows the logged versions of the row; --on chooses"
         " what to do with such changes; logreplay verify compares all rows.",
     ),
     "LR4007": (

@@ -1,0 +1,82 @@
+"""A log whose rows come from an earlier log, or that meets rows of a later state: where no earlier
+log was replayed into the target, that is the likeliest reason why a change does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.logbuilder import LogBuilder
+from tests.support.servers import kinds, servers_of
+from tests.support.small_target import AFTER, TABLE, replay, run, small_target, state
+
+ROWS_FROM_BEFORE = "No earlier log was replayed into this target"
+
+
+@pytest.fixture(params=kinds("sqlite", "duckdb"))
+def empty(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a database that has the log's table, without rows."""
+    with small_target(request.param, servers_of(request, request.param)[0]) as url:
+        run(url, "DELETE FROM testown.t")
+        yield url
+
+
+def written(log: LogBuilder, folder: Path) -> list[str]:
+    folder.mkdir()
+    control, data = log.write(folder, seed=1)
+    return ["--control", str(control), "--data", str(data[0])]
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> tuple[list[str], list[str]]:
+    """Two logs that follow one another: the second changes rows that the first inserts."""
+    first, second = LogBuilder([TABLE]), LogBuilder([TABLE])
+    for number, row in enumerate([("a", "one"), ("b", "two"), ("c", "three")]):
+        first.unit(start=1000 + number, commit=2000 + number).insert(TABLE, row)
+    second.unit(start=2500, commit=3000).insert(TABLE, ("d", "four"))
+    second.unit(start=2600, commit=3100).update(TABLE, ("a", "one"), ("a", "uno"))
+    second.unit(start=2700, commit=3200).delete(TABLE, ("b", "two"))
+    return written(first, tmp_path / "first"), written(second, tmp_path / "second")
+
+
+def test_the_log_before_was_not_replayed(
+    logs: tuple[list[str], list[str]], empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says so, at a second try too, and its way out works."""
+    first, second = logs
+    for _ in range(2):
+        assert replay(second, empty) == 8
+        said = capsys.readouterr().err
+        assert "no-row" in said
+        assert ROWS_FROM_BEFORE in said
+        assert "with --late take" in said
+        assert said.partition("\n")[0].count("unit ") == 1  # the place has it
+    assert state(empty) == [("d", "four")]
+    assert replay([*first, *second], empty, "--late", "take") == 0
+    assert state(empty) == sorted([*AFTER, ("d", "four")])
+
+
+def test_the_log_before_was_replayed(
+    logs: tuple[list[str], list[str]], empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then somebody took the row away."""
+    first, second = logs
+    assert replay(first, empty) == 0
+    run(empty, "DELETE FROM testown.t WHERE k = 'a'")
+    assert replay(second, empty, "--adjoining") == 8
+    said = capsys.readouterr().err
+    assert ROWS_FROM_BEFORE not in said
+    assert "Find out who changed the row" in said
+
+
+def test_the_rows_are_of_a_later_state(
+    logs: tuple[list[str], list[str]], empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(empty, "INSERT INTO testown.t VALUES ('a', 'one')")
+    assert replay(logs[0], empty) == 8
+    said = capsys.readouterr().err
+    assert "duplicate-key" in said
+    assert ROWS_FROM_BEFORE in said
+    assert "--at-position" in said
