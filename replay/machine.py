@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+
+#: What the system says where there is no room: on a disk, within a quota or the largest size of a
+#: file.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that there is no room to write."""
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+@contextmanager
+def room_for(place: str | os.PathLike[str]) -> Iterator[None]:
+    """Have an error that says that there is no room say where, if it does not."""
+    try:
+        yield
+    except OSError as error:
+        if is_full(error) and error.filename is None:
+            error.filename = str(place)
+        raise
 
 
 def cores() -> int:

@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where
 from replay.leftovers import WorkFolder, is_left, name_of_run
+from replay.machine import is_full, room_for
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -377,6 +378,8 @@ def on_this_machine(place: Place) -> Iterator[Path]:
             else:
                 copy(place, target)
         except OSError as error:
+            if is_full(error):
+                raise
             message = f"it cannot be read: {_first_line(error)}"
             raise InputError("LR2001", message, Where(str(place)), _HINT) from None
         yield target
@@ -390,7 +393,7 @@ def same(place: str) -> str:
 
 def copy(place: str | Place, target: Path) -> None:
     """Copy a file to this machine. Raises OSError."""
-    with opened(place, whole=True) as file, target.open("wb") as here:
+    with opened(place, whole=True) as file, room_for(target), target.open("wb") as here:
         while block := file.read(_STREAMED):
             here.write(block)
 

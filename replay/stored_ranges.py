@@ -3,7 +3,6 @@ for bytes."""
 
 from __future__ import annotations
 
-import errno
 import mmap
 import os
 import sys
@@ -22,6 +21,7 @@ from replay import storage
 from replay.answers import AnsweringFile
 from replay.arrays import Bytes
 from replay.leftovers import scratch_file
+from replay.machine import is_full
 
 #: Bytes of an object that are asked for together, and at most at once; how many bytes of an object
 #: a process keeps in memory.
@@ -161,7 +161,7 @@ class _Scratch:
                 count = os.pwrite(self._file.fileno(), rest, low)
                 low, rest = low + count, rest[count:]
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if is_full(error):
                 raise _NoRoomError from error
             raise
 

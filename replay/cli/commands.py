@@ -44,6 +44,7 @@ from replay.cli.request import (
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.keys import NO_SCHEMA
+from replay.machine import room_for
 from replay.output.bundle import Bundle, check_output, write_file
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left, skipped_records
@@ -371,7 +372,7 @@ def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Nam
         names = [entry["name"] for entry in manifest.get("scripts", ())]
         names += [file["name"] for data in manifest.get("datasets", ()) for file in data["files"]]
         for name in names:
-            with (folder / name).open("rb") as file:
+            with (folder / name).open("rb") as file, room_for("standard output"):
                 shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
     return code

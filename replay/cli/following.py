@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import errno
 import json
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +19,7 @@ from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
 from replay.cli.exporting import export_of
+from replay.cli.full_disk import full_place
 from replay.cli.receivers import (
     DatabaseReceiver,
     ExportReceiver,
@@ -164,7 +162,9 @@ class Follower:
             except (LogReplayError, OSError) as error:
                 if not self._passes(error):
                     raise
-                text = str(error).partition("\n")[0] + self._full_place(error)
+                text = str(error).partition("\n")[0]
+                if isinstance(error, OSError) and error.filename is None:
+                    text += full_place(error, self.arguments)
                 code_of = str(getattr(error, "code", "LR1006"))
                 seen.errors[code_of] = seen.errors.get(code_of, 0) + 1
                 seen.last_error = text
@@ -181,20 +181,6 @@ class Follower:
         if len(needed) == len(self.receivers):
             self._tell_unneeded(needed)
         return max(codes)
-
-    def _full_place(self, error: Exception) -> str:
-        """Where an error is that the system says no place of, because a disk is full: the folder
-        that has less room, of those that are written to."""
-        if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            return ""
-        if error.filename is not None:
-            return ""
-        places = {tempfile.gettempdir(): tempfile.gettempdir()}
-        if self.arguments.export is not None:
-            out = Path(self.arguments.export).absolute()
-            there = next(path for path in (out, *out.parents) if path.is_dir())
-            places[str(self.arguments.export)] = str(there)
-        return ": " + min(places, key=lambda name: shutil.disk_usage(places[name]).free)
 
     def _is_paused(self) -> bool:
         """Whether the folder is paused; as before, where a store that is away does not tell."""

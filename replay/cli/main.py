@@ -28,7 +28,7 @@ from replay.cli.stopping import (
 )
 from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
-from replay.machine import give_back_memory, start_arrow
+from replay.machine import give_back_memory, is_full, start_arrow
 from replay.storage import StoredPath, at, run_folder, unreachable
 from sqlgen.errors import SqlgenError
 
@@ -37,7 +37,7 @@ from sqlgen.errors import SqlgenError
 #: to a twelfth of a small run.
 _GARBAGE = 200_000, 20, 20
 #: Errors that say enough without the name of a file: libraries put it into their text.
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
+_OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 #: What Python says where there is no memory for the stack of a thread.
 _NO_THREAD = "can't start new thread"
@@ -91,9 +91,9 @@ def _main(given: list[str]) -> int:
         except OSError as error:
             if error.errno == errno.ENOMEM:
                 return _fail(_no_memory(), arguments)
-            if error.filename is None and error.errno not in _OF_THE_DISK:
+            if error.filename is None and not (is_full(error) or error.errno in _OF_THE_DISK):
                 return _defect(error, arguments)
-            return _fail(_unwritable(error), arguments)
+            return _fail(_unwritable(error, arguments), arguments)
         except KeyboardInterrupt:
             return _say_interrupted(arguments)
         except Exception as error:
@@ -137,12 +137,19 @@ def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
         tempfile.tempdir = before
 
 
-def _unwritable(error: OSError) -> UsageError:
-    place = "" if error.filename is None else f": {error.filename}"
+def _unwritable(error: OSError, arguments: argparse.Namespace) -> UsageError:
+    from replay.cli.full_disk import full_place
+
+    said, hint = error.strerror, "Name an existing folder that you may write to"
+    if is_full(error) and error.errno is not None:
+        said = os.strerror(error.errno)  # libraries say more, and less of where
+        hint = "Make room there, or name a folder on a disk that has more"
+        if hasattr(arguments, "work"):
+            hint += "; --work is for temporary files"
     return UsageError(
         "LR1006",
-        f"found {error.strerror}{place}; expected to read and write there",
-        hint="Name an existing folder that you may write to, on a disk with free space",
+        f"found {said}{full_place(error, arguments)}; expected to read and write there",
+        hint=hint,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from replay.changes.settings import is_secret_setting
+from replay.machine import room_for
 from replay.targets.urls import HIDDEN, redacted, secrets_of
 from sqlgen.hidden import visible
 
@@ -32,8 +33,14 @@ class Shown:
     def write(self, text: str) -> int:
         """Write a text; its length."""
         shown = redacted(text, self._secrets)
-        self.raw.write(visible(shown, "\n\t") if self._whole else shown)
+        with room_for("standard output"):
+            self.raw.write(visible(shown, "\n\t") if self._whole else shown)
         return len(text)
+
+    def flush(self) -> None:
+        """Give what was written to whoever reads it."""
+        with room_for("standard output"):
+            self.raw.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write several."""

@@ -24,7 +24,7 @@ from replay import storage, stored_ranges
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
 from replay.logs import gzip_members
-from replay.machine import cores
+from replay.machine import cores, is_full, room_for
 
 _REACH = (
     "Every machine that runs tasks must find the log, and what was unpacked of it (--work), under"
@@ -211,11 +211,13 @@ def unpacked(
                 storage.put(_until_ended(blocks, company), place)
                 return stored_ranges.versioned(str(place))
             target = (folder or Path(".")) / name
-            with target.open("wb") as plain:
+            with room_for(target), target.open("wb") as plain:
                 for block in blocks:
                     company.take(len(block), path, target.parent)
                     plain.write(block)
     except (OSError, EOFError, zlib.error) as error:
+        if is_full(error):
+            raise
         raise InputError(
             "LR2006",
             f"the gzip file cannot be unpacked: {error}",
@@ -265,6 +267,8 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
     try:
         storage.copy(url, target)
     except OSError as error:
+        if is_full(error):
+            raise
         raise InputError("LR2001", f"the file cannot be read: {error}", Where(url)) from None
     return str(target)
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO, NoReturn, Protocol
 
 from replay.leftovers import scratch_file
+from replay.machine import is_full
 
 #: How a member begins, with the one method of compression that there is; flags that none has.
 _BEGIN, _RESERVED = b"\x1f\x8b\x08", 0xE0
@@ -284,7 +285,7 @@ class _ScratchPart:
                 count = os.pwrite(self._file.fileno(), rest, place)
                 rest, place = rest[count:], place + count
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if is_full(error):
                 return False
             raise
         self.written = place

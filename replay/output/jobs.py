@@ -37,6 +37,7 @@ from replay.decoding.hashes import unit_hash
 from replay.errors import InputError, Where
 from replay.leftovers import remove_tree
 from replay.logs import LogFile, Split
+from replay.machine import room_for
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
 from replay.output.durable import begin_to_sync
@@ -140,7 +141,8 @@ class RenderJob:
                     raise InputError("LR2001", message, Where(file=str(staging)), _SHARED) from None
                 staging = self.exchange
             else:
-                result = self._write(log, bucket, blocks, attempt)
+                with room_for(_known_to_users(staging)):
+                    result = self._write(log, bucket, blocks, attempt)
                 if not self.plan.steps:  # they are published, and not only applied
                     for file in result.files:
                         begin_to_sync(attempt / file.name)
@@ -182,6 +184,11 @@ class CopyJob(RenderJob):
         self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
     ) -> BucketResult:
         return copy_bucket(self.plan, log, bucket, blocks, folder)
+
+
+def _known_to_users(place: Path) -> Path:
+    """The folder around one of ours, whose name begins with a dot and which goes in the end."""
+    return next((one for one in place.parents if not one.name.startswith(".")), place)
 
 
 def units_to_name(plan: Plan, units: Records) -> Records:

@@ -9,7 +9,6 @@ replace.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from replay import storage
 from replay.errors import InputError, Where
+from replay.machine import is_full
 from replay.output.whole_files import problem, wrong_size
 from replay.pipeline.partition import WrittenFile
 from replay.storage import StoredPath
@@ -142,7 +142,7 @@ def _fetch(files: Sequence[tuple[StoredPath, WrittenFile]], folder: Path) -> Non
         except FileNotFoundError:
             found = wrong_size(file, None)
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if is_full(error):
                 raise
             message = f"it cannot be read: {str(error).partition(chr(10))[0]}"
             raise InputError("LR2001", message, Where(file=str(place)), _HINT) from error

@@ -11,6 +11,12 @@ from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.libraries import REFUSED, differing
 from replay.pipeline.masters import is_kubernetes
 
+#: What the system of a task says of a full disk: what, on which machine, and in which place.
+_FULL = re.compile(
+    r"(No space left on device|Disk quota exceeded|File too large)(?: on ([\w.-]+))?"
+    r"(?:: '?([^'\n]+)'?)?"
+)
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -262,9 +268,10 @@ def why_failed(
     python = _of_python(text, where)
     if python is not None:
         return python
-    full = re.search(r"(No space left on device|Disk quota exceeded)(?: on ([\w.-]+))?", text)
+    full = _FULL.search(text)
     if full is not None:
         where = f" on {full[2]}" if full[2] else where
+        where += f", writing to {full[3]}" if full[3] else ""
         return UsageError(
             "LR1006",
             f"found {full[1]}{where}, in the stage: {title}; expected to read and write there",

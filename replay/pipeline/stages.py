@@ -7,7 +7,6 @@ arrive as they were raised, and one for what is to be told of machines: :data:`O
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import pickle
@@ -23,6 +22,7 @@ from typing import Any
 
 from replay.errors import LogReplayError
 from replay.logs import LogFile, Split
+from replay.machine import is_full
 from replay.pipeline.engine import Job, ThreeStageJob, third_stage
 from replay.pipeline.libraries import check_libraries, check_program
 
@@ -233,9 +233,11 @@ def _caught(results: int, blocks: Iterator[BucketBlock], hears: Hears) -> Iterat
         hears(packed)
         yield results + 1, packed
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_full(error) or error.errno is None:
             raise
-        raise OSError(error.errno, f"{error.strerror} on {socket.gethostname()}") from None
+        place = error.filename or tempfile.gettempdir()
+        said = os.strerror(error.errno)
+        raise OSError(error.errno, f"{said} on {socket.gethostname()}: {place}") from None
 
 
 def _use_folders_of_spark() -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -800,7 +801,9 @@ def test_a_full_disk_is_no_defect(
 
     full(OSError(errno.ENOSPC, "No space left on device"))
     assert main.main(["inspect", *named]) == 12
-    assert "LR1006 found No space left on device; expected" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"LR1006 found No space left on device: {tempfile.gettempdir()} (" in said
+    assert "Make room there" in said
     full(OSError(errno.ECONNRESET, "Connection reset by peer"))
     assert main.main(["inspect", *named]) == 12
     assert "This is a defect" in capsys.readouterr().err

@@ -33,6 +33,11 @@ LOST = "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
             ["No space left on device on worker-2, in the stage: write scripts;"],
         ),
         (
+            "OSError: [Errno 122] Disk quota exceeded on worker-2: /data/a b\nat",
+            "LR1006",
+            ["Disk quota exceeded on worker-2, writing to /data/a b, in the stage"],
+        ),
+        (
             "Job aborted: ExecutorLostFailure (executor 3 exited)\nmore",
             "LR1005",
             ["gave up the stage: write scripts: ExecutorLostFailure (executor 3 exited);"],
