@@ -33,8 +33,8 @@ REASONS: tuple[str, ...] = (
     "Db2 command (CM)",
     "status change (SC)",
     "REDO set only (SQLTYPE R)",
-    "outside --from-lrsn/--until-lrsn",
-    "outside --from-time/--until-time",
+    "before the range (--from-*)",
+    "after the range (--until-*)",
     "table not selected",
     "operation not selected (--op)",
     "unit not selected (--ur)",
@@ -75,9 +75,9 @@ INCOMPLETE = 250
 
 #: The reasons that say what the user chose; the dependency graph may take such units all the same.
 #: (RI and trigger policies are none of them.)
-CHOSEN_BY = tuple(
-    range(REASON["outside --from-lrsn/--until-lrsn"], REASON["caused by RI (--ri skip)"])
-)
+CHOSEN_BY = tuple(range(REASON["before the range (--from-*)"], REASON["caused by RI (--ri skip)"]))
+#: Positions, times and marks limit a range; where a run goes on, so does what was taken before.
+BEFORE_RANGE, AFTER_RANGE = "before the range (--from-*)", "after the range (--until-*)"
 UNSATISFIED = "does not satisfy --where"
 #: The reason of records of other tables.
 OTHER_TABLE = "table not selected"
@@ -387,16 +387,12 @@ def _leave_uncommitted(envelope: Envelope, leave: Leave) -> None:
 def _leave_by_range(selection: Selection, envelope: Envelope, leave: Leave) -> None:
     if selection.from_position or selection.until_position:
         commit = envelope.commit()
-        leave(
-            beyond(commit, selection.from_position, selection.until_position),
-            "outside --from-lrsn/--until-lrsn",
-        )
+        leave(_less(commit, selection.from_position), BEFORE_RANGE)
+        leave(_greater(commit, selection.until_position), AFTER_RANGE)
     if selection.from_time or selection.until_time:
         time = envelope.commit_time()
-        leave(
-            beyond(time, selection.from_time, selection.until_time),
-            "outside --from-time/--until-time",
-        )
+        leave(_less(time, selection.from_time), BEFORE_RANGE)
+        leave(_greater(time, selection.until_time), AFTER_RANGE)
 
 
 def beyond(values: Bytes, low: bytes | None, high: bytes | None) -> Mask:

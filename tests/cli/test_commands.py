@@ -303,10 +303,10 @@ def test_one_unit(small: list[str], tmp_path: Path) -> None:
         (
             ["--authid", "CLERK*", "--from-time", "2030-01-01"],
             4,
-            "outside --from-time/--until-time leaves out 297 records",
+            "before the range (--from-*) leaves out 297 records",
         ),
-        (["--until-time", "2001-01-01"], 4, "outside --from-time/--until-time leaves out 297"),
-        (["--until-lrsn", "0" * 20], 4, "outside --from-lrsn/--until-lrsn leaves out 297"),
+        (["--until-time", "2001-01-01"], 4, "after the range (--until-*) leaves out 297"),
+        (["--until-lrsn", "0" * 20], 4, "after the range (--until-*) leaves out 297"),
         (["--table", "*.FILM", "--op", "truncate"], 4, "operation not selected (--op) leaves out"),
         (["--table", "*.FILM", "--where", "film_id = -1"], 4, "does not satisfy --where leaves"),
         (["--exclude-table", "*"], 4, "--exclude-table * leaves out 297 records"),

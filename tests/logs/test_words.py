@@ -53,5 +53,5 @@ def test_a_history_of_another_family_says_why_in_its_words(
     assert main(["redo", *source, *late]) == 4
     printed = capsys.readouterr()
     said = printed.out + printed.err
-    assert "outside --from-position/--until-position" in said
+    assert "before the range (--from-*)" in said
     assert "lrsn" not in said.lower()

@@ -131,7 +131,7 @@ def test_only_what_is_selected(tmp_path: Path, capsys: pytest.CaptureFixture[str
     printed = capsys.readouterr()
     assert "ALTER" not in printed.out
     assert "TABLE" not in printed.out
-    assert "warning: nothing is left to be written: outside --from-lrsn" in printed.err
+    assert "warning: nothing is left to be written: after the range (--until-*)" in printed.err
     assert "the log goes from commit position" in printed.err
     ends = ["--from-lrsn", "F" * 20, "--until-lrsn", "0" * 20]
     assert main(["ddl", *log, "--changes", "undo", *ends]) == 12
