@@ -177,8 +177,9 @@ def _described(unit: UnitId, verdict: Verdict) -> dict[str, str]:
     return {"unit": str(unit), "reason": str(verdict)}
 
 
-def balance_text(tally: Tally, emitted: str = "statements") -> str:
-    """The balance sheet for the terminal. ``emitted`` is what changes became."""
+def balance_text(tally: Tally, emitted: str = "statements", note: str = "") -> str:
+    """The balance sheet for the terminal. ``emitted`` is what changes became; ``note`` says more of
+    these."""
     lines = [("log records read", tally.read), ("  emitted", tally.emitted)]
     lines += [(f"  skipped: {reason}", count) for reason, count in sorted(tally.skipped.items())]
     lines.append(("  quarantined with their unit", tally.quarantined))
@@ -192,5 +193,5 @@ def balance_text(tally: Tally, emitted: str = "statements") -> str:
             f"THE SHEET DOES NOT CLOSE: {tally.read:,} read, {tally.outcomes:,} accounted for. Do"
             " not use this output; report it."
         )
-    text.append(f"{tally.statements:,} {emitted} in {tally.units:,} units of recovery")
+    text.append(f"{tally.statements:,} {emitted} in {tally.units:,} units of recovery{note}")
     return "\n".join(text)

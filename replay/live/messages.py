@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from replay.changes.balance import Tally, balance_text
 from replay.changes.position import UnitId, UnitPosition
+from replay.changes.selection import AFTER_RANGE, BEFORE_RANGE
 from replay.live.pace import Pace
 from replay.live.position_store import Run
 from replay.live.route import Route, Workload
@@ -36,16 +39,20 @@ def plan_lines(
     """What is to be done. ``url`` is the target without what must stay secret."""
     yield f"Replay of {log.source} into {url}"
     yield f"Way: {route}"
-    yield (
-        f"{workload.units:,} units of recovery with {workload.statements:,} statements are to be"
-        f" {'applied' if route.forward else 'taken back'}:"
-    )
+    verb = "applied" if route.forward else "taken back"
+    if workload.units:
+        yield (
+            f"{workload.units:,} units of recovery with {workload.statements:,} statements are to"
+            f" be {verb}:"
+        )
+    else:
+        yield f"Nothing is to be {verb}"
     tables = changes_by_table(log, workload.changes)
     width = max([len(name) for name in tables] or [0])
     for name, counts in tables.items():
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
         yield f"  {name:<{width}}  {kinds}"
-    yield balance_text(tally)
+    yield _balance(log, route, workload, tally)
     for unit, reason in islice(tally.quarantined_units.items(), LINES):
         yield f"set aside: unit {UnitId(unit)}: {reason}"
     if len(tally.quarantined_units) > LINES:
@@ -67,6 +74,26 @@ def plan_lines(
             " each row. The states between are never in the target; old values are checked for what"
             " is different in the end"
         )
+
+
+def _balance(log: LogFile, route: Route, workload: Workload, tally: Tally) -> str:
+    """The balance sheet of a route, which begins and ends at positions that no user gave: what is
+    left out because of them, and what became statements and is not on it."""
+    if route.forward:
+        before, after, beside = "in the target already", AFTER_RANGE, "in the target already"
+    else:
+        before, after, beside = "stays in the target", "not in the target", "not in the target"
+    said = {log.in_words(BEFORE_RANGE): before, log.in_words(AFTER_RANGE): after}
+    skipped: Counter[str] = Counter()
+    for reason, count in tally.skipped.items():
+        skipped[said.get(reason, reason)] += count
+    note = ""
+    if workload.beside:
+        note = (
+            f", of which {workload.statements_beside:,} statements in {workload.beside:,} units are"
+            f" {beside}"
+        )
+    return balance_text(replace(tally, skipped=skipped), note=note)
 
 
 def estimate(dialect: str, statements: int, runs: Sequence[Run], seconds: float) -> str:
@@ -97,10 +124,13 @@ def report_lines(
     """What was done. ``loaded``: the changes that came in together; ``sequences``: those that were
     moved, and to where."""
     verb = "applied" if forward else "taken back"
-    yield (
-        f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
-        f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
-    )
+    if committed.units:
+        yield (
+            f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
+            f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
+        )
+    else:
+        yield f"Nothing was {verb}"
     if pace.in_bulk:
         yield f"{loaded:,} changes came in together, the others one by one"
     if pace.merged:

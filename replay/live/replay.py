@@ -206,7 +206,8 @@ class ReplayPlan:
         plan, tally = outcome.plan, outcome.tally
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
-        self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
+        if workload.statements:
+            self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)
         built = taken_by_flags(outcome, log, engine)
         warnings += flags_alone(plan, described(built) if built else None)

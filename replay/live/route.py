@@ -76,10 +76,14 @@ class UnitGroup:
 
 @dataclass
 class Workload:
-    """What lies on a route: units, statements, and changes by (table version, kind)."""
+    """What lies on a route: units, statements, and changes by (table version, kind). ``beside`` and
+    ``statements_beside``: units of the same scripts that the target has already (forward) or does
+    not have (backward)."""
 
     units: int = 0
     statements: int = 0
+    beside: int = 0
+    statements_beside: int = 0
     changes: Counter[tuple[int, int]] = field(default_factory=Counter)
 
 
@@ -125,6 +129,9 @@ class Route:
                 taken = self._takes(keys)
                 workload.units += int(taken.sum())
                 workload.statements += int((stops - starts)[taken].sum())
+                beside = ~taken & self._ends_behind(keys)
+                workload.beside += int(beside.sum())
+                workload.statements_beside += int((stops - starts)[beside].sum())
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
                 for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                     run = int(starts[first]), int(stops[behind - 1])
@@ -200,13 +207,17 @@ class Route:
         taken: Mask
         if self.forward:
             taken = (beyond | late) & ~np.isin(keys, _column(self.ahead, UNIT_POSITION))
-            if self.last is not None:
-                taken &= compare(both, self.last) <= 0
-            return taken
+            return taken & self._ends_behind(keys)
         taken = ~beyond & ~late
         if self.until is not None:
             taken &= compare(both[:, : POSITION.itemsize], self.until) > 0
         return taken
+
+    def _ends_behind(self, keys: Records) -> Mask:
+        """Which units lie before where a way forward ends."""
+        if not self.forward or self.last is None:
+            return np.ones(len(keys), bool)
+        return compare(octets(keys), self.last) <= 0
 
     def _after(
         self, last: UnitPosition, following: UnitPosition | None, before: UnitPosition
