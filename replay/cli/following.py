@@ -118,14 +118,16 @@ class Follower:
         return EXIT_OK
 
     def tell(self, event: str, **facts: Any) -> None:
-        """Say what happened: a line of text, or of JSON, which has lists too."""
+        """Say what happened: a line of text, or of JSON, which has lists too. Why (``because``) is
+        a sentence, and stands alone in text."""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         if self.arguments.log_json:
             print(json.dumps({"time": now, "event": event, **facts}), flush=True)
             return
+        why = facts.pop("because", None)
         plain = {name: value for name, value in facts.items() if not isinstance(value, list)}
         told = ", ".join(f"{name} {value}" for name, value in plain.items() if value is not None)
-        print(f"{now} {event}" + (f": {told}" if told else ""), flush=True)
+        print(f"{now} {event}" + "".join(f": {one}" for one in (told, why) if one), flush=True)
 
     def _tell_of(self, receiver: Receiver, event: str, **facts: Any) -> None:
         """Say what happened to one of several receivers, which is named then."""
@@ -330,7 +332,8 @@ class Follower:
         """Compare the target with what it must hold, when all that arrived is applied."""
         arguments, found = self.arguments, self._look()
         if (without := _without_logs(self.folder, found)) is not None:
-            raise UsageError("LR1004", f"{without}; expected all that the target was replayed from")
+            expected = "expected all that the target was replayed from"
+            raise UsageError("LR1004", f"found no log: {without}; {expected}")
         named = named_logs(arguments, found.pairs, found.log)
         demand = Demand(options=options_of(named), continued=True)
         with WorkFolder() as scratch:
@@ -350,7 +353,7 @@ class Follower:
     def _tell_cut_over_waits(self) -> None:
         """Say once which files a cut-over waits for, that are not whole."""
         waiting = self._look().waiting if self.seen.waiting else []
-        because = f"the cut-over waits: {_what_waits(waiting)}" if waiting else None
+        because = f"before the cut-over, {_what_waits(waiting)}" if waiting else None
         if because is not None and because != self._waited_for:
             self.tell("waiting", because=because)
         self._waited_for = because
@@ -361,8 +364,8 @@ def _without_logs(folder: str, found: Arrived) -> str | None:
     if found.pairs or found.log:
         return None
     if not found.waiting:
-        return f"found no log in {folder}: no file of one is there yet (or the name is mistyped)"
-    return f"found no log in {folder}: {_what_waits(found.waiting)}"
+        return f"no file of a log is in {folder} yet (or the name is mistyped)"
+    return f"in {folder} {_what_waits(found.waiting)}"
 
 
 def _what_waits(waiting: Sequence[str]) -> str:

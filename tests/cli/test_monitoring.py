@@ -105,7 +105,7 @@ def test_a_folder_without_a_log_says_so(site: Site) -> None:
         assert follower.run() == 0
         state = json.loads(fetched(monitor, "/health"))
         assert state["status"] == "ok"
-        assert "no file of one is there" in state["without_logs"]
+        assert "no file of a log is in" in state["without_logs"]
         site.arrive(0, range(3))
         assert follower.run() == 0
         assert json.loads(fetched(monitor, "/health"))["without_logs"] is None
