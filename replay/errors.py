@@ -184,6 +184,11 @@ def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:
         ) from error
 
 
+def cut_to(text: str, most: int) -> str:
+    """A text of at most so many characters, the last of which says that it went on."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def first_finding_error(finding: Finding) -> InputError:
     """The exception that ``--strict`` raises for the first finding."""
     return InputError(

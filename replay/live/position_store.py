@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from replay.arrays import Records
 from replay.changes.position import Position, UnitId, UnitPosition
-from replay.errors import Refusal, TargetError
+from replay.errors import LogReplayError, Refusal, TargetError, Where, cut_to
 from replay.live import own_tables
 from replay.pipeline.late import read_before
 from replay.pipeline.taken import KEPT, Pool, TakenUnits
@@ -35,6 +35,8 @@ _PENDING_LOGS = "pending_logs"
 _REACHES = "reaches"
 #: So many lines of history are read at a time.
 _PAGE = 64
+#: Characters that our table has for what became of a run.
+_OUTCOME = 200
 #: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
 _SECONDS = 19
 
@@ -101,6 +103,15 @@ def digest_of(options: Mapping[str, Any]) -> str:
     return hashlib.sha256(
         json.dumps(options, sort_keys=True, ensure_ascii=False).encode()
     ).hexdigest()
+
+
+def outcome_of(error: LogReplayError) -> str:
+    """What the history has of an error that ended a run: its first line; of a long one, without
+    the place but for the unit."""
+    said = str(error).partition("\n")[0]
+    if len(said) > _OUTCOME:
+        said = str(replace(error, where=Where(unit=error.where.unit))).partition("\n")[0]
+    return said
 
 
 class Store:
@@ -321,7 +332,8 @@ class Store:
             f"UPDATE {self.name['run']} SET ended_at = CURRENT_TIMESTAMP, outcome = %s, units = %s,"
             " statements = %s, seconds = %s WHERE id = %s"
         )
-        self.session.execute(statement, (outcome[:200], units, statements, seconds, number))
+        short = cut_to(outcome, _OUTCOME)
+        self.session.execute(statement, (short, units, statements, seconds, number))
 
     def runs(self, latest: int) -> list[Run]:
         """The latest lines of history, newest first."""

@@ -18,7 +18,13 @@ from replay.live.merged import MergedChanges
 from replay.live.messages import report_lines
 from replay.live.net_changes import NetChanges
 from replay.live.parallel import ParallelSessions, Partitioner, SessionPool
-from replay.live.position_store import RunNotes, Store, TargetPosition, rejected_units
+from replay.live.position_store import (
+    RunNotes,
+    Store,
+    TargetPosition,
+    outcome_of,
+    rejected_units,
+)
 from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_moved
 from replay.live.replay_request import ReplayRequest
 from replay.live.rights import changed_versions
@@ -264,7 +270,7 @@ class ReplayRun:
     def _fail(self, transactions: Transactions, error: LogReplayError, seconds: float) -> None:
         """Complete the line of history with what ended the run. When the database is gone, the line
         stays open, and status calls the run interrupted."""
-        outcome = str(error).partition("\n")[0]
+        outcome = outcome_of(error)
         committed = transactions.committed
         with suppress(TargetError):
             Store(transactions.session()).end_run(

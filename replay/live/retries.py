@@ -34,7 +34,7 @@ from replay.leftovers import WorkFolder
 from replay.live.diagnosis import Diagnoser
 from replay.live.error_policy import ErrorPolicy, Response
 from replay.live.messages import LINES, moved_lines
-from replay.live.position_store import Reject, Store, TargetPosition
+from replay.live.position_store import Reject, Store, TargetPosition, outcome_of
 from replay.live.preflight import (
     check_identity,
     identity_of,
@@ -368,7 +368,7 @@ class Retries:
         except ConnectionLost:  # the line of history stays open: the run was interrupted
             raise
         except LogReplayError as error:
-            outcome, seconds = str(error).partition("\n")[0], time.perf_counter() - began
+            outcome, seconds = outcome_of(error), time.perf_counter() - began
             with suppress(TargetError):
                 store = Store(transactions.session())
                 store.end_run(run, outcome, 0, done + overwritten, seconds)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from replay.errors import cut_to
 from replay.pipeline.task_events import PARTS, TaskEvent, Told
 
 #: Tasks of a stage that are looked at, and characters of an error that are told.
@@ -76,5 +77,5 @@ def reason(text: str) -> str:
     begins = [at for at, line in enumerate(lines) if "Traceback (most recent call last)" in line]
     if begins:
         behind = (line for line in lines[begins[-1] + 1 :] if not line[0].isspace())
-        return next(behind, lines[0])[:_SHOWN]
-    return lines[0][:_SHOWN]
+        return cut_to(next(behind, lines[0]), _SHOWN)
+    return cut_to(lines[0], _SHOWN)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from replay.errors import TargetError, Where, optional_library
+from replay.errors import TargetError, Where, cut_to, optional_library
 from replay.targets import ConnectionLost, Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.states import state_tables
@@ -80,7 +80,7 @@ def run_scripts(url: str, scripts: Iterable[Path]) -> None:
             check=False,
         )
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()[:2000]
+            said = cut_to(done.stderr.decode("utf-8", "replace").strip(), 2000)
             code = "LR4003" if done.returncode == _NO_CONNECTION else "LR4001"
             raise TargetError(
                 code,

@@ -149,6 +149,7 @@ def test_what_spark_says_of_a_task() -> None:
     assert reason(lost) == lost.strip()
     assert reason("") == ""
     assert len(reason("y" * 9000)) == 500
+    assert reason("y" * 9000).endswith("y…")
 
 
 def test_a_line_of_a_task_that_failed(capsys: pytest.CaptureFixture[str]) -> None:

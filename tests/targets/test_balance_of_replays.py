@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.cli.main import main
 from tests.support.logbuilder import LogBuilder, lrsn, rba
 from tests.support.servers import servers_of
 from tests.support.small_target import TABLE, replay, run, small_target
@@ -81,3 +82,18 @@ def test_a_target_on_its_way(
     said = capsys.readouterr().out
     assert sheet(said)["skipped: stays in the target"] == 1
     assert "3 units and 3 statements taken back" in said
+
+
+def test_the_history_of_runs_says_why_one_ended(
+    log: list[str], empty: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the place of the change is long."""
+    run(empty, "INSERT INTO testown.t VALUES ('k1', 'v')")
+    assert replay(log, empty) == 8
+    capsys.readouterr()
+    assert main(["status", "--to", empty]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "LR4006 unit 000000001234567" in said
+    assert "duplicate-key: the insert in TESTOWN.T failed" in said
+    assert str(tmp_path) not in said
+    assert ", 1 units, 1 statements" in said
