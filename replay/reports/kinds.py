@@ -102,6 +102,11 @@ def shaped(report: Report, options: ReportOptions, more: Sequence[str] = ()) -> 
 # -- counts
 # -------------------------------------------------------------------------------------------------
 
+#: What scripts have fewer of than a count of headers, which do not tell it.
+_AS_LOGGED = (
+    "all changes count as logged; scripts have no statement for an update that changes nothing, and"
+    " no unit that has nothing else"
+)
 _COUNTS = ("units", "inserts", "updates", "deletes", "other", "rolled_back", "bytes")
 
 
@@ -131,7 +136,9 @@ def activity(
         totals |= _span(headers)
     title = f"{kind}: changes by {', '.join(map(str, dims))}"
     reason = "" if rows else "nothing found: the selection takes no change of this log"
-    return shaped(Report(kind, title, columns, rows, totals, (), tuple(warnings), reason), options)
+    notes = (_AS_LOGGED,) if totals.get("updates") else ()
+    report = Report(kind, title, columns, rows, totals, notes, tuple(warnings), reason)
+    return shaped(report, options)
 
 
 def _span(headers: HeaderFacts) -> dict[str, Any]:

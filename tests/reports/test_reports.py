@@ -82,6 +82,20 @@ def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> No
         log.report("summary", where="customer_id = 1")
 
 
+def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Path) -> None:
+    """An update that changes nothing is a change of the log, and no statement; units of the log
+    that have nothing else are not in the script."""
+    bundle = log.select().redo().write(tmp_path / "out")
+    everything = log.report("summary")
+    changes = sum(everything.totals[name] for name in ("inserts", "updates", "deletes"))
+    assert changes > bundle.tally.statements
+    assert everything.totals["units"] > bundle.tally.units
+    (note,) = everything.notes
+    assert "no statement for an update that changes nothing" in note
+    assert log.report("activity").notes == everything.notes
+    assert not log.report("summary", ops="insert").notes
+
+
 def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> None:
     mine = [c for c in changes if c["table"] == "SAKILA.CUSTOMER" and c["authid"] == "CLERK1"]
     audit = log.report("audit", "CUSTOMER", authids="CLERK1")
