@@ -23,7 +23,7 @@ from replay.targets import (
     TableFacts,
     Transient,
 )
-from replay.targets.duckdb_facts import columns_of, table_facts
+from replay.targets.duckdb_facts import TableColumn, columns_of, table_facts
 from replay.targets.states import file_of, no_roles, no_server, state_tables, statements_of
 from replay.targets.urls import public_url
 
@@ -321,8 +321,8 @@ class DuckdbSession:
 
     def definition(self, schema: str, table: str) -> list[str]:
         columns = [
-            f"{_name(name)} {kind}{'' if null else ' NOT NULL'}"
-            for name, kind, null, _ in self._columns(schema, table)
+            f"{_name(column.name)} {column.kind}{'' if column.nullable else ' NOT NULL'}"
+            for column in self._columns(schema, table)
         ]
         facts = self.facts(schema, table)
         keys = () if facts is None else facts.unique_keys
@@ -339,7 +339,7 @@ class DuckdbSession:
         return [name for (name,) in self.query(_TABLES, (schema,))]
 
     def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        kinds = {name: kind for name, kind, _, _ in self._columns(schema, table)}
+        kinds = {column.name: column.kind for column in self._columns(schema, table)}
         texts = ", ".join(
             f"'\\x' || lower(hex({_name(name)})) AS {_name(name)}"
             if kinds[name] == "BLOB"
@@ -358,7 +358,7 @@ class DuckdbSession:
     def load(self, into: str, schema: str, table: str, path: Path) -> int:
         """Insert the rows of a state's file; the number of rows. TargetError (LR4002) when the
         table or a column does not exist."""
-        kinds = {name: kind for name, kind, _, _ in self._columns(schema, table)}
+        kinds = {column.name: column.kind for column in self._columns(schema, table)}
         source = (
             "read_csv(%s, header = true, all_varchar = true, nullstr = '\\N', quote = '\"', escape"
             " = '\"', allow_quoted_nulls = false)"
@@ -412,8 +412,8 @@ class DuckdbSession:
             else None
         )
 
-    def _columns(self, schema: str, table: str) -> list[tuple[str, str, bool, bool]]:
-        """(name, type, whether it may be null, whether it is computed) in order."""
+    def _columns(self, schema: str, table: str) -> list[TableColumn]:
+        """The columns of a table in order."""
         return columns_of(self.query, schema, table)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind
@@ -29,25 +29,36 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
         if (names := _index_columns(text, columns))
     ]
     return TableFacts(
-        tuple(column for column, *_ in columns),
-        tuple(column for column, _, _, generated in columns if generated),
+        tuple(column.name for column in columns),
+        tuple(column.name for column in columns if column.computed),
         unique_keys=tuple(tuple(names) for (names,) in unique_keys),
-        types=tuple(kind for _, kind, _, _ in columns),
-        holdings=tuple(holding_of(kind, "duckdb") for _, kind, _, _ in columns),
+        types=tuple(column.kind for column in columns),
+        holdings=tuple(holding_of(column.kind, "duckdb") for column in columns),
         hazards=tuple(_hazards(query, schema, table, columns)),
     )
 
 
-def columns_of(query: Query, schema: str, table: str) -> list[tuple[str, str, bool, bool]]:
-    """(name, type, whether it may be null, whether it is computed) in order."""
+class TableColumn(NamedTuple):
+    """A column: its name and type, whether it may be null, whether it has a default, and whether it
+    is computed."""
+
+    name: str
+    kind: str
+    nullable: bool
+    defaulted: bool
+    computed: bool
+
+
+def columns_of(query: Query, schema: str, table: str) -> list[TableColumn]:
+    """The columns of a table in order."""
     return [
-        (column, kind, null == "YES", generated == "ALWAYS")
-        for column, kind, null, generated in query(_COLUMNS, (schema, table))
+        TableColumn(column, kind, null == "YES", default is not None, generated == "ALWAYS")
+        for column, kind, null, default, generated in query(_COLUMNS, (schema, table))
     ]
 
 
 def _hazards(
-    query: Query, schema: str, table: str, columns: Sequence[tuple[str, str, bool, bool]]
+    query: Query, schema: str, table: str, columns: Sequence[TableColumn]
 ) -> Iterator[Hazard]:
     if query(_VIEW, (schema, table)):
         yield Hazard(HazardKind.NO_TABLE, "a view")
@@ -55,14 +66,15 @@ def _hazards(
     if query(_KNOWS_TRIGGERS):  # DuckDB 2.0 and later
         for (trigger,) in query(_TRIGGERS, (schema, table)):
             yield Hazard(HazardKind.TRIGGER, trigger)
-    for column, _, _, generated in columns:
-        if generated:
-            yield Hazard(HazardKind.GENERATED, "an expression", column)
-        if column.lower() == "rowid":
+    for column in columns:
+        if column.computed:
+            yield Hazard(HazardKind.GENERATED, "an expression", column.name)
+        elif not (column.nullable or column.defaulted):
+            yield Hazard(HazardKind.REQUIRED, "NOT NULL", column.name)
+        if column.name.lower() == "rowid":
             yield Hazard(HazardKind.NO_ROW_ID, "a column of it is called rowid")
-    for (column,) in query(_REQUIRED, (schema, table)):
-        yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
-    yield from _comparisons(query, schema, table, [c for c, kind, *_ in columns if kind in _TEXTS])
+    texts = [column.name for column in columns if column.kind in _TEXTS]
+    yield from _comparisons(query, schema, table, texts)
 
 
 def _comparisons(query: Query, schema: str, table: str, columns: list[str]) -> Iterator[Hazard]:
@@ -79,9 +91,9 @@ def _comparisons(query: Query, schema: str, table: str, columns: list[str]) -> I
                 yield Hazard(HazardKind.COMPARISON, what, column)
 
 
-def _index_columns(text: str, columns: Sequence[tuple[Any, ...]]) -> list[str]:
+def _index_columns(text: str, columns: Sequence[TableColumn]) -> list[str]:
     """The columns of an index's expressions ``[a, "B"]``; none when one is not a column."""
-    known = {column for column, *_ in columns}
+    known = {column.name for column in columns}
     names = [part.strip().strip("'").strip('"') for part in re.sub(r"^\[|\]$", "", text).split(",")]
     return names if set(names) <= known else []
 
@@ -92,13 +104,9 @@ def name(*names: str) -> str:
 
 
 _TEXTS = ("VARCHAR",)
-_COLUMNS = """SELECT column_name, data_type, is_nullable, is_generated FROM
+_COLUMNS = """SELECT column_name, data_type, is_nullable, column_default, is_generated FROM
 information_schema.columns
 WHERE table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY
-ordinal_position"""
-_REQUIRED = """SELECT column_name FROM information_schema.columns WHERE is_nullable = 'NO' AND
-column_default IS NULL AND coalesce(is_generated, '') <> 'ALWAYS'
-AND table_catalog = current_database() AND table_schema = %s AND table_name = %s ORDER BY
 ordinal_position"""
 _KEYS = """SELECT constraint_column_names FROM duckdb_constraints()
 WHERE schema_name = %s AND table_name = %s AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
