@@ -8,6 +8,7 @@ import re
 import shlex
 
 from replay.changes.choices import EngineName
+from replay.pipeline.masters import told_apart
 
 #: A unit of recovery in a message.
 _UNIT = re.compile(r"\b(?:unit (?=[0-9A-F]{20})|URID=)?([0-9A-F]{20}/\d+)")
@@ -37,8 +38,7 @@ def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ..
     if getattr(arguments, "engine", EngineName.AUTO) != EngineName.AUTO:
         words += ["--engine", arguments.engine]
     if getattr(arguments, "master", None):
-        # What follows the address of a server of Spark Connect may be a token.
-        words += ["--master", arguments.master.partition(";")[0]]
+        words += ["--master", told_apart(arguments.master)]
     if getattr(arguments, "work", None):
         words += ["--work", arguments.work]
     return tuple(words)

@@ -37,6 +37,7 @@ from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
 from replay.pipeline.libraries import versions
 from replay.pipeline.local import READING, Progress, read_size, silent
+from replay.pipeline.masters import told_apart
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.stages import (
     OTHERS,
@@ -95,11 +96,6 @@ def _look_again() -> None:
     for name in [*sys.modules]:
         if name.split(".")[:2] == ["pyspark", "testing"]:
             del sys.modules[name]
-
-
-def told_apart(url: str) -> str:
-    """The URL without its parameters, one of which may be a token."""
-    return url.partition(";")[0].rstrip("/")
 
 
 def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
