@@ -7,12 +7,16 @@ quarantine and the balance sheet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import islice
 from types import ModuleType
 
 from sqlgen.errors import CodedError
 
+#: So many of several things are named in a message.
+NAMED = 20
 #: Exit codes of every command.
 EXIT_OK, EXIT_WARNING, EXIT_ERROR, EXIT_UNUSABLE = 0, 4, 8, 12
 
@@ -187,6 +191,12 @@ def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:
 def cut_to(text: str, most: int) -> str:
     """A text of at most so many characters, the last of which says that it went on."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def some_of(things: Iterable[object], count: int, between: str = ", ") -> str:
+    """The first of ``count`` things, and how many more there are: ``A, B and 3 more``."""
+    more = f" and {count - NAMED:,} more" if count > NAMED else ""
+    return between.join(map(str, islice(things, NAMED))) + more
 
 
 def first_finding_error(finding: Finding) -> InputError:

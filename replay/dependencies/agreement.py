@@ -47,7 +47,7 @@ from replay.dependencies.passes import (
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRole, WriteSets
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, some_of
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
 from replay.pipeline.range_walk import splits_of
@@ -60,8 +60,6 @@ from sqlgen.constraints import Constraints
 CONTRADICTION = "LR2036"
 #: Findings of a bucket that are kept, and those that are shown.
 _KEPT, SHOWN = 1000, 100
-#: Units that lack records that are named.
-_NAMED = 20
 
 _FOUND = {
     Contradiction.ROW_THERE: ("an insert of a row that is there", "no row with this key"),
@@ -138,12 +136,8 @@ class Agreement:
         ]
         lines += [f"warning: {warning}" for warning in self.warnings]
         if self.incomplete:
-            named = ", ".join(map(str, self.incomplete[:_NAMED]))
-            more = len(self.incomplete) - _NAMED
-            lines.append(
-                f"{len(self.incomplete):,} units lack records: {named}"
-                + (f" and {more:,} more" if more > 0 else "")
-            )
+            count = len(self.incomplete)
+            lines.append(f"{count:,} units lack records: {some_of(self.incomplete, count)}")
         lines += map(str, self.findings)
         if self.count > len(self.findings):
             lines.append(f"… {self.count - len(self.findings):,} more contradictions")

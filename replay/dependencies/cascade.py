@@ -41,13 +41,10 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.errors import Refusal
+from replay.errors import Refusal, some_of
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder
 from sqlgen.dialects import profile_named
-
-#: Dependents named in a message; the manifest and ``whatif`` name all.
-_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -270,15 +267,8 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     """
     decisions = plan.decisions or UnitDecisions()
     if mode == "none" and dependents.conflicts:
-        named = "; ".join(map(str, dependents.conflicts[:_NAMED]))
-        more = (
-            f" and {len(dependents.conflicts) - _NAMED} more"
-            if len(dependents.conflicts) > _NAMED
-            else ""
-        )
-        message = (
-            f"found later changes that depend on what is to be undone: {named}{more}; expected none"
-        )
+        named = some_of(dependents.conflicts, len(dependents.conflicts), "; ")
+        message = f"found later changes that depend on what is to be undone: {named}; expected none"
         hint = (
             f"--cascade all undoes {len(dependents.units)} more unit(s) first,"
             f" --cascade non-conflicting leaves out {int(dependents.blocked.sum())} change(s),"

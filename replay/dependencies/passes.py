@@ -10,7 +10,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 
@@ -53,6 +52,7 @@ from replay.dependencies.proof import (
     questions,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
+from replay.errors import some_of
 from replay.logs import LogFile, Split
 from replay.pipeline.exchanges import other_versions
 from replay.pipeline.packed_records import packed
@@ -68,8 +68,6 @@ UNREAD_BUCKET = KEY_BUCKETS
 TOGETHER = 65_536
 #: Octets of edges in one result.
 EDGES = 8 << 20
-#: Units that are named in a message.
-_NAMED = 20
 #: A change that cannot be read; ``version``: of its table, -1 where that is not known either.
 UNREAD = np.dtype([("commit", POSITION), ("unit", UNIT), ("version", "<i4")])
 #: Stands for the key space of a table that is not known.
@@ -119,14 +117,15 @@ class HeaderSurvey:
             texts.append(
                 f"{len(self.untold):,} unit(s) of recovery deleted rows that others may refer to,"
                 " after an incomplete unit that may have changed these; the log flags"
-                f" none of them, so they are taken: {_in_words(self.untold)}; --baseline (the state"
-                " before the log) proves it"
+                f" none of them, so they are taken: {some_of(self.untold, len(self.untold))};"
+                " --baseline (the state before the log) proves it"
             )
         return texts
 
     def unread_units(self, among: Iterable[UnitId] | None = None) -> str:
         """The units (of some) of which a change cannot be read, in words; empty where none is."""
-        return _in_words(self.unread if among is None else self.unread & among)
+        units = self.unread if among is None else self.unread & among
+        return some_of(units, len(units))
 
     def add(self, other: HeaderSurvey) -> None:
         """Add what another split says."""
@@ -136,12 +135,6 @@ class HeaderSurvey:
         self.pieces += other.pieces
         self.changes += other.changes
         self.last = max(self.last, other.last)
-
-
-def _in_words(units: UnitSet) -> str:
-    """The first units, and how many more there are."""
-    more = f" and {len(units) - _NAMED} more" if len(units) > _NAMED else ""
-    return ", ".join(map(str, islice(units, _NAMED))) + more
 
 
 @dataclass(frozen=True)

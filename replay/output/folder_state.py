@@ -10,7 +10,7 @@ import numpy as np
 from replay.arrays import Index
 from replay.dependencies.baseline import CountedRows, Lookup, StateBefore
 from replay.logs import LogFile
-from replay.output.initial_load import state_files, state_rows
+from replay.output.initial_load import StateFiles, state_rows
 from replay.storage import Place
 from sqlgen.schema import Table
 
@@ -22,12 +22,12 @@ class FolderState:
     known of their rows."""
 
     def __init__(self, folder: Place, tables: Sequence[Table], partial: bool = False) -> None:
-        self.folder, self.tables, self.partial = folder, tables, partial
+        self.files, self.tables, self.partial = StateFiles(folder), tables, partial
 
     @property
     def name(self) -> str:
         """The folder."""
-        return str(self.folder)
+        return str(self.files.folder)
 
     def counts(self, lookups: Sequence[Lookup]) -> list[Index]:
         """The counts. InputError (LR2001, LR2035) as for an initial load."""
@@ -38,7 +38,7 @@ class FolderState:
         count_of: dict[int, Index] = {}
         for table, of_table in groups.items():
             numbers = [number for same in of_table.values() for number in same]
-            files = state_files(self.folder, [table], self.tables, self.partial)
+            files = self.files.of([table], self.tables, self.partial)
             if not files:
                 for number in numbers:
                     count_of[number] = np.full(len(lookups[number].values[0]), -1, np.int64)

@@ -10,6 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import IO, cast
 
 import pyarrow as pa
@@ -56,68 +57,85 @@ _EXPECTED = {
 }
 
 
-def state_files(
-    folder: Place,
-    tables: Sequence[Table],
-    among: Sequence[Table] | None = None,
-    partial: bool = False,
-) -> dict[str, Place]:
-    """OWNER.NAME -> its file, of some ``tables`` (``among`` others). InputError (LR2001) for a
-    folder that cannot be read, a table without a file (not where it may be ``partial``), or one
-    with several."""
-    files: dict[str, list[Place]] = {}
-    try:
-        entries: list[Place] = [*folder.iterdir()]
+class StateFiles:
+    """The files of a state: those of tables in a folder, which is listed once."""
+
+    def __init__(self, folder: Place) -> None:
+        self.folder = folder
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Place]]:
+        """Those that may be of tables, by their folded names. InputError (LR2001) for a folder that
+        cannot be read."""
+        files: dict[str, list[Place]] = {}
+        try:
+            entries: list[Place] = [*self.folder.iterdir()]
+        except OSError as error:
+            raise InputError(
+                "LR2001", f"cannot read the state folder: {error}", Where(str(self.folder))
+            ) from error
         for path in sorted(entries, key=lambda one: one.name):
             if path.name.endswith((".csv", ".csv.gz")):
                 files.setdefault(_folded(_stem(path)), []).append(path)
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"cannot read the state folder: {error}", Where(str(folder))
-        ) from error
-    by_table: dict[str, Place] = {}
-    every = {(table.schema, table.name) for table in among or tables}
-    whole = Counter(_folded(f"{schema}.{name}") for schema, name in every)
-    schemas: dict[str, set[str]] = {}
-    for schema, short in every:
-        schemas.setdefault(_folded(short), set()).add(schema)
-    for table in tables:
-        name = f"{table.schema}.{table.name}"
-        # Of tables whose names differ in case only, each has the file that is spelled as it is.
-        alike = whole[_folded(name)] > 1
-        names = [name, full_file_name(table.schema, table.name)]
-        if len(schemas[_folded(table.name)]) == 1 and _folded(table.name) not in whole:
-            names += [table.name, file_name(table.name)]
-        paths = list(
-            dict.fromkeys(
-                path
-                for one in names
-                for path in files.get(_folded(one), ())
-                if not alike or _stem(path) == one
+        return files
+
+    def of(
+        self,
+        tables: Sequence[Table],
+        among: Sequence[Table] | None = None,
+        partial: bool = False,
+    ) -> dict[str, Place]:
+        """OWNER.NAME -> its file, of some ``tables`` (``among`` others). InputError (LR2001) for a
+        folder that cannot be read, a table without a file (not where it may be ``partial``), or one
+        with several."""
+        by_table: dict[str, Place] = {}
+        every = {(table.schema, table.name) for table in among or tables}
+        whole = Counter(_folded(f"{schema}.{name}") for schema, name in every)
+        schemas: dict[str, set[str]] = {}
+        for schema, short in every:
+            schemas.setdefault(_folded(short), set()).add(schema)
+        for table in tables:
+            name = f"{table.schema}.{table.name}"
+            # Of tables whose names differ in case only, each has the file that is spelled as it is.
+            alike = whole[_folded(name)] > 1
+            names = [name, full_file_name(table.schema, table.name)]
+            if len(schemas[_folded(table.name)]) == 1 and _folded(table.name) not in whole:
+                names += [table.name, file_name(table.name)]
+            paths = list(
+                dict.fromkeys(
+                    path
+                    for one in names
+                    for path in self._by_name.get(_folded(one), ())
+                    if not alike or _stem(path) == one
+                )
             )
-        )
-        if not paths and partial:
-            continue
-        if not paths:
-            hint = (
-                "An empty table has a file with the first line alone. Leave a table out with"
-                " --exclude-table"
-            )
-            raise InputError(
-                "LR2001",
-                f"found no file {name}.csv or {table.name}.csv; expected one for each table of"
-                " the log",
-                Where(str(folder)),
-                hint,
-            )
-        if len(paths) > 1:
-            raise InputError(
-                "LR2001",
-                f"found {paths[0].name} and {paths[1].name}; expected one file for a table",
-                Where(str(folder)),
-            )
-        by_table[name] = paths[0]
-    return by_table
+            if not paths and partial:
+                continue
+            if not paths:
+                hint = (
+                    "An empty table has a file with the first line alone. Leave a table out with"
+                    " --exclude-table"
+                )
+                raise InputError(
+                    "LR2001",
+                    f"found no file {name}.csv or {table.name}.csv; expected one for each table of"
+                    " the log",
+                    Where(str(self.folder)),
+                    hint,
+                )
+            if len(paths) > 1:
+                raise InputError(
+                    "LR2001",
+                    f"found {paths[0].name} and {paths[1].name}; expected one file for a table",
+                    Where(str(self.folder)),
+                )
+            by_table[name] = paths[0]
+        return by_table
+
+    def others(self, taken: Iterable[Place]) -> list[str]:
+        """The names of the files that are not ``taken``."""
+        names = {path.name for paths in self._by_name.values() for path in paths}
+        return sorted(names - {path.name for path in taken})
 
 
 def full_file_name(schema: str, name: str) -> str:
@@ -132,14 +150,6 @@ def _folded(name: str) -> str:
 
 def _stem(path: Place) -> str:
     return path.name.removesuffix(".gz").removesuffix(".csv")
-
-
-def other_files(folder: Place, taken: Iterable[Place]) -> list[str]:
-    """The names of a state's files that are not ``taken``."""
-    return sorted(
-        {path.name for path in folder.iterdir() if path.name.endswith((".csv", ".csv.gz"))}
-        - {path.name for path in taken}
-    )
 
 
 def state_rows(path: Place, table: Table) -> Iterator[Rows]:

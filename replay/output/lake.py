@@ -34,7 +34,7 @@ from replay.output.bundle import Bundle, write_bundle
 from replay.output.durable import rename_durably
 from replay.output.folder_state import proof_in
 from replay.output.formats import FACTS, STRUCTURE, Datasets, format_of
-from replay.output.initial_load import state_files, state_rows
+from replay.output.initial_load import StateFiles, state_rows
 from replay.output.json_file import write_json
 from replay.output.lake_changes import ORDER, NetEffect, in_order, net_effect, side_of
 from replay.output.lake_columns import conformed, united
@@ -226,7 +226,7 @@ def _with_initial(
             first[version.name] = index
     tables = [log.catalog.versions[index].table for index in first.values()]
     every = [version.table for version in log.catalog.versions]
-    files = state_files(folder, tables, every)
+    files = StateFiles(folder).of(tables, every)
     by_name = {(load.schema, load.name): load for load in loads}
     for name, index in sorted(first.items()):
         dataset = datasets.of(index)

@@ -16,7 +16,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
 from replay.output.folder_state import proof_in
-from replay.output.initial_load import other_files, state_files, state_rows
+from replay.output.initial_load import StateFiles, state_rows
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place, file_name
@@ -140,8 +140,8 @@ def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:
     """What the schema and the state before the log have of tables that are not migrated."""
     entries = [f"{entry}, which is no table here" for entry in schema.outside]
     if request.initial is not None:
-        taken = state_files(request.initial, request.tables).values()
-        others = other_files(request.initial, taken)
+        files = StateFiles(request.initial)
+        others = files.others(files.of(request.tables).values())
         entries += [f"the rows of {', '.join(others)}: of no table here"] if others else []
     return entries
 
@@ -166,7 +166,8 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
         raise UsageError(
             "LR1001", message, hint="Leave --char-padding out, or load the rows by other means"
         )
-    for number, (name, path) in enumerate(state_files(request.initial, request.tables).items(), 1):
+    files = StateFiles(request.initial).of(request.tables)
+    for number, (name, path) in enumerate(files.items(), 1):
         table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
         counts[name] = 0
         with (folder / f"{number:04d}-{file_name(table.name.lower())}.sql").open(

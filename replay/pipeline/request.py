@@ -16,7 +16,7 @@ from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.changes.value_filter import ValueFilter
-from replay.errors import UsageError
+from replay.errors import UsageError, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.engine import SPLIT_BYTES, Engine
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 else:  # what a look into a log does without
     marked, planning = (LateModule(f"replay.pipeline.{name}") for name in ("marked", "plan"))
 
-#: Names of tables in a message.
-_NAMED = 20
 
 #: What a user must know of dependencies where nobody told of foreign keys.
 NO_FOREIGN_KEYS = (
@@ -301,11 +299,10 @@ def _strange_schema(constraints: Constraints, log: LogFile) -> tuple[str, ...]:
     if not constraints.strange:
         return ()
     names = list(dict.fromkeys(version.name for version in log.catalog.versions))
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return (
         "the schema (--schema) states nothing of the tables of the log, so none of their keys is"
         " known from it: is it that of another database? The log has:"
-        f" {', '.join(names[:_NAMED])}{more}",
+        f" {some_of(names, len(names))}",
     )
 
 
@@ -418,7 +415,8 @@ def taken_versions(
 
 def named_tables(log: LogFile) -> str:
     """The tables of a log, some of many, for a message."""
-    return ", ".join(sorted({version.name for version in log.catalog.versions})[:_NAMED])
+    names = sorted({version.name for version in log.catalog.versions})
+    return some_of(names, len(names))
 
 
 def _check_columns(versions: Sequence[TableVersion], render: RenderOptions) -> None:

@@ -13,9 +13,8 @@ import pyarrow as pa
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type, row_values
-from replay.output.initial_load import state_files, state_rows, state_values
+from replay.output.initial_load import StateFiles, state_rows, state_values
 from replay.reports.rows_at import TableNet
-from replay.storage import Place
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
 from sqlgen.names import identifier, table_expression, target_name
@@ -25,7 +24,7 @@ from sqlgen.schema import Column, SqlType
 Known = Callable[[TableNet, Sequence[Dataset]], pa.Array]
 
 
-def rows_of_folder(folder: Place, forms: Mapping[str, Sequence[Dataset]]) -> Known:
+def rows_of_folder(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) -> Known:
     """Those of the files of a folder; ``forms``: the generations of all tables that are wanted.
     InputError where a file is not as the log has its table."""
     among = [form.table for each in forms.values() for form in each]
@@ -33,7 +32,7 @@ def rows_of_folder(folder: Place, forms: Mapping[str, Sequence[Dataset]]) -> Kno
     def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
         problem: InputError | None = None
         for form in sorted(forms, key=lambda form: form is not net.form):
-            path = next(iter(state_files(folder, [form.table], among).values()))
+            path = next(iter(files.of([form.table], among).values()))
             try:
                 parts = [
                     _structs(form.columns, part.after, part.count)

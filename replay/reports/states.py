@@ -27,13 +27,14 @@ from replay.errors import (
     Refusal,
     TargetError,
     UsageError,
+    some_of,
 )
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
 from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, definition_of, format_of
 from replay.output.formats.row_batches import row_type
-from replay.output.initial_load import other_files, state_files
+from replay.output.initial_load import StateFiles
 from replay.output.row_changes import IN_ORDER, RowChanges
 from replay.output.state_files import TableRows
 from replay.pipeline.request import Request
@@ -90,9 +91,6 @@ class State:
         }
 
 
-#: How many files of other tables are named.
-_NAMED = 20
-
 #: What is said of a state without a state before or after it.
 ONLY_KNOWN = (
     "only rows that the log knows: what it left before the point, or found after it; rows that it"
@@ -120,8 +118,9 @@ def state_of(
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
     known = rows_of_database(url) if url else None
-    if place is not None and not url:
-        known = rows_of_folder(place_of(place), changes.forms)
+    files = StateFiles(place_of(place)) if place is not None and not url else None
+    if files is not None:
+        known = rows_of_folder(files, changes.forms)
     before = True
     if known is not None:
         rows = {
@@ -138,22 +137,21 @@ def state_of(
         sorted_table = sorted_rows(images, net.form.columns, net.key)
         tables.append(TableRows(net.form, sorted_table))
         notes += net.notes
-    if place is not None and not url and not (selection.tables or selection.exclude_tables):
-        notes += _without_changes(place, changes.forms)
+    if files is not None and not (selection.tables or selection.exclude_tables):
+        notes += _without_changes(files, changes.forms)
     complete, warnings = known is not None, tuple(changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
 
 
-def _without_changes(place: str, forms: Mapping[str, Sequence[Dataset]]) -> list[str]:
+def _without_changes(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) -> list[str]:
     """What is said of the files of a known state that are of no table of the log."""
-    folder, tables = place_of(place), [form.table for each in forms.values() for form in each]
-    others = other_files(folder, state_files(folder, tables, partial=True).values())
+    tables = [form.table for each in forms.values() for form in each]
+    others = files.others(files.of(tables, partial=True).values())
     if not others:
         return []
-    more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
     return [
         "not in this state, for the log has no change of such tables, and so they are as they"
-        f" were: {', '.join(others[:_NAMED])}{more} in {place}"
+        f" were: {some_of(others, len(others))} in {files.folder}"
     ]
 
 

@@ -4,12 +4,16 @@ named with its place."""
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from replay.errors import InputError
-from replay.output.initial_load import other_files, state_files, state_rows
+from replay.dependencies.baseline import Lookup
+from replay.errors import InputError, some_of
+from replay.output.folder_state import FolderState
+from replay.output.initial_load import StateFiles, state_rows
 from replay.targets import states
 from sqlgen.schema import Column, SqlType, Table
 
@@ -157,27 +161,58 @@ def test_columns_must_be_those_of_the_table(tmp_path: Path) -> None:
     assert caught.value.code == "LR2035"
 
 
+def test_a_folder_of_files_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a store each listing is a request: one for all tables, and for what is of none."""
+    other = Table("S", "U", COLUMNS)
+    for name in ("t.csv", "u.csv", "v.csv"):
+        (tmp_path / name).write_text(HEADER, encoding="utf-8")
+    listed: list[Path] = []
+    iterdir = Path.iterdir
+
+    def listing(path: Path) -> Iterator[Path]:
+        listed.append(path)
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", listing)
+    files = StateFiles(tmp_path)
+    taken = {**files.of([TABLE], [TABLE, other]), **files.of([other], [TABLE, other])}
+    assert files.others(taken.values()) == ["v.csv"]
+    assert listed == [tmp_path]
+    state = FolderState(tmp_path, [TABLE, other])
+    ids = (pa.array([1], pa.int32()),)
+    counts = state.counts([Lookup(table, ("ID",), ids, False) for table in (TABLE, other)])
+    assert [count.tolist() for count in counts] == [[0], [0]]
+    assert listed == [tmp_path, tmp_path]
+
+
 def test_files_are_found_by_name(tmp_path: Path) -> None:
     twin = Table("OTHER", "T", COLUMNS)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(HEADER.encode()))
-    assert state_files(tmp_path, [TABLE]) == {"S.T": tmp_path / "t.csv.gz"}
+    assert StateFiles(tmp_path).of([TABLE]) == {"S.T": tmp_path / "t.csv.gz"}
     with pytest.raises(InputError, match="expected one for each table"):
-        state_files(tmp_path, [TABLE, twin])
+        StateFiles(tmp_path).of([TABLE, twin])
     (tmp_path / "S.T.csv").write_text(HEADER)
     (tmp_path / "other.t.csv").write_text(HEADER)
-    assert {path.name for path in state_files(tmp_path, [TABLE, twin]).values()} == {
+    assert {path.name for path in StateFiles(tmp_path).of([TABLE, twin]).values()} == {
         "S.T.csv",
         "other.t.csv",
     }
-    assert other_files(tmp_path, [tmp_path / "S.T.csv"]) == ["other.t.csv", "t.csv.gz"]
+    assert StateFiles(tmp_path).others([tmp_path / "S.T.csv"]) == ["other.t.csv", "t.csv.gz"]
     with pytest.raises(
         InputError, match="found S.T.csv and t.csv.gz; expected one file for a table"
     ):
-        state_files(tmp_path, [TABLE])
+        StateFiles(tmp_path).of([TABLE])
     (tmp_path / "other.t.csv.gz").write_bytes(b"")
     with pytest.raises(
         InputError, match="found other.t.csv and other.t.csv.gz; expected one file for a table"
     ):
-        state_files(tmp_path, [TABLE, twin])
+        StateFiles(tmp_path).of([TABLE, twin])
     with pytest.raises(InputError, match="cannot read"):
-        state_files(tmp_path / "no", [TABLE])
+        StateFiles(tmp_path / "no").of([TABLE])
+
+
+def test_some_of_several_things() -> None:
+    assert some_of([], 0) == ""
+    assert some_of(["A", "B"], 2) == "A, B"
+    named = "; ".join(map(str, range(20)))
+    assert some_of(range(1021), 1021, "; ") == f"{named} and 1,001 more"

@@ -16,7 +16,7 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import InputError, Refusal, UsageError
-from replay.output.initial_load import state_files, state_rows
+from replay.output.initial_load import StateFiles, state_rows
 from replay.output.state_files import state_csv
 from replay.reports.images import shown_value
 from replay.reports.net_rows import NetChange
@@ -51,7 +51,7 @@ def rows_in(folder: Path, log: replay.Log) -> dict[str, Counter[tuple[Any, ...]]
     """The rows of all tables of a state folder."""
     states = {}
     for table in log.tables:
-        (path,) = state_files(folder, [table]).values()
+        (path,) = StateFiles(folder).of([table]).values()
         found: Counter[tuple[Any, ...]] = Counter()
         for part in state_rows(path, table):
             columns = [part.after[column.name].to_pylist() for column in table.columns]
@@ -181,7 +181,7 @@ def test_databases(
         expected = tmp_path / "final"
         expected.mkdir()
         for table in log.tables:
-            (path,) = state_files(sakila / "final", [table]).values()
+            (path,) = StateFiles(sakila / "final").of([table]).values()
             shutil.copy(path, expected)
         assert target_named("duckdb").compare_states(url, "sakila", expected) == []
         state = log.state("00DECBF4DD6635100000", url)
@@ -394,5 +394,5 @@ def test_a_letter_that_has_no_way_back(tmp_path: Path) -> None:
     kinds = (Column("İ", SqlType.INTEGER),)
     table = Table("S", "İ", kinds)
     (tmp_path / f"{'İ'.lower()}.csv").write_text(f"{'İ'.lower()}\n1\n", encoding="utf-8")
-    (path,) = state_files(tmp_path, [table]).values()
+    (path,) = StateFiles(tmp_path).of([table]).values()
     assert [part.after["İ"].to_pylist() for part in state_rows(path, table)] == [[1]]

@@ -6,14 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
+from replay.errors import NAMED, some_of
 from replay.logs.db2luw import chains, strays, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import UNKNOWN
 from replay.logs.long_arrays import LongArrays, windows
-
-#: Units that a warning names.
-_NAMED = 20
 
 
 def untimed(
@@ -51,7 +49,7 @@ def incomplete(
         count += len(chosen)
         names += [
             known_units["unit"][number].tobytes()[4:10].hex().upper()
-            for number in chosen[: max(_NAMED - len(names), 0)]
+            for number in chosen[: max(NAMED - len(names), 0)]
         ]
         set_aside |= bool(known_units["incomplete"][part].any())
     texts = [
@@ -59,14 +57,13 @@ def incomplete(
     ]
     if not count:
         return texts if bare else []
-    more = f" and {count - _NAMED} more" if count > _NAMED else ""
     done = (
         "they are set aside (--log-option headless=apply writes what is there)"
         if set_aside
         else "what is there of them is written (--log-option headless=apply)"
     )
     return (texts if bare else []) + [
-        f"{count} unit(s) of recovery, TID {', '.join(names)}{more}, begin before the log or"
+        f"{count} unit(s) of recovery, TID {some_of(names, count)}, begin before the log or"
         f" have records that lie between its files: {done}"
     ]
 
