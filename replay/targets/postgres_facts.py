@@ -173,6 +173,10 @@ FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 _UNDER = "CASE {0} WHEN 'O' THEN 'on' WHEN 'R' THEN 'off' ELSE 'both' END"
 _ACTION = """CASE {0} WHEN 'c' THEN '{1} CASCADE' WHEN 'n' THEN '{1} SET NULL'
     WHEN 'd' THEN '{1} SET DEFAULT' END"""
+#: The type of a column ``a`` and, of a domain, those that it is made of.
+_TYPES = """(WITH RECURSIVE made (type) AS (SELECT a.atttypid UNION ALL SELECT d.typbasetype
+    FROM made JOIN pg_catalog.pg_type d ON d.oid = made.type WHERE d.typtype = 'd')
+    SELECT o.typname, o.typnotnull FROM made JOIN pg_catalog.pg_type o ON o.oid = made.type)"""
 #: Kind of hazard -> (column, words, enforcement). ``tree`` is the table with its partitions and
 #: inheritance children, ``root`` the table itself. What a partition has from its parent is told
 #: once.
@@ -205,22 +209,22 @@ _QUERIES: dict[HazardKind, str] = {
     FROM root, pg_catalog.pg_attribute a WHERE a.attrelid = root.oid AND a.attgenerated <> ''
     AND NOT a.attisdropped""",
     # What a row is given comes from the root, whatever partition it goes to.
-    HazardKind.REQUIRED: """SELECT a.attname, 'NOT NULL', 'both'
+    HazardKind.REQUIRED: f"""SELECT a.attname, 'NOT NULL', 'both'
     FROM root JOIN pg_catalog.pg_attribute a ON a.attrelid = root.oid
     JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND NOT a.atthasdef AND a.attidentity = ''
-    AND y.typdefault IS NULL AND (y.typnotnull OR EXISTS (SELECT FROM tree
+    AND y.typdefault IS NULL AND (EXISTS (SELECT FROM {_TYPES} u WHERE u.typnotnull)
+        OR EXISTS (SELECT FROM tree
         JOIN pg_catalog.pg_class p ON p.oid = tree.oid AND (p.oid = root.oid OR p.relispartition)
         JOIN pg_catalog.pg_attribute b ON b.attrelid = p.oid AND b.attname = a.attname
         WHERE b.attnotnull))""",
-    HazardKind.COMPARISON: """SELECT a.attname, CASE WHEN l.collisdeterministic THEN 'citext'
+    HazardKind.COMPARISON: f"""SELECT a.attname, CASE WHEN l.collisdeterministic THEN 'citext'
         ELSE 'collation ' || l.collname END, 'both'
     FROM root, pg_catalog.pg_attribute a
     JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
-    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-    LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
     WHERE a.attrelid = root.oid AND a.attnum > 0 AND NOT a.attisdropped
-    AND (NOT l.collisdeterministic OR t.typname = 'citext' OR b.typname = 'citext')""",
+    AND (NOT l.collisdeterministic
+        OR EXISTS (SELECT FROM {_TYPES} u WHERE u.typname = 'citext'))""",
     HazardKind.EXCLUSION: """SELECT NULL, x.relname, 'both' FROM pg_catalog.pg_index i
     JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
     WHERE i.indrelid IN (SELECT oid FROM tree) AND i.indisexclusion

@@ -96,12 +96,12 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
     for clause in _CONFLICT.findall(words):
         yield Hazard(HazardKind.CONFLICT_CLAUSE, f"ON CONFLICT {clause.upper()}")
     columns = _pragma(query, schema, "table_xinfo", table)
-    in_key = sum(row[5] > 0 for row in columns)
-    for _, column, kind, not_null, default, key, hidden in columns:
-        numbers_itself = key and in_key == 1 and kind.upper() == "INTEGER"
+    # the key of which there is no index is the number of the row, which SQLite gives
+    numbered = all(origin != "pk" for *_, origin, _ in _pragma(query, schema, "index_list", table))
+    for _, column, _, not_null, default, key, hidden in columns:
         if hidden > 1:
             yield Hazard(HazardKind.GENERATED, "an expression", column)
-        elif not_null and default is None and not hidden and not numbers_itself:
+        elif not_null and default is None and not hidden and not (key and numbered):
             yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
 
 

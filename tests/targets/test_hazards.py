@@ -502,3 +502,20 @@ def test_codes_from_a_program(place: Place) -> None:
         for accept, left in ((), 2), ("type", 1), (("type", "comparison"), 0):
             with work.replay(place.url, accept=accept) as plan:
                 assert len(plan.problems) == left
+
+
+@of("sqlite")
+def test_a_key_without_row_ids_does_not_number_itself(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = ", extra INTEGER {}, UNIQUE (k)"
+    needed = key.format("") + ", PRIMARY KEY (extra)"
+    descending = key.format("NOT NULL PRIMARY KEY DESC")
+    for columns, tail in ((needed, " WITHOUT ROWID"), (descending, "")):
+        place.make(key=columns, tail=tail)
+        assert place.replay() == 8
+        assert "its column extra is NOT NULL and has no default" in capsys.readouterr().out
+        place.do("DROP TABLE testown.things")
+    place.make(key=needed)
+    assert place.replay() == 0
+    assert place.do("SELECT k, extra FROM testown.things") == [(1, 1)]
