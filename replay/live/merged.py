@@ -70,6 +70,7 @@ class MergedChanges:
             committed.net += net
             return
         assert bad.failure is not None
+        self.strict.end_where_cancelled(group, bad)
         committed.note_in_order(group, bad.failure.message)
         self.strict.apply_in_order(group)
 

@@ -1,9 +1,9 @@
 """Strict order: statement by statement, as the log says, under an error policy.
 
 A transaction in which a statement is bad is taken again unit by unit, so that all units before the
-bad one are applied and nothing of it is. Where the policy has another response than to stop, or a
-unit with rejects is taken back, a single unit runs under savepoints: its bad statement can be
-answered, and the unit goes on.
+bad one are applied and nothing of it is; one in which a statement was cancelled is not. Where the
+policy has another response than to stop, or a unit with rejects is taken back, a single unit runs
+under savepoints: its bad statement can be answered, and the unit goes on.
 """
 
 from __future__ import annotations
@@ -88,11 +88,42 @@ class StrictOrder:
         bad = self.transactions.apply(group, self._body(group))
         if bad is None:
             return
+        if (cancelled := self._cancelled(group, bad)) is not None:
+            raise self.error_of(cancelled, bad)
         if len(group.units) > 1:
             for single in self.transactions.route.split(group, self.pace.unit_by_unit()):
                 self.apply(single)
             return
         raise self.error_of(group.units[0], bad)
+
+    def end_where_cancelled(self, group: UnitGroup, bad: BadStatement) -> None:
+        """Raises TargetError (LR4006) where a statement for many changes of a group was cancelled,
+        for which another strategy would otherwise have the group taken in order."""
+        if bad.is_cancelled and not self._tries_again(bad, *Op):
+            count, failure = len(group.units), bad.failure
+            message = f"{bad.condition}: a statement for {count:,} units failed: {failure}"
+            where = Where(unit=str(group.units[0].key.unit))
+            raise TargetError("LR4006", message, where, _SERVER_HINT)
+
+    def _tries_again(self, bad: BadStatement, *ops: Op) -> bool:
+        sqlstate = bad.failure.sqlstate if bad.failure else ""
+        found = {self.policy.response_to(op, bad.condition, sqlstate) for op in ops}
+        return found != {Response.STOP}
+
+    def _cancelled(self, group: UnitGroup, bad: BadStatement) -> ScriptUnit | None:
+        """The unit of a statement that somebody cancelled, who would have to do so again if its
+        group were taken unit by unit; None for other reasons, and where it is to be tried again."""
+        if not bad.is_cancelled or bad.step is None or bad.script is None:
+            return None
+        if self._tries_again(
+            bad, self.diagnoser.op(self.transactions.scripts[bad.script], bad.step)
+        ):
+            return None
+        at = bad.script, bad.step
+        those = (
+            one for one in group.units if (one.script, one.start) <= at < (one.script, one.stop)
+        )
+        return next(those, None)
 
     def apply_in_order(self, group: UnitGroup) -> None:
         """Apply a group that another strategy could not: in groups of the usual size."""

@@ -58,15 +58,26 @@ class Committed:
         self.in_order[group.units[0].key] = reason
 
 
+#: What PostgreSQL, and MariaDB and MySQL, say of a statement that was cancelled (SQLSTATE).
+_CANCELLED = frozenset({"57014", "70100"})
+
+
 @dataclass(frozen=True)
 class BadStatement:
     """The statement that did not do what it should (``step`` None: what cannot be laid to one, such
-    as the check at the end of the unit). ``count``: the rows that it touched."""
+    as the check at the end of the unit). ``count``: the rows that it touched; ``script``: that of
+    the step, where the statement is one of several units (None: not told)."""
 
     step: int | None
     condition: Condition
     failure: StatementFailure | None
     count: int = 0
+    script: int | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody, or a time limit, ended the statement."""
+        return self.failure is not None and self.failure.sqlstate in _CANCELLED
 
     def explained(self, op: Op, table: str) -> str:
         """What happened, in words."""
@@ -200,7 +211,7 @@ class Transactions:
             bad = first_bad(script, start, stop, session.run(script.slice(start, stop)))
             self.reached("batch run")
             if bad is not None:
-                return bad
+                return replace(bad, script=units.script)
         return None
 
     def run_group(self, session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:

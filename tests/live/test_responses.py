@@ -113,32 +113,39 @@ def test_what_the_server_ends_is_no_change_to_leave_out(
     assert same(database, sakila, "pit1")
 
 
+@pytest.mark.parametrize(
+    "how", [["--on", "other=skip", "--tries", "1"], [], ["--mode", "merged"]], ids=" ".join
+)
 def test_a_statement_that_somebody_cancels_is_not_left_out(
-    replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
+    replay: Replay, database: str, capsys: pytest.CaptureFixture[str], how: list[str]
 ) -> None:
-    told = ["--on", "other=skip", "--tries", "1"]
+    """To cancel it once is enough: its transaction was taken again, unit by unit."""
     waiting = (
         "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'logreplay'"
         " AND wait_event_type = 'Lock'"
     )
-    ended = threading.Event()
+    cancelled = threading.Event()
 
     def cancel() -> None:
-        while not ended.wait(0.05):
-            rows(database, waiting)
+        while not rows(database, waiting):
+            time.sleep(0.05)
+        cancelled.set()
 
     with psycopg.connect(database) as other:
+        other.execute("SET idle_in_transaction_session_timeout = '20s'")  # where it waits again
         other.execute("LOCK TABLE sakila.inventory IN SHARE MODE")
-        canceller = threading.Thread(target=cancel)
+        canceller = threading.Thread(target=cancel, daemon=True)
         canceller.start()
-        try:
-            assert replay("--until-lrsn", PIT1, *told) == 8
-        finally:
-            ended.set()
-            canceller.join()
-    assert "SQLSTATE 57014" in capsys.readouterr().err
+        ended = replay("--until-lrsn", PIT1, *how)
+    canceller.join()
+    assert cancelled.is_set()
+    assert ended == 8
+    said = capsys.readouterr().err
+    assert "LR4006" in said
+    assert "SQLSTATE 57014" in said
+    assert "Remove the cause; then run replay again" in said
     assert rows(database, "SELECT count(*) FROM logreplay.reject") == [(0,)]
-    assert replay("--until-lrsn", PIT1, *told) == 0
+    assert replay("--until-lrsn", PIT1, *how) == 0
 
 
 @pytest.mark.parametrize(
