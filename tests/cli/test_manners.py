@@ -179,7 +179,7 @@ def test_commands_that_are_proposed_run_where_the_first_one_did(tmp_path: Path) 
     parser = make_parser({name: lambda _: 0 for name in _COMMANDS})
     for master, named in (
         ("spark://master:7077", "spark://master:7077"),
-        ("sc://server:15002/;token=secret", "sc://server:15002/"),
+        ("sc://server:15002/;token=secret", "sc://server:15002"),
     ):
         proposed = log_words(parser.parse_args(["history", *words, "--master", master]))
         assert proposed[-4:] == ("--master", named, "--work", str(tmp_path))
