@@ -22,6 +22,9 @@ from replay.logs import scratch_arrays
 
 #: Rows of a window, and of a part.
 WINDOW = 1 << 17
+#: Rows of some hundred bytes that stay near the processor while field after field of them is
+#: written; with more, each field fetches all of them from memory again.
+NEAR = 1 << 13
 #: Bytes of an array up to which it lies in memory.
 BUDGET = 1 << 20
 #: Rows that are looked at to find where parts begin, for each part.
@@ -35,6 +38,13 @@ def windows(count: int) -> Iterator[slice]:
     """The windows of ``count`` rows, in order."""
     for start in range(0, count, WINDOW):
         yield slice(start, min(start + WINDOW, count))
+
+
+def near_windows(count: int) -> Iterator[slice]:
+    """The same of :data:`NEAR` rows at most, for work on many fields of each row."""
+    step = min(NEAR, WINDOW)
+    for start in range(0, count, step):
+        yield slice(start, min(start + step, count))
 
 
 def windows_back(count: int) -> Iterator[slice]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask, Records, one_of
+from replay.arrays import Bytes, Index, Mask, Records, Versions, one_of
 from replay.changes.envelope import Change
 from replay.logs.db2luw import layouts, row_moves, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, POINTS
 from replay.logs.db2luw.table_history import LuwTableHistory
-from replay.logs.long_arrays import LongArrays, windows
+from replay.logs.long_arrays import LongArrays, near_windows, windows
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
@@ -80,7 +80,11 @@ def fill(
 ) -> None:
     """Say in entries what is known of their records, each for itself. ``contradicted``: which
     contradict others."""
-    for part in windows(len(records)):
+    changed = np.array(sorted(timeline.changes), np.int64)
+    catalog = np.array(
+        [version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool
+    )
+    for part in near_windows(len(records)):
         mine, entry = records[part], entries[part]
         for name in _AS_SCANNED:
             entry[name] = mine[name]
@@ -89,7 +93,8 @@ def fill(
         entry["cancelled"] = result.cancelled[part]
         entry["head"] = np.arange(part.start, part.stop)
         entry["segment"] = entry["segments"] = 1
-        entry["change"] = _changes(mine, timeline, part)
+        structural = changed[slice(*np.searchsorted(changed, (part.start, part.stop)))]
+        entry["change"] = _changes(mine, timeline.version[part], structural - part.start, catalog)
         committed = in_committed(result, result.unit[part])
         _judge(
             entry, mine, committed & result.unmatched[part],
@@ -157,9 +162,10 @@ def in_committed(result: units.Units, unit: Index) -> Mask:
     return np.asarray((unit >= 0) & (result.disposition[np.maximum(unit, 0)] == ord("C")))
 
 
-def _changes(records: Records, timeline: LuwTableHistory, part: slice) -> Bytes:
-    """The :class:`Change` of each of ``records``, a ``part`` of all, before moved rows are put
-    together."""
+def _changes(records: Records, version: Versions, structural: Index, catalog: Mask) -> Bytes:
+    """The :class:`Change` of each of ``records``, of these table versions, before moved rows are
+    put together. ``structural``: those that change tables; ``catalog``: versions of the catalog's
+    own tables, and False behind them."""
     role, problem = records["role"], records["problem"] > 0
     before, after = (
         one_of(records[name], (NORMAL, OVERFLOWN)) for name in ("before_is", "after_is")
@@ -185,15 +191,10 @@ def _changes(records: Records, timeline: LuwTableHistory, part: slice) -> Bytes:
     ):
         change[(role == name) & (there | problem)] = change_kind
     change[role == RecordRole.TRUNCATE] = Change.TRUNCATE
-    structural = [row - part.start for row in timeline.changes if part.start <= row < part.stop]
     change[structural] = Change.STRUCTURE
     changed = one_of(
         change, (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TRUNCATE, Change.STRUCTURE)
     )
-    catalog = np.array(
-        [version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool
-    )
-    version = timeline.version[part]
     change[changed & ((records["space"] == _CATALOG_SPACE) & (version < 0) | catalog[version])] = (
         Change.CATALOG
     )

@@ -15,7 +15,7 @@ from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
 from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
-from replay.logs.long_arrays import LongArrays
+from replay.logs.long_arrays import NEAR, LongArrays
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
@@ -77,7 +77,8 @@ PROBLEMS: tuple[tuple[str, str, str], ...] = (
 )
 ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL, ROWS_OPEN = range(1, 8)
 
-_BATCH = 65_536
+#: Records that are looked at together: thirty fields of each are written one after the other.
+_BATCH = NEAR
 _UNDOES = (RecordRole.UNDO_INSERT, RecordRole.UNDO_DELETE, RecordRole.UNDO_UPDATE)
 #: Roles of records with one row image.
 _ONE_ROW = (
