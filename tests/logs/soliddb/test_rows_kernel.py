@@ -77,10 +77,15 @@ def both(
         patch.setattr(rows, "_walked_at_once", lambda *_: False)
         slow = rows.walk(*given)
     assert available(rows._KERNEL) is not None
-    really, done = rows._walked_at_once, []
+    really, done = rows._walked_at_once, list[bool]()
+
+    def noted(result: SolidRowWalk, of: ValueFraming) -> bool:
+        done.append(really(result, of))
+        return done[0]
+
     with monkeypatch.context() as patch:
         patch.setattr(rows, "_WORTH", 0)
-        patch.setattr(rows, "_walked_at_once", lambda *a: done.append(really(*a)) or done[0])
+        patch.setattr(rows, "_walked_at_once", noted)
         quick = rows.walk(*given)
     return slow, quick, done[0]
 
