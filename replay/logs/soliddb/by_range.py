@@ -290,7 +290,7 @@ class _Share:
         )
         told.ddl = [
             (text, self.files[int(rows.file[text.row])], int(rows.row[text.row]))
-            for text in builder.ddl_texts()
+            for text in builder.ddl.texts()
         ]
         if len(told.ddl) > _MOST_DDL:
             raise OddError("many changes of tables")

@@ -21,14 +21,14 @@ from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs import long_arrays
 from replay.logs.long_arrays import LongArrays, windows, windows_back
-from replay.logs.soliddb import changes, ddl, faults, layouts, table_history
+from replay.logs.soliddb import changes, faults, layouts, table_history
 from replay.logs.soliddb.addresses import (
     AddressFaults,
     AddressHabit,
     address_faults,
     habit_of,
 )
-from replay.logs.soliddb.ddl_records import DdlRecord, DdlText, with_statements
+from replay.logs.soliddb.ddl_texts import DdlTexts
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
@@ -120,6 +120,9 @@ class IndexBuilder:
             good = (bounds.disposition[mine] == ord("C")) & ~bounds.repeated[mine]
             self.live[part.start + inside] = good
         self.wanted, self.tables = wanted, wanted.tables
+        self.ddl = DdlTexts(
+            rows, bounds, wanted, self.live, self.entries, self.notes, settings.charset
+        )
         self.images: Index = np.zeros(0, np.int64)
         #: The images of each table, and of each version of one, in log order.
         self.of_table: dict[int, Index] = {}
@@ -289,7 +292,7 @@ class IndexBuilder:
     def _shape(self, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
         """Found out from images whose columns are known: those of tables as the export shows them,
         and, as far as statements tell, before and after."""
-        records, unread = self._ddl_records(None)
+        records, unread = self.ddl.records(None)
         line = table_history.build(
             self.tables, records, exported, "C", self.settings.charset, lambda *_: (False, 1)
         )
@@ -362,7 +365,7 @@ class IndexBuilder:
         return TableImages(name, attributes, start, end, row)
 
     def _timeline(self, shape: SolidShape, exported: Known) -> SolidTableHistory:
-        records, unread = self._ddl_records(shape)
+        records, unread = self.ddl.records(shape.framing)
         self._fault(unread, faults.NO_LAYOUT)
 
         def closes(relid: int, low: int, high: int, fmt: RowFormat) -> tuple[bool, int]:
@@ -377,52 +380,6 @@ class IndexBuilder:
 
     def _walk(self, fmt: RowFormat, rows: Index, shape: SolidShape) -> SolidRowWalk:
         return walk(fmt, self.rows.data, self.rows.start[rows], self.rows.end[rows], shape.framing)
-
-    def _ddl_records(self, shape: SolidShape | None) -> tuple[list[DdlRecord], Index]:
-        """DDL records of committed units with their statements, and those that cannot be read (as
-        long as no framing is known: in no plain layout)."""
-        records, unread = [], []
-        for told in self.ddl_texts():
-            record = told.read(self.settings.charset, None if shape is None else shape.framing)
-            if record is None:
-                unread.append(told.row)
-            else:
-                records.append(record)
-        return records, np.array(unread, np.int64)
-
-    def ddl_texts(self) -> list[DdlText]:
-        """The DDL records of committed units as they stand."""
-        wanted = self._live_records(Rec.DDL)
-        wanted = wanted[~self.wanted.away(self.table[wanted])]
-        texts = self._statements(wanted)
-        return [
-            DdlText(row, int(self.table[row]), self._data(row), texts.get(row, ""))
-            for row in wanted.tolist()
-        ]
-
-    def _live_records(self, kind: Rec) -> Index:
-        """Records of a kind, in committed units and without a fault."""
-        fault = self.entries["fault"]
-        return self.arrays.places(
-            len(self.rows),
-            lambda part: self.live[part] & (self.recid[part] == kind) & (fault[part] == 0),
-        )
-
-    def _data(self, row: int) -> bytes:
-        return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()
-
-    def _statements(self, wanted: Index) -> dict[int, str]:
-        """The statement of each DDL record, as far as the log has it."""
-        sql = self._live_records(Rec.SQL)
-        statements = self.rows.numbers["STMTTRXID"]
-        pairs = with_statements(wanted, sql, self.bounds.unit, statements, self.recid)
-        taken = set(pairs.values())
-        self.notes.lost_texts = sum(row not in taken for row in sql.tolist())
-        found_text = {
-            row: ddl.read_text(self._data(other), self.settings.charset)
-            for row, other in pairs.items()
-        }
-        return {row: text for row, text in found_text.items() if text}
 
     def _versions(self, line: SolidTableHistory) -> None:
         for relid, rows in self.of_table.items():
