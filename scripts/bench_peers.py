@@ -39,7 +39,7 @@ from process_watch import Watch
 from replay.changes.envelope import RECORD, Change
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.pipeline.rows import whole_rows
+from replay.pipeline.row_batch import whole_rows
 from replay.targets.mysql_url import connect_arguments
 from sqlgen import ddl
 from sqlgen.dialects import profile_named

@@ -52,7 +52,7 @@ from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.pipeline.engine import Engine, Runner
 from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
-from replay.pipeline.rows import unread_changes
+from replay.pipeline.row_batch import unread_changes
 from replay.pipeline.scan import sort_records
 from sqlgen.constraints import Constraints
 

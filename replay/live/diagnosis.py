@@ -17,7 +17,7 @@ from replay.errors import Where
 from replay.logs import LogFile, where_of
 from replay.output.steps import Script
 from replay.pipeline.plan import Plan
-from replay.pipeline.rows import whole_rows
+from replay.pipeline.row_batch import whole_rows
 from replay.targets import Session
 from sqlgen import statements
 from sqlgen.choices import WhereColumns

@@ -18,7 +18,7 @@ from replay.dependencies.unique_order import StatementPart
 from replay.logs import LogFile
 from replay.pipeline.partition import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
-from replay.pipeline.rows import whole_rows
+from replay.pipeline.row_batch import whole_rows
 from sqlgen.choices import Assertion, StatementForm, WhereColumns
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.free_keys import render_by

@@ -43,7 +43,8 @@ from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
 from replay.pipeline.bucket_walk import like_the_one_before, walked
 from replay.pipeline.plan import Plan
-from replay.pipeline.rows import RowDecoder, RowProblem
+from replay.pipeline.row_batch import RowProblem
+from replay.pipeline.rows import RowDecoder
 from replay.pipeline.sorted_records import in_commit_order
 from sqlgen.dialects import Profile
 

@@ -1,8 +1,8 @@
 """Row images of one table version and kind -> SQL statements: decode what is needed, turn round for
 undo, render.
 
-Decoding is late and lazy: of an update only the identity columns are decoded in every row, the
-others only where they changed.
+Of an update only the identity columns are decoded in every row, the others only where they changed
+(:mod:`replay.pipeline.row_batch`).
 """
 
 from __future__ import annotations
@@ -11,48 +11,33 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
-from replay.errors import InputError
-from replay.logs import Images, Judging, LogFile, Walk, where_of
+from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
 from replay.pipeline import fast_path
 from replay.pipeline.fast_filter import OPS, filtered
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
+from replay.pipeline.row_batch import RowBatch, RowProblem
 from sqlgen import literals, statements
 from sqlgen.dialects import Profile
 from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, SqlType
+from sqlgen.schema import Column
 from sqlgen.shapes import render_shaped, worth_preparing
 
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]
-#: Findings made in full per batch; all damaged rows are counted.
-_SHOWN = 20
-
-
-@dataclass(frozen=True)
-class RowProblem:
-    """One value that cannot be decoded or said: ``row`` within the batch."""
-
-    row: int
-    code: str
-    field: str | None
-    found: str
-    expected: str
-    hint: str
 
 
 @dataclass(frozen=True)
@@ -158,7 +143,7 @@ class RowDecoder:
     def _left_out(self, version: int, image: Images) -> pa.StringArray | None:
         """The comments of updates that change excluded columns only, of which machine code found
         nothing wrong; None where the other way finds something."""
-        batch = _Batch(self.log, self.log.catalog.versions[version], Change.UPDATE, image)
+        batch = RowBatch(self.log, self.log.catalog.versions[version], Change.UPDATE, image)
         table, options = batch.version.table, self.options
         shown = statements.shown_columns(table, options)
         changed = {
@@ -243,7 +228,7 @@ class RowDecoder:
     ) -> tuple[ChangeStatements, frozenset[str]]:
         """The statements of some changes of a batch, and the names of those that the batch
         prepares. ``callers``: how many of its other changes are to call each."""
-        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             wanted = self._wanted(self.filter, batch)
@@ -293,7 +278,7 @@ class RowDecoder:
     ) -> ExportedRows:
         """The changes whose images are given, with all ``columns`` of both images, as ``make``
         shapes them."""
-        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             outcome[~self._wanted(self.filter, batch)] = REASON[UNSATISFIED]
@@ -311,7 +296,7 @@ class RowDecoder:
 
     def wanted(self, version: int, kind: Change, image: Images) -> Mask:
         """Which of the changes satisfy ``--where``."""
-        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
         return (
             np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
         )
@@ -320,18 +305,18 @@ class RowDecoder:
         self, version: int, kind: Change, image: Images
     ) -> tuple[Mask, Mask, list[RowProblem]]:
         """Which of the changes satisfy ``--where``, for which it cannot be evaluated, and why."""
-        batch = _Batch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
         if self.filter is None:
             return np.ones(batch.count, bool), batch.failed, batch.problems
         return self._wanted(self.filter, batch), batch.failed, batch.problems
 
     @staticmethod
-    def _wanted(chosen: ValueFilter, batch: _Batch) -> Mask:
+    def _wanted(chosen: ValueFilter, batch: RowBatch) -> Mask:
         return chosen.select(
             batch.version, lambda name, side: batch.decode(side, name), batch.kind, batch.count
         )
 
-    def _rows(self, batch: _Batch) -> Rows:
+    def _rows(self, batch: RowBatch) -> Rows:
         table, op = batch.version.table, OPS[batch.kind]
         undo = self.plan.mode == "undo"
         empty = Rows(table, op, batch.count, {}, {}, {})
@@ -424,217 +409,3 @@ def _some(rows: Rows, chosen: Index) -> Rows:
         {},
         {name: mask.take(place) for name, mask in rows.changed.items()},
     )
-
-
-def whole_rows(
-    log: LogFile, records: Records, heads: Index, weights: Index, version: int, kind: Change
-) -> Iterator[tuple[Index, Rows]]:
-    """Changes of one table version and kind with all columns of both images: (which of them, their
-    rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`. Raises
-    InputError (LR2014, LR2015) where one cannot be read.
-    """
-    for part, image in log.images(records, heads, weights, kind):
-        table = log.catalog.versions[version]
-        batch = _Batch(log, table, kind, image)
-        sides = {
-            side: {column.name: batch.decode(side, column.name) for column in table.table.columns}
-            for side in batch.walks
-        }
-        changed = {}
-        if kind is Change.UPDATE:
-            masks = {column.name: batch.changed(column.name) for column in table.table.columns}
-            changed = {name: pa.array(mask) for name, mask in masks.items() if mask is not None}
-        for problem in batch.problems:
-            record = records[heads[part[problem.row]]]
-            where = where_of(log, record, problem.field)
-            raise InputError(
-                problem.code,
-                f"found {problem.found}; expected {problem.expected}",
-                where,
-                problem.hint,
-            )
-        yield (
-            part,
-            Rows(
-                table.table,
-                OPS[kind],
-                batch.count,
-                sides.get("before", {}),
-                sides.get("after", {}),
-                changed,
-            ),
-        )
-
-
-def unread_changes(
-    log: LogFile, version: int, kind: Change, image: Images, walks: Mapping[str, Walk]
-) -> tuple[int, list[RowProblem]]:
-    """How many of the changes of one table version and kind have a row or a value that cannot be
-    read, and the first problems. ``walks`` are those of their ``before`` and ``after`` images. Not
-    looked at are large objects, and REAL columns of hexadecimal floats, of which every one is a
-    number. InputError where a column's character set is not known."""
-    table = log.catalog.versions[version]
-    batch = _Batch(log, table, kind, image, walks)
-    first, *others = batch.walks
-    walk = batch.walks[first]
-    judging = walk if isinstance(walk, Judging) else None  # walks of one log are of one class
-    for index, column in enumerate(table.format.columns):
-        if column.lob or (column.column.type is SqlType.REAL and column.code == "FLOT"):
-            continue
-        if judging is not None and judging.readable(index):
-            continue
-        batch.look(first, column.column.name, index, None, judging is not None)
-        for side in others:  # where the bytes are the same, so is what was read of them
-            same = walk.equal(batch.walks[side], index)
-            if len(rows := np.flatnonzero(~same)):
-                batch.look(side, column.column.name, index, rows, judging is not None)
-    return int(batch.failed.sum()), batch.problems
-
-
-class _Batch:
-    """The images of one batch with what has been decoded of them, and what was wrong."""
-
-    def __init__(
-        self,
-        log: LogFile,
-        version: TableVersion,
-        kind: Change,
-        image: Images,
-        walks: Mapping[str, Walk] | None = None,
-    ) -> None:
-        self.log, self.version, self.kind = log, version, kind
-        self.count = len(image.bad)
-        self.failed: Mask = image.bad.copy()
-        self.problems: list[RowProblem] = []
-        for row in np.flatnonzero(image.bad)[:_SHOWN]:
-            self.problems.append(RowProblem(int(row), "LR2014", "DATA", *image.reason(int(row))))
-        self.walks: dict[str, Walk] = {}
-        for side, bounds in (("before", image.before), ("after", image.after)):
-            if bounds is not None:
-                walk = self._walk(image, bounds) if walks is None else walks[side]
-                self._check(side, walk)
-                self.walks[side] = walk
-        self._decoded: dict[tuple[str, str], pa.Array] = {}
-
-    def _walk(self, image: Images, bounds: tuple[Index, Index]) -> Walk:
-        start, end = (np.where(self.failed, 0, edge) for edge in bounds)
-        return self.log.walk(self.version.index, image.buffer, start, end)
-
-    def _check(self, side: str, walk: Walk) -> None:
-        """Note the images that do not fit the table."""
-        fresh = walk.bad & ~self.failed
-        for row in np.flatnonzero(fresh)[:_SHOWN]:
-            field, found, expected = walk.reason(int(row))
-            hint = (
-                "The row does not fit the table's columns: does the control file, or the catalog"
-                " export, belong to this log?"
-            )
-            self.problems.append(
-                RowProblem(int(row), "LR2014", field, f"{side} image: {found}", expected, hint)
-            )
-        self.failed |= fresh
-
-    def problem(
-        self, row: int, code: str, field: str | None, found: str, expected: str, hint: str
-    ) -> None:
-        """Note a problem of one row; rows that have one already keep their first."""
-        if not self.failed[row]:
-            self.failed[row] = True
-            self.problems.append(RowProblem(row, code, field, found, expected, hint))
-
-    def value_problem(self, problem: literals.ValueProblem) -> None:
-        """Note a value that its place cannot hold."""
-        self.problem(
-            problem.row,
-            problem.code,
-            problem.column,
-            problem.found,
-            problem.expected,
-            problem.hint,
-        )
-
-    def changed(self, name: str) -> Mask | None:
-        """Where the two images differ in a column; None where they never do."""
-        index = self.version.index_of(name)
-        mask = ~self.walks["before"].equal(self.walks["after"], index)
-        mask &= ~self.failed
-        return mask if mask.any() else None
-
-    def outcome(self, columns: Sequence[Column]) -> Bytes:
-        """What becomes of each update where only the ``shown`` columns count
-        (:func:`sqlgen.statements.outcome_of`)."""
-        table = self.version.table
-        changed = {
-            column.name: mask
-            for column in table.columns
-            if (mask := self.changed(column.name)) is not None
-        }
-        named = np.logical_or.reduce(
-            [changed[column.name] for column in columns if column.name in changed]
-            or [np.zeros(self.count, bool)]
-        )
-        rows = Rows(
-            table,
-            Op.UPDATE,
-            self.count,
-            {},
-            {},
-            {name: pa.array(mask) for name, mask in changed.items()},
-        )
-        return statements.outcome_of(rows, tuple(columns), named)
-
-    def large(self, name: str) -> bool:
-        """Whether it is a large object's column, whose values are not in the log."""
-        return self.version.format.columns[self.version.index_of(name)].lob
-
-    def unreported(self, side: str, name: str) -> tuple[pa.Array, Mask]:
-        """A column of one image and the rows that have no value of it, of which nothing is said."""
-        values, bad = self.walks[side].decode(self.version.index_of(name))
-        return values, np.zeros(self.count, bool) if bad is None else bad
-
-    def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
-        """A column of one image; with ``mask`` only its True rows are decoded and the others are
-        null."""
-        known = self._decoded.get((side, name))
-        if known is not None:
-            return known
-        index = self.version.index_of(name)
-        rows = None if mask is None or mask.all() else np.flatnonzero(mask)
-        values, bad = self.walks[side].decode(index, rows)
-        if bad is not None and bad.any():
-            self._report(side, name, index, rows, bad)
-        if rows is None or mask is None:
-            self._decoded[(side, name)] = values
-            return values
-        place = np.zeros(self.count, np.int64)
-        place[rows] = np.arange(len(rows))
-        return values.take(pa.array(place, mask=np.logical_not(mask)))
-
-    def look(
-        self, side: str, name: str, index: int, rows: Index | None = None, judging: bool = False
-    ) -> None:
-        """Note the values of a column of one image, in ``rows`` (all when None), that cannot be
-        decoded, and keep none. ``judging``: the walks are :class:`replay.logs.Judging`."""
-        walk: Any = self.walks[side]
-        bad = walk.unreadable(index, rows) if judging else walk.decode(index, rows)[1]
-        if bad is not None and bad.any():
-            self._report(side, name, index, rows, bad)
-
-    def _report(self, side: str, name: str, index: int, rows: Index | None, bad: Mask) -> None:
-        wrong = np.flatnonzero(bad)
-        wrong = wrong if rows is None else rows[wrong]
-        hint = "The record is damaged, or the column's code page is another one (--ccsid)"
-        column = self.version.format.columns[index]
-        if column.lob:
-            hint = (
-                f"Leave the column out (--exclude-columns {self.version.name}.{name}) and bring its"
-                " values over another way"
-            )
-        elif column.column.type is SqlType.REAL and column.code == "FLOT":
-            hint = (
-                "Db2's REAL reaches further than an IEEE single: write such columns as double"
-                " precision (--reals double)"
-            )
-        for row in wrong[~self.failed[wrong]]:
-            found, expected = self.walks[side].explain(index, int(row))
-            self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)

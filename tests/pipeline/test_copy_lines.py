@@ -23,7 +23,7 @@ from replay.output.steps import open_scripts
 from replay.pipeline import fast_path, local
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Mode, make_plan
-from replay.pipeline.rows import whole_rows
+from replay.pipeline.row_batch import whole_rows
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy
 from sqlgen.rows import Rows

@@ -40,7 +40,8 @@ from replay.pipeline.fast_filter import OPS
 from replay.pipeline.fast_path_tables import MASKED
 from replay.pipeline.mixed_rows import MixedRows
 from replay.pipeline.plan import Mode, Plan, make_plan
-from replay.pipeline.rows import RowDecoder, whole_rows
+from replay.pipeline.row_batch import whole_rows
+from replay.pipeline.rows import RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
