@@ -8,12 +8,20 @@ declare, by sqlglot in the file's dialect.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlgen import key_clauses
-from sqlgen.ddl_grammar import Clause
+from sqlgen.alter_actions import (
+    ACTIONS,
+    BEGIN_ACTIONS,
+    declared_by,
+    default_for,
+    key_clause_of,
+    said_in_full,
+    split_actions,
+)
 from sqlgen.ddl_script import (
     LEXIS,
     Lexis,
@@ -88,13 +96,10 @@ _MYSQLS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
 _TSQLS = frozenset({"tsql", "fabric"})
 #: Entries of MySQL's tables that state no key.
 _PLAIN_ENTRIES = frozenset({"FULLTEXT", "SPATIAL", "KEY", "INDEX"})
-_ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
 #: Words of a column or check that say nothing of its values.
 _OF_NO_VALUE = frozenset(
     "ENABLE VALIDATE NOVALIDATE RELY NORELY VISIBLE INVISIBLE SPARSE ROWGUIDCOL".split()
 )
-_BEGIN_ACTIONS = _ACTIONS | {"CHECK", "NOCHECK", "ENABLE", "DISABLE", "WITH", "CONSTRAINT"}
-_DROPPED = frozenset({"COLUMN", "CONSTRAINT"})
 #: Words of statements about constraints that are there.
 _OF_CHECKS = frozenset({"CONSTRAINT", "NOCHECK"})
 _IF = re.compile(r"IF (NOT )?EXISTS ")
@@ -280,7 +285,7 @@ class _FileReader:
     def _alter(self, statement: Statement, at: int) -> None:
         pieces = statement.pieces
         start = after_name(pieces, at)
-        named = at < len(pieces) and pieces[at].upper not in _BEGIN_ACTIONS
+        named = at < len(pieces) and pieces[at].upper not in BEGIN_ACTIONS
         if start >= len(pieces) or not named:
             self.unread(statement, pieces)
             return
@@ -295,7 +300,7 @@ class _FileReader:
         moved: list[exp.Expr] = []  # what the table is called in the end, for the next statement
         for action in self._actions(pieces[start:]):
             first = action[0].upper
-            adding = first == "ADD" or (adding and first not in _ACTIONS)
+            adding = first == "ADD" or (adding and first not in ACTIONS)
             renamed = None if adding else rename_action(table, action, self.dialect)
             if isinstance(renamed, exp.AlterRename):
                 moved.append(altered(table, renamed))
@@ -310,7 +315,7 @@ class _FileReader:
     def _actions(self, pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
         """The actions of ALTER TABLE, each said in full."""
         is_tsql = self.dialect in _TSQLS
-        actions = _said_in_full(_split_actions(pieces), is_tsql)
+        actions = said_in_full(split_actions(pieces), is_tsql)
         return each_in_full(actions) if is_tsql else actions
 
     def _action(
@@ -327,18 +332,18 @@ class _FileReader:
         if adding:
             self._add(statement, table, action[action[0].upper == "ADD" :])
             return
-        clause = _key_clause_of(action, words, bare=self.dialect in _TSQLS)
+        clause = key_clause_of(action, words, bare=self.dialect in _TSQLS)
         if clause is not None:
             self.reading.trees.append(altered(table, clause))
         elif (dropped := dropped_columns(action, self.dialect in _TSQLS)) is not None:
             self.reading.trees.append(altered(table, dropped))
         elif words.startswith("RENAME ") and not _RENAMES_PARTITION.match(words):
             self._not_followed(statement, action, table)
-        elif (declared := _declared(statement, action, words)) is not None:
+        elif (declared := declared_by(statement, action, words)) is not None:
             for tree in self._parsed(statement, action, table, said=declared):
                 self.reading.trees.append(altered(table, tree))
         elif states_key(action) and action[0].upper not in ("CLUSTER", "REPLICA", "OWNER"):
-            self.unread(statement, action, table if action[0].upper in _ACTIONS else None)
+            self.unread(statement, action, table if action[0].upper in ACTIONS else None)
         elif action[0].upper in ("MODIFY", "CHANGE") and "DEFAULT" in words:
             self.unread(statement, action, table, keys=False)
         else:
@@ -368,7 +373,7 @@ class _FileReader:
         if not said or first in ("SUPPLEMENTAL", "PARTITION", "VALUE", "TABLE", "LOGFILE"):
             self.reading.passed["ALTER TABLE"] += 1
             return
-        if (declared := _default_for(statement, said)) is not None:
+        if (declared := default_for(statement, said)) is not None:
             for tree in self._parsed(statement, said, table, said=declared):
                 self.reading.trees.append(altered(table, tree))
             return
@@ -522,74 +527,6 @@ def _words(pieces: Sequence[ScriptToken]) -> set[str]:
     return {piece.upper for piece in pieces}
 
 
-def _split_actions(pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
-    """The actions of ALTER TABLE, with commas between them or without."""
-    for part in entries(pieces):
-        begin, depth = 0, 0
-        for place, piece in enumerate(part):
-            depth += (piece.text == "(") - (piece.text == ")")
-            if place == begin or depth or piece.kind != "word" or piece.upper not in _ACTIONS:
-                continue
-            if part[begin].upper in ("ADD", "DROP") and place - begin > 1:
-                yield part[begin:place]
-                begin = place
-        yield part[begin:]
-
-
-def _said_in_full(
-    actions: Iterable[Sequence[ScriptToken]], carries_on: bool
-) -> Iterator[Sequence[ScriptToken]]:
-    """The actions, with DROP and the kind of what is dropped said at each where the dialect says
-    them once for a list."""
-    begun: list[ScriptToken] = []
-    for action in actions:
-        first = action[0].upper
-        if carries_on and begun and first not in _ACTIONS:
-            kind = [] if first in _DROPPED else begun[1:]
-            if first in _DROPPED:
-                begun = [begun[0], action[0]]
-            action = [begun[0], *kind, *action]
-        elif first == "DROP":
-            begun = [*action[:1], *(piece for piece in action[1:2] if piece.upper in _DROPPED)]
-        else:
-            begun = []
-        yield action
-
-
-def _key_clause_of(action: Sequence[ScriptToken], words: str, bare: bool) -> Clause | None:
-    """What an action does to a key that is there, in the words of a Db2 clause. ``bare``: DROP with
-    a name alone is about a constraint."""
-    if bare and len(action) == 2 and words.startswith("DROP ") and words[5:-1] not in _DROPPED:
-        return Clause(this="DROP CONSTRAINT", expressions=[identifier(action[1])])
-    gone = re.match(r"DROP (CONSTRAINT|FOREIGN KEY|INDEX|KEY|UNIQUE)( IF EXISTS)? (?!\()", words)
-    if words.startswith("DROP PRIMARY KEY "):
-        return Clause(this="DROP PRIMARY KEY")
-    if gone is not None and len(action) > len(gone[0].split()):
-        name = identifier(action[len(gone[0].split())])
-        return Clause(this="DROP CONSTRAINT", expressions=[name])
-    return None
-
-
-_SET_DEFAULT = re.compile(r"ALTER (?:COLUMN )?\S+ SET DEFAULT ")
-_ADD_IDENTITY = re.compile(r"ALTER (?:COLUMN )?\S+ ADD GENERATED ")
-
-
-def _declared(statement: Statement, action: Sequence[ScriptToken], words: str) -> str | None:
-    """A column of no type of its own with the default or identity that an action gives it."""
-    at = 1 + (action[1].upper == "COLUMN" if len(action) > 1 else 0)
-    name = statement.of(action[at : at + 1])
-    if _SET_DEFAULT.match(words):
-        return f"{name} INTEGER DEFAULT {statement.of(action[at + 3 :])}"
-    if _ADD_IDENTITY.match(words):
-        found = dict(re.findall(r"\b(START|INCREMENT)\s+(?:WITH\s+|BY\s+)?(-?\d+)", statement.text))
-        start, step = found.get("START", "1"), found.get("INCREMENT", "1")
-        return (
-            f"{name} INTEGER GENERATED BY DEFAULT AS IDENTITY"
-            f" (START WITH {start} INCREMENT BY {step})"
-        )
-    return None
-
-
 def _plain(statement: Statement, part: Sequence[ScriptToken]) -> str:
     """An entry without words that some databases have and that declare nothing of values."""
     kept, at, depth = list[str](), 0, 0
@@ -604,11 +541,3 @@ def _plain(statement: Statement, part: Sequence[ScriptToken]) -> str:
             kept.append(piece.text)
         at += 1
     return " ".join(kept)
-
-
-def _default_for(statement: Statement, said: Sequence[ScriptToken]) -> str | None:
-    """SQL Server's ADD [CONSTRAINT name] DEFAULT value FOR column, as a column."""
-    own = said[2:] if said[0].upper == "CONSTRAINT" else said
-    if not own or own[0].upper != "DEFAULT" or len(own) < 4 or own[-2].upper != "FOR":
-        return None
-    return f"{statement.of(own[-1:])} INTEGER DEFAULT {statement.of(own[1:-2])}"
