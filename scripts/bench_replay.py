@@ -40,8 +40,8 @@ from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.statements import RenderOptions
 
 POSTGRES = target_named("postgres")
 PROFILE = profile_named("postgres")

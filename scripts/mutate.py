@@ -93,6 +93,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "net_changes": ("replay/live/net_changes.py", ("tests/live/test_net_changes.py",)),
+    "render_options": ("sqlgen/render_options.py", ("tests/sqlgen/test_statement_parts.py",)),
     "statements": (
         "sqlgen/statements.py",
         (

@@ -21,20 +21,10 @@ from sqlgen.dialects import Profile
 from sqlgen.late import exp
 from sqlgen.literals import ValueProblem
 from sqlgen.names import table_expression
+from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Table
-from sqlgen.statements import (
-    EMITTED,
-    SLOT,
-    Rendered,
-    RenderOptions,
-    conditions,
-    finish,
-    identity,
-    joined,
-    only_rows,
-    sql_of,
-)
+from sqlgen.statements import EMITTED, SLOT, Rendered, conditions, finish, joined, only_rows, sql_of
 
 #: Dialects that take no sub-query over the table that an UPDATE changes, unless its rows are set
 #: down first.

@@ -33,9 +33,9 @@ from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule, errors, exp, sqlglot
 from sqlgen.masking import cannot_mask, fingerprint, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
+from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Rows
 from sqlgen.schema import Column, Table
-from sqlgen.statements import RenderOptions, identity, shown_columns
 
 if TYPE_CHECKING:
     import tomllib

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.literals import ValueProblem, literal_parts
+from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column
 from sqlgen.statements import (
@@ -31,17 +32,14 @@ from sqlgen.statements import (
     PROBLEM,
     SLOT,
     Rendered,
-    RenderOptions,
     column_pieces,
     float_bounds,
     heads,
-    identity,
     insert_pieces,
     joined,
     only_rows,
     outcome_of,
     render,
-    shown_columns,
 )
 
 #: States of an element in a row.

@@ -23,9 +23,10 @@ from sqlgen.choices import Names
 from sqlgen.dialects import Profile
 from sqlgen.literals import ValueProblem, plain_texts
 from sqlgen.names import identifier, table_expression, target_name
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, SqlType, Table
-from sqlgen.statements import RenderOptions, float_bounds, shown_columns
+from sqlgen.statements import float_bounds
 
 #: How COPY's text format writes NULL.
 COPY_NULL = "\\N"

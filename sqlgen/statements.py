@@ -9,8 +9,7 @@ empty where it did not change, so rows need not be grouped by what changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,14 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen.arrays import Codes, RowMask
-from sqlgen.choices import Names, WhereColumns
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
-from sqlgen.errors import SqlgenError, settle_choices
-from sqlgen.kinds import settle_kinds
 from sqlgen.late import errors, exp
-from sqlgen.literals import LiteralParts, Policy, ValueProblem, float_text, literal_parts
+from sqlgen.literals import LiteralParts, ValueProblem, float_text, literal_parts
 from sqlgen.names import identifier, table_expression
+from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
 from sqlgen.script import escape_comment
@@ -45,50 +42,6 @@ LEFT_OUT = "-- left out, only excluded columns changed: "
 
 
 @dataclass(frozen=True)
-class RenderOptions:
-    """``names``: lower or exact; ``where_columns``: key, guard (key and the changed columns'
-    values) or all; ``columns`` and ``exclude_columns``: globs on column names or
-    OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
-    the values of columns that the target would number itself; ``upsert``: rows are put in place by
-    :mod:`sqlgen.upsert`; ``exact_keys``: whether keys are compared character by character as well
-    (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows the
-    columns' collations; ``assert_rows``: a statement that does not touch exactly one row
-    stops the script; ``free_keys``: a row takes a key only where no row has it
-    (:mod:`sqlgen.free_keys`).
-    """
-
-    names: Names = Names.LOWER
-    where_columns: WhereColumns = WhereColumns.KEY
-    columns: tuple[str, ...] = ()
-    exclude_columns: tuple[str, ...] = ()
-    policy: Policy = field(default_factory=Policy)
-    keep_identity: bool = False
-    upsert: bool = False
-    exact_keys: bool | None = None
-    assert_rows: bool = False
-    free_keys: bool = False
-
-    def __post_init__(self) -> None:
-        settle_choices(self, names=Names, where_columns=WhereColumns)
-        settle_kinds(self)
-
-    def describe(self) -> dict[str, Any]:
-        """The options as JSON-able data."""
-        return {
-            "where_columns": self.where_columns,
-            "upsert": self.upsert,
-            "nul": self.policy.nul,
-            "timestamps": self.policy.timestamps,
-            "char_padding": self.policy.char_padding,
-            "midnight": self.policy.midnight,
-            "empty_text": self.policy.empty_text,
-            **({} if self.policy.reals == "single" else {"reals": self.policy.reals}),
-            **({"assert": "rows"} if self.assert_rows else {}),
-            **({"keys": "free"} if self.free_keys else {}),
-        }
-
-
-@dataclass(frozen=True)
 class Rendered:
     """``text`` one statement a row ('' where there is none), ``outcome`` one code a row,
     ``problems`` the values that could not be said."""
@@ -96,58 +49,6 @@ class Rendered:
     text: pa.StringArray
     outcome: Codes
     problems: list[ValueProblem]
-
-
-@lru_cache(maxsize=4096)
-def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
-    """The columns that SQL may name: ``--columns`` without ``--exclude-columns``."""
-
-    def matches(column: Column, globs: tuple[str, ...]) -> bool:
-        full = f"{table.schema}.{table.name}.{column.name}".upper()
-        return any(
-            fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper())
-            for glob in globs
-        )
-
-    return tuple(
-        c
-        for c in table.columns
-        if (not options.columns or matches(c, options.columns))
-        and not matches(c, options.exclude_columns)
-    )
-
-
-@lru_cache(maxsize=4096)
-def identity(table: Table, options: RenderOptions) -> tuple[Column, ...]:
-    """The columns that find a row: the key, or all shown columns where there is no key or
-    ``where_columns`` says all.
-
-    SqlgenError (LR3006) when a key column is excluded, or nothing is left to find a row by.
-    """
-    shown = shown_columns(table, options)
-    missing = [name for name in table.key if name not in {column.name for column in shown}]
-    if missing or not shown:
-        what = f"key column {missing[0]}" if missing else "every column"
-        message = (
-            f"found {what} of {table.schema}.{table.name} excluded; expected what finds a row to"
-            " stay"
-        )
-        hint = "Name key columns in --columns too, and none of them in --exclude-columns"
-        raise SqlgenError("LR3006", message, hint)
-    if not table.key or options.where_columns == "all":
-        return shown
-    return tuple(table.column(name) for name in table.key)
-
-
-def columns_needed(table: Table, op: Op, options: RenderOptions) -> tuple[list[str], list[str]]:
-    """(columns of the before image, columns of the after image) that :func:`render` looks at."""
-    shown = [column.name for column in shown_columns(table, options)]
-    if op is Op.INSERT:
-        return [], shown
-    found_by = [column.name for column in identity(table, options)]
-    if op is Op.DELETE:
-        return (shown if options.where_columns != "key" else found_by), []
-    return (shown if options.where_columns == "guard" else found_by), shown
 
 
 def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:

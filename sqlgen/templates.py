@@ -14,19 +14,17 @@ from functools import lru_cache
 from sqlgen import upsert
 from sqlgen.dialects import Profile
 from sqlgen.literals import special_bytes
+from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import EXECUTE, NAME_LENGTH
 from sqlgen.statements import (
     SLOT,
-    RenderOptions,
     checked_heads,
     column_pieces,
     exact_beside,
-    identity,
     insert_pieces,
     query_before,
-    shown_columns,
 )
 
 _PLAIN_TYPES = frozenset(

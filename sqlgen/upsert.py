@@ -26,19 +26,18 @@ from sqlgen.errors import SqlgenError
 from sqlgen.late import exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
 from sqlgen.statements import (
     EMITTED,
     Rendered,
-    RenderOptions,
     exact_beside,
     finish,
     flat_pieces,
     joined,
     only_rows,
     outcome_of,
-    shown_columns,
     sql_of,
 )
 

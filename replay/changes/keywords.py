@@ -13,7 +13,7 @@ from replay.changes.selection import Selection
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 #: One text or several.
 Words = str | Iterable[str]

@@ -9,7 +9,7 @@ from sqlgen.choices import Assertion, Names, ParameterStyle, StatementForm
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts
 from sqlgen.kinds import settle_kinds
 from sqlgen.mapping import TableMap
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 
 @dataclass(frozen=True)

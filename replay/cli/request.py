@@ -39,7 +39,7 @@ from replay.pipeline.travel import Travel
 from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 
 def open_log(

@@ -74,7 +74,7 @@ from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.logs import LogFile, Split
 from replay.pipeline.engine import Runner
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 #: Links, and units, that are looked at together.
 _TOGETHER = 1 << 18

@@ -28,8 +28,8 @@ from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
 from replay.pipeline.exchanges import other_versions
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
-from sqlgen.statements import RenderOptions, shown_columns
 
 
 class KeyRole(IntEnum):

@@ -38,9 +38,9 @@ from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
 from sqlgen.names import target_name
+from sqlgen.render_options import shown_columns
 from sqlgen.schema import SqlType
 from sqlgen.staged_merge import BY_KEY, Load, Unmergeable
-from sqlgen.statements import shown_columns
 
 #: Rows that make a load worth its statements.
 WORTH = 200

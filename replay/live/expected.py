@@ -36,7 +36,7 @@ from replay.storage import at
 from replay.targets.states import state_batches
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
-from sqlgen.statements import RenderOptions, shown_columns
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.structure import Action
 
 #: Rows that are hashed at once, about.

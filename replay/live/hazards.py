@@ -15,8 +15,8 @@ from sqlgen.ddl import source_type
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.holding import fit
 from sqlgen.names import target_name
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.statements import RenderOptions, shown_columns
 from sqlgen.value_limits import ValueLimit
 
 

@@ -36,10 +36,10 @@ from sqlgen.choices import WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
+from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS
 from sqlgen.staged_merge import ImageRows, Load, Merging, NotPlain, Unmergeable
-from sqlgen.statements import shown_columns
 
 #: Where a part of the loads stands: deletes that make room for keys, what adds and changes rows,
 #: deletes that wait until nothing refers to their rows.

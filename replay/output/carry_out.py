@@ -35,7 +35,7 @@ from replay.pipeline.partition import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
-from sqlgen.statements import shown_columns
+from sqlgen.render_options import shown_columns
 
 #: Carries out a plan once (:func:`replay.output.jobs.write`).
 Writing = Callable[

@@ -25,11 +25,11 @@ from sqlgen import statements
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap, plain
+from sqlgen.render_options import shown_columns
 from sqlgen.schema import SqlType, Table
 from sqlgen.schema_file import Declared
 from sqlgen.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.script import script_prologue, search_path
-from sqlgen.statements import shown_columns
 
 SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
     "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql",

@@ -24,9 +24,10 @@ from sqlgen.dialects import Profile, profile_named
 from sqlgen.free_keys import render_by
 from sqlgen.literals import ValueProblem
 from sqlgen.mapping import plain
+from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS
-from sqlgen.statements import Rendered, shown_columns
+from sqlgen.statements import Rendered
 
 #: What the target does to rows that refer to a deleted one, beyond refusing.
 _ACTS = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})

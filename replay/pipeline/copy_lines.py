@@ -18,14 +18,14 @@ from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.logs import LogFile
-from replay.pipeline import fast_path
+from replay.pipeline import fast_path, fast_program
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import charset_number, spelled_characters
 from replay.pipeline.fast_filter import OPS
 from sqlgen.dialects import Profile
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op
 from sqlgen.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value
-from sqlgen.statements import RenderOptions, shown_columns
 
 _WHEN = {Value.ALWAYS: tables.ALWAYS, Value.CHANGED: tables.OR_NULL, Value.FLAG: tables.FLAG}
 #: Bits of a row's code: a column each.
@@ -53,10 +53,10 @@ class CopyLines:
         shown = shown_columns(of_table.table, self.options)
         if program is None or program.given or len(shown) > _MOST_COLUMNS:
             return None
-        parts: list[fast_path.KernelInput] = []
+        parts: list[fast_program.KernelInput] = []
         places = [np.zeros(0, np.int64)]
         for place, image in self.log.images(records, heads, weights, kind):
-            parts.append(fast_path.KernelInput.of(image))
+            parts.append(fast_program.KernelInput.of(image))
             places.append(place)
         if not np.array_equal(np.concatenate(places), np.arange(len(heads))):
             return None  # their order would be another one
@@ -86,8 +86,8 @@ class _Writer:
 
     version: TableVersion
     op: Op
-    program: fast_path.Program
-    parts: tuple[fast_path.KernelInput, ...]
+    program: fast_program.Program
+    parts: tuple[fast_program.KernelInput, ...]
 
     def lines(self, slots: Sequence[Slot]) -> bytes:
         """A line for each row. Raises NotPlain where the kernel cannot write one."""
@@ -109,17 +109,19 @@ class _Writer:
             found.append(one.codes[status == tables.EMITTED])
         return np.concatenate(found)
 
-    def _written(self, elements: Index, pool: Bytes) -> list[fast_path.KernelOutput]:
+    def _written(self, elements: Index, pool: Bytes) -> list[fast_program.KernelOutput]:
         render = fast_path.compiled()
         assert render is not None
         lengths, codes = _characters(self._charsets())
         shape = self.program.shape
-        program = fast_path.Program(self.program.cells, elements, pool, lengths, codes, shape=shape)
-        known = fast_path.KernelTables.of([program], [2 if self.op is Op.UPDATE else 1])
+        program = fast_program.Program(
+            self.program.cells, elements, pool, lengths, codes, shape=shape
+        )
+        known = fast_program.KernelTables.of([program], [2 if self.op is Op.UPDATE else 1])
         made = []
         for rows in self.parts:
             count = rows.bounds.shape[1]
-            given, room = fast_path.GivenTexts.none(count), fast_path.Room()
+            given, room = fast_program.GivenTexts.none(count), fast_program.Room()
             of = np.zeros(count, np.int64)
             made.append(fast_path.written(render, known, of, rows.buffer, rows.bounds, given, room))
         return made
@@ -161,7 +163,7 @@ class _Writer:
 
 @lru_cache(maxsize=64)
 def _characters(charsets: tuple[int, ...]) -> tuple[Bytes, Bytes]:
-    """How each byte of each character set is written, as :class:`replay.pipeline.fast_path.Program`
-    has it."""
+    """How each byte of each character set is written, as
+    :class:`replay.pipeline.fast_program.Program` has it."""
     escapes = {"\0": None, **dict(COPY_ESCAPES)}
     return spelled_characters(charsets, lambda letter: escapes.get(letter, letter))

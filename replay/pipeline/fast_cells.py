@@ -18,8 +18,8 @@ from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_masks import secret_of
 from sqlgen import templates
 from sqlgen.dialects import Profile
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
-from sqlgen.statements import RenderOptions, shown_columns
 
 _TEXTS = {"single": tables.TEXT, "utf8": tables.UTF8, "utf16": tables.UTF16}
 _ASCII = 367

@@ -13,7 +13,8 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.value_filter import ValueFilter
 from replay.decoding.plain_rows import PlainRows
-from replay.pipeline.fast_path import FastPath, KernelInput
+from replay.pipeline.fast_path import FastPath
+from replay.pipeline.fast_program import KernelInput
 from sqlgen.rows import Op
 
 #: The kind of statement that a change of a row needs.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -29,22 +29,29 @@ from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import characters_of, shape_of, table_of_cells
 from replay.pipeline.fast_columns import Columns, locate
 from replay.pipeline.fast_masks import secrets_of
+from replay.pipeline.fast_program import (
+    MOST,
+    GivenTexts,
+    KernelInput,
+    KernelOutput,
+    KernelTables,
+    Program,
+    Room,
+)
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.literals import literal_parts, octets
 from sqlgen.mapping import TableMap, plain
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import Table
-from sqlgen.shapes import NAME_LENGTH, shape_name
-from sqlgen.statements import RenderOptions, shown_columns
+from sqlgen.shapes import NAME_LENGTH
 
 #: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
 #: it).
 WORTH = 50_000
 #: Bytes of statements that room is made for at first, for each byte of images and each row.
 _ROOM = 2
-#: Bytes that an Arrow string array can address.
-_MOST = (1 << 31) - 1
 _TEXT, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
 _KERNEL = Kernel(
     "replay.pipeline.fast_path_kernel",
@@ -61,94 +68,6 @@ _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 
 @dataclass(frozen=True)
-class Program:
-    """What the kernel needs to know of one table version, kind of change and direction. ``calls``:
-    its statements are calls, and ``in_full`` is the program of the same statements in full (None
-    both where they are in full anyway)."""
-
-    cells: Index
-    elements: Index
-    pool: Bytes
-    lengths: Bytes
-    codes: Bytes
-    calls: templates.Calls | None = None
-    in_full: Program | None = None
-    #: How often a value of one image stands in a statement at most.
-    times: int = 1
-    #: The columns whose values are given, and which side's (0: the first or only image).
-    given: tuple[tuple[int, int], ...] = ()
-    #: The statements that are called, with their names, by code.
-    known: dict[int, tuple[str, str]] = field(default_factory=dict)
-    #: How its images lie: SHAPE and its settings.
-    shape: tuple[int, ...] = (tables.COUNTED,)
-    #: What masks are made from (:func:`replay.pipeline.fast_masks.secrets_of`).
-    secrets: Bytes = field(default_factory=lambda: secrets_of(b""))
-
-    def called(self, code: int) -> tuple[str, str]:
-        """The name and the text of the statement that rows of a code call."""
-        if code not in self.known:
-            assert self.calls is not None
-            statement = self.calls.statement(code)
-            self.known[code] = shape_name(statement), statement
-        return self.known[code]
-
-
-@dataclass(frozen=True)
-class KernelTables:
-    """The tables of some programs, one behind the other, as the kernel takes them. ``programs``
-    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose; all have the
-    same ``secrets``."""
-
-    programs: Index
-    cells: Index
-    elements: Index
-    pool: Bytes
-    lengths: Bytes
-    codes: Bytes
-    secrets: Bytes
-
-    @classmethod
-    def of(cls, programs: Sequence[Program], images: Sequence[int]) -> KernelTables:
-        """Those of ``programs``, of rows with so many ``images`` each."""
-        table = np.zeros((len(programs), tables.PROGRAM), np.int64)
-        cells, elements = ([getattr(one, of) for one in programs] for of in ("cells", "elements"))
-        pool = charset = 0
-        for row, program in enumerate(programs):
-            table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
-            table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
-            table[row, tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
-            # a value that is masked is followed by a block of its digest
-            table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
-            table[row, tables.FIXED] += tables.BLOCK
-            if row:
-                table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]
-                before = table[row - 1, tables.ELEMENTS_END]
-                table[row, [tables.ELEMENTS, tables.ELEMENTS_END]] += before
-                cells[row], elements[row] = _moved(cells[row], elements[row], charset, pool)
-            pool, charset = pool + len(program.pool), charset + len(program.lengths)
-        if len(programs) == 1:
-            only = programs[0]
-            own = only.cells, only.elements, only.pool, only.lengths, only.codes
-            return cls(table, *own, only.secrets)
-        pools, lengths, codes = (
-            np.concatenate([getattr(one, of) for one in programs])
-            for of in ("pool", "lengths", "codes")
-        )
-        joined = np.concatenate(cells), np.concatenate(elements), pools, lengths, codes
-        return cls(table, *joined, programs[0].secrets)
-
-
-def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Index, Index]:
-    """The tables of a program whose character sets begin at number ``charset`` and whose texts at
-    place ``pool``."""
-    cells, elements = cells.copy(), elements.copy()
-    texts = np.isin(cells[:, tables.KIND], tables.TEXTS)
-    cells[texts, tables.CHARSET] += charset
-    elements[:, tables.PREFIX : tables.SUFFIX_END + 1] += pool
-    return cells, elements
-
-
-@dataclass(frozen=True)
 class WrittenTable:
     """A table as statements name it, the options for its rows, of each of its columns the name in
     the log (``sources``), and whether the images of updates are written whole."""
@@ -157,97 +76,6 @@ class WrittenTable:
     options: RenderOptions
     sources: Mapping[str, str]
     whole: bool
-
-
-@dataclass(frozen=True)
-class KernelInput:
-    """Row images as the kernel takes them: a plain buffer, (start, end) of each image (int64[2 | 4,
-    n]), and which rows have none within the buffer (theirs are empty)."""
-
-    buffer: Bytes
-    bounds: Index
-    unusable: Mask
-
-    @classmethod
-    def of(cls, image: Images) -> KernelInput:
-        """The images of some changes."""
-        sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
-        bounds = np.ascontiguousarray([edge for side in sides for edge in side], np.int64)
-        unusable = image.bad.copy()
-        for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
-            unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
-        bounds[:, unusable] = 0
-        return cls(np.ascontiguousarray(image.buffer), bounds, unusable)
-
-    def without(self, rows: Mask) -> KernelInput:
-        """The same, as if some rows had no image."""
-        if not rows.any():
-            return self
-        return KernelInput(self.buffer, np.where(rows, 0, self.bounds), self.unusable | rows)
-
-    def take(self, rows: Index) -> KernelInput:
-        """Those of some rows."""
-        return KernelInput(
-            self.buffer, np.ascontiguousarray(self.bounds[:, rows]), self.unusable[rows]
-        )
-
-
-@dataclass(frozen=True)
-class GivenTexts:
-    """Texts for values that are not read from the images: set ``g`` has that of row ``i`` between
-    ``offsets[g, i]`` and ``offsets[g, i + 1]``. Rows that are ``odd`` have none."""
-
-    text: Bytes
-    offsets: Index
-    odd: Mask
-
-    @classmethod
-    def none(cls, count: int) -> GivenTexts:
-        """No sets of texts, for so many rows."""
-        nothing: Bytes = np.zeros(0, np.uint8)
-        return cls(nothing, np.zeros((0, count + 1), np.int64), np.zeros(count, bool))
-
-    def take(self, rows: Index) -> GivenTexts:
-        """Those of some rows."""
-        sizes = self.offsets[:, rows + 1] - self.offsets[:, rows]
-        offsets = np.zeros((len(self.offsets), len(rows) + 1), np.int64)
-        pieces = [self.text[:0]]
-        start = 0
-        for own, there, size in zip(offsets, self.offsets[:, rows], sizes, strict=True):
-            own[0], own[1:] = start, size
-            np.cumsum(own, out=own)
-            place = np.repeat(there - own[:-1], size) + np.arange(start, own[-1])
-            pieces.append(self.text[place])
-            start = int(own[-1])
-        return GivenTexts(np.concatenate(pieces), offsets, self.odd[rows])
-
-
-@dataclass(frozen=True)
-class KernelOutput:
-    """What the kernel made of ``n`` rows: their texts, one after the other, between ``offsets``
-    (``n + 1``), what became of each, and the codes of those that have a text."""
-
-    text: Bytes
-    offsets: Index
-    status: Bytes
-    codes: Index
-
-    def strings_if_few(self) -> pa.StringArray | None:
-        """The texts as an array; None where they are more than one can hold."""
-        return None if self.offsets[-1] > _MOST else self.strings()
-
-    def strings(self) -> pa.StringArray:
-        """The texts as an array."""
-        offsets = pa.py_buffer(self.offsets.astype(np.int32))
-        return pa.StringArray.from_buffers(len(self.status), offsets, pa.py_buffer(self.text))
-
-
-@dataclass
-class Room:
-    """Where the kernel writes, for one call after the other: what it wrote for one is gone with the
-    next."""
-
-    out: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -336,7 +164,7 @@ class FastPath:
             return None
         rows = rows.without(given.odd)
         output = _rows(render, program, rows, given)
-        if output.offsets[-1] > _MOST:
+        if output.offsets[-1] > MOST:
             return None
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)

@@ -268,11 +268,11 @@ def render_rows(
     ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after
     images, all within ``buffer``; a row of one image among those of two has an empty second one
     where the first ends. ``program_of`` int64[n] says which of the ``programs`` writes a row; the
-    other tables are those of :class:`replay.pipeline.fast_path.KernelTables`. ``work`` int64[4, 2 *
-    columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and, where there is a
-    statement, ``codes_of_rows[row]`` are set for each row done. The texts of values that are given
-    lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g, n + 1]). ``secrets``
-    and ``states`` are those of :func:`replay.pipeline.mask_kernel.masked`.
+    other tables are those of :class:`replay.pipeline.fast_program.KernelTables`. ``work``
+    int64[4, 2 * columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and,
+    where there is a statement, ``codes_of_rows[row]`` are set for each row done. The texts of
+    values that are given lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g,
+    n + 1]). ``secrets`` and ``states`` are those of :func:`replay.pipeline.mask_kernel.masked`.
     """
     start_digests(secrets, states)
     at, size, null, changed = work[0], work[1], work[2], work[3]

@@ -17,7 +17,7 @@ from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.value_filter import ValueFilter
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
-from replay.pipeline import fast_path
+from replay.pipeline import fast_path, fast_program
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_filter import OPS, Filtered, filtered
 
@@ -63,9 +63,9 @@ class MixedRows:
         ``condition``: what changes must satisfy."""
         self.log, self.source, self.way, self.others = log, source, way, others
         self.condition = condition
-        self._programs: dict[int, fast_path.Program | None] = {}
-        self._last: tuple[tuple[int, ...], fast_path.KernelTables] | None = None
-        self._room = fast_path.Room()
+        self._programs: dict[int, fast_program.Program | None] = {}
+        self._last: tuple[tuple[int, ...], fast_program.KernelTables] | None = None
+        self._room = fast_program.Room()
 
     def statements(self, changes: MixedChanges) -> Iterator[MixedStatements]:
         """Statements of changes, in parts; those that are in none need the other way."""
@@ -86,11 +86,11 @@ class MixedRows:
         room = self._room
         for found in self.source.plain_images(changes.records, heads, weights, updates):
             part = found.changes
-            given = fast_path.GivenTexts.none(len(part))
+            given = fast_program.GivenTexts.none(len(part))
             made = fast_path.written(
                 render, known_tables, program_of[part], found.buffer, found.bounds, given, room
             )
-            room = fast_path.Room()  # what was written stays there until the next call
+            room = fast_program.Room()  # what was written stays there until the next call
             if (text := made.strings_if_few()) is None:
                 continue
             outcome = made.status & np.uint8(tables.MOVED - 1)
@@ -111,7 +111,7 @@ class MixedRows:
             some, plain = np.flatnonzero(group == value), self.log.plain_rows(value // 16)
             bounds = found.bounds[: 4 if kind is Change.UPDATE else 2, some]
             unusable = np.zeros(len(some), bool)
-            rows = fast_path.KernelInput(found.buffer, np.ascontiguousarray(bounds), unusable)
+            rows = fast_program.KernelInput(found.buffer, np.ascontiguousarray(bounds), unusable)
             assert plain is not None
             own = filtered(self.way, condition, version, kind, rows, plain)
             if own is None:
@@ -120,23 +120,23 @@ class MixedRows:
                 every.wanted[some], every.odd[some] = own
         return every
 
-    def _program(self, value: int) -> fast_path.Program | None:
+    def _program(self, value: int) -> fast_program.Program | None:
         """How the changes of a table version and kind are written; None: the other way."""
         if value not in self._programs:
             self._programs[value] = self._made(value // 16, Change(value % 16))
         return self._programs[value]
 
-    def _made(self, version: int, kind: Change) -> fast_path.Program | None:
+    def _made(self, version: int, kind: Change) -> fast_program.Program | None:
         plain = self.log.plain_rows(version) if kind in ROW_CHANGES else None
         if plain is None or version in self.others:
             return None
         program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
         return None if program is None or program.given else program
 
-    def _tables_of(self, known: tuple[int, ...]) -> fast_path.KernelTables:
+    def _tables_of(self, known: tuple[int, ...]) -> fast_program.KernelTables:
         """The tables of some programs, those of the last time where they are the same."""
         if self._last is None or self._last[0] != known:
             programs = [program for value in known if (program := self._program(value))]
             images = [2 if value % 16 == Change.UPDATE else 1 for value in known]
-            self._last = known, fast_path.KernelTables.of(programs, images)
+            self._last = known, fast_program.KernelTables.of(programs, images)
         return self._last[1]

@@ -31,8 +31,8 @@ from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
 from sqlgen.parameters import parameterised
+from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.schema import Table
-from sqlgen.statements import RenderOptions, identity, shown_columns
 from sqlgen.upsert import check_keys
 
 if TYPE_CHECKING:

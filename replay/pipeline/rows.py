@@ -23,12 +23,12 @@ from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
 from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
-from replay.pipeline import fast_path
+from replay.pipeline import fast_path, fast_program
 from replay.pipeline.fast_filter import OPS, filtered
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowBatch, RowProblem
-from sqlgen import literals, statements
+from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
 from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
@@ -145,14 +145,14 @@ class RowDecoder:
         nothing wrong; None where the other way finds something."""
         batch = RowBatch(self.log, self.log.catalog.versions[version], Change.UPDATE, image)
         table, options = batch.version.table, self.options
-        shown = statements.shown_columns(table, options)
+        shown = render_options.shown_columns(table, options)
         changed = {
             column.name: pa.array(mask)
             for column in table.columns
             if column not in shown and (mask := batch.changed(column.name)) is not None
         }
         side = "after" if self.plan.mode == "undo" else "before"
-        names = [column.name for column in statements.identity(table, options)]
+        names = [column.name for column in render_options.identity(table, options)]
         found_by = {name: batch.decode(side, name) for name in names}
         rows = Rows(table, Op.UPDATE, batch.count, found_by, {}, changed)
         if self.plan.options.mapping is not None:
@@ -209,7 +209,7 @@ class RowDecoder:
         of_table, op = self.log.catalog.versions[version], OPS[kind]
         wanted, unjudged = None, None
         if self.filter is not None:
-            rows = fast_path.KernelInput.of(image)
+            rows = fast_program.KernelInput.of(image)
             found = filtered(self.shortcut, self.filter, of_table, kind, rows, plain)
             if found is None:
                 return None
@@ -320,7 +320,7 @@ class RowDecoder:
         table, op = batch.version.table, OPS[batch.kind]
         undo = self.plan.mode == "undo"
         empty = Rows(table, op, batch.count, {}, {}, {})
-        before, after = statements.columns_needed(
+        before, after = render_options.columns_needed(
             table, empty.inverse().op if undo else op, self.options
         )
         if undo:

@@ -10,8 +10,8 @@ from typing import Any
 from replay.changes.catalog import Catalog, TableVersion, names_alike
 from replay.logs import LogFile
 from sqlgen.constraints import Constraints
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
-from sqlgen.statements import RenderOptions, shown_columns
 
 #: Values that another database may hold with another last bit.
 _INEXACT = (SqlType.REAL, SqlType.DOUBLE, SqlType.DECFLOAT)

@@ -39,8 +39,8 @@ from replay.reports.history import (
 )
 from replay.reports.images import key_text, literal
 from sqlgen.choices import Names
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column
-from sqlgen.statements import RenderOptions
 
 #: Records of a bucket, and so of the rows that are looked at together.
 _RECORDS_TOGETHER = 100_000

@@ -18,7 +18,7 @@ from replay.cli.main import main
 from replay.errors import LogReplayError, Refusal, UsageError
 from replay.targets import target_named
 from sqlgen.errors import CodedError
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 FILM = "SAKILA.FILM"
 

@@ -23,7 +23,7 @@ from replay.reports.kinds import ReportOptions
 from replay.reports.questions import Questions
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 #: Kind -> what is not of it.
 FLAG = ("no", 1, None)

@@ -16,7 +16,7 @@ from replay.cli.main import main
 from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
 
 

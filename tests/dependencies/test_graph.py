@@ -199,7 +199,7 @@ def test_a_value_set_and_set_back_is_a_conflict_all_the_same(tmp_path: Path) -> 
 
 
 def test_with_whole_images_any_later_update_is_a_conflict(tmp_path: Path) -> None:
-    from sqlgen.statements import RenderOptions
+    from sqlgen.render_options import RenderOptions
 
     log, one, _ = changed_twice({"name": "NEW"}, {"balance": "7.00"})
     with pytest.raises(Refusal, match="LR3010"):

@@ -18,16 +18,11 @@ from sqlglot import exp
 from sqlgen import upsert
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import INVERSE, Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.script import script_prologue, unit_comments
-from sqlgen.statements import (
-    Rendered,
-    RenderOptions,
-    delete_all_statement,
-    render,
-    truncate_statement,
-)
+from sqlgen.statements import Rendered, delete_all_statement, render, truncate_statement
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 

@@ -18,7 +18,7 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSet
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import Col, LogBuilder, Tab, generation, lrsn
 

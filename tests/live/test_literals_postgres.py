@@ -14,9 +14,10 @@ from psycopg import sql
 
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy, literals
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import RenderOptions, delete_all_statement, render, truncate_statement
+from sqlgen.statements import delete_all_statement, render, truncate_statement
 from tests.support.texts import every_character
 
 POSTGRES = profile_named("postgres")

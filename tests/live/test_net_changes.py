@@ -27,9 +27,9 @@ from replay.pipeline import local
 from replay.pipeline.plan import Mode, make_plan
 from replay.targets import TableFacts
 from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.staged_merge import Load, Unmergeable
-from sqlgen.statements import RenderOptions
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import Col, LogBuilder, Tab
 

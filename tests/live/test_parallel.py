@@ -19,7 +19,7 @@ from replay.output.steps import open_scripts
 from replay.pipeline import local
 from replay.pipeline.plan import Mode, make_plan
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 COUNT = 40

@@ -18,7 +18,7 @@ from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
 from replay.pipeline import local
 from replay.targets.postgres import connect
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
 Replay = Callable[..., int]

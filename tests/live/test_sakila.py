@@ -15,7 +15,7 @@ from replay.changes.selection import Selection
 from replay.cli import main
 from replay.targets import target_named
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 POSTGRES = target_named("postgres")
 

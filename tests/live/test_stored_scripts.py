@@ -32,7 +32,7 @@ from replay.output import stored_scripts
 from replay.output.steps import STEP
 from replay.pipeline import local
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.gated_store import gated_store
 from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import AT_END, START, position, same

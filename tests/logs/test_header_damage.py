@@ -20,7 +20,7 @@ from replay.errors import InputError, LogReplayError, UsageError
 from replay.logs.logmaster.layouts import LLDF
 from replay.output.bundle import Bundle
 from sqlgen.choices import Assertion
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import (
     ACCT,
     LogBuilder,

@@ -21,9 +21,10 @@ from replay.logs.logmaster.opening import open_log
 from sqlgen import ddl, upsert
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 from tests.support.engines import state_file, statements_of, typed
 
 DB2 = profile_named("db2")

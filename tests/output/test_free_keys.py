@@ -18,7 +18,7 @@ from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from sqlgen.choices import DIALECTS, Assertion
 from sqlgen.dialects import profile_named
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements, text_of
 
 Shown = list[tuple[int, str]]

@@ -11,7 +11,7 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.output.bundle import Bundle
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements
 
 UNDONE = "UPDATE testown.acct SET name = 'ABCDE' WHERE id = 1"

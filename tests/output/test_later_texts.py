@@ -24,7 +24,7 @@ from replay.output.steps import LATER, Script, open_scripts
 from replay.pipeline import fast_path, local
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.history import CHILD, LOOSE, PARENT, Maker
 from tests.support.logbuilder import LogBuilder
 

@@ -17,7 +17,7 @@ from replay.output.bundle import Bundle
 from replay.pipeline import rows
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import Col, LogBuilder, Tab, text_of
 
 ITEM = Tab(

@@ -18,7 +18,7 @@ from replay.pipeline import fast_path, partition
 from sqlgen import row_checks
 from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support import solidsakila
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.solidbuilder import Framing, write_catalog, write_rows

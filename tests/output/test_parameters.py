@@ -24,7 +24,7 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.parameters import STYLES, parameterised
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import PIT1, same
 

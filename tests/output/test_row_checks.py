@@ -25,7 +25,7 @@ from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.dialects.row_checks import LABEL
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.engines import Place, statements_of
 from tests.support.logbuilder import Col, LogBuilder, Tab, Unit, statements, text_of
 

@@ -12,7 +12,7 @@ from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.pipeline import partition
 from sqlgen.errors import SqlgenError
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, LogBuilder, acct, text_of
 
 #: Statements of the units of the log.

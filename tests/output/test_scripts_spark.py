@@ -14,8 +14,9 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from sqlgen import ddl, upsert
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 from tests.output.test_spark_sql import (
     EDGES,
     SPARK,

@@ -26,9 +26,10 @@ from sqlgen import ddl, upsert
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy, literals
 from sqlgen.names import table_expression
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 from tests.golden.test_shapes import golden
 from tests.support.texts import every_character
 

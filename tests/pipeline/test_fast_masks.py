@@ -16,9 +16,9 @@ from replay.pipeline.rows import ChangeStatements
 from sqlgen.dialects import profile_named
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.masking import mask_key, masked
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType
-from sqlgen.statements import RenderOptions
 from tests.pipeline.test_fast_path import (
     EBCDIC,
     GREEK,

@@ -35,10 +35,11 @@ from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.masking import cannot_mask
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import WORTH, shape_name
-from sqlgen.statements import RenderOptions, query_before
+from sqlgen.statements import query_before
 from tests.sqlgen.test_shapes import in_full
 from tests.support.examples import examples
 from tests.support.places import ROOT

@@ -20,7 +20,7 @@ from replay.decoding.machine_code import available
 from replay.dependencies import raw_keys
 from replay.errors import LogReplayError
 from replay.logs.plain import FoundImages
-from replay.pipeline import fast_path, partition
+from replay.pipeline import fast_path, fast_program, partition
 from replay.pipeline.fast_filter import OPS
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.rows import RowDecoder
@@ -28,8 +28,8 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.masking import mask_key
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import SqlType
-from sqlgen.statements import RenderOptions
 from tests.pipeline.test_fast_path import (
     EBCDIC,
     GREEK,
@@ -266,15 +266,18 @@ def test_tables_of_other_character_sets_and_widths() -> None:
         programs.append(program)
         images.append(2 if kind is Change.UPDATE else 1)
         expected += zip(written_by(alone).to_pylist(), alone.output.status.tolist(), strict=True)
-        bounds = fast_path.KernelInput.of(image).bounds + base
+        bounds = fast_program.KernelInput.of(image).bounds + base
         edges.append(bounds if len(bounds) == 4 else bounds[[0, 1, 1, 1]])
         buffers.append(image.buffer)
         base += len(image.buffer)
     order = rng.permutation(len(expected))
     bounds = np.ascontiguousarray(np.concatenate(edges, axis=1)[:, order])
     program_of = np.repeat(np.arange(len(programs)), ROWS)[order]
-    known, none = fast_path.KernelTables.of(programs, images), fast_path.GivenTexts.none(len(order))
-    room = fast_path.Room()
+    known, none = (
+        fast_program.KernelTables.of(programs, images),
+        fast_program.GivenTexts.none(len(order)),
+    )
+    room = fast_program.Room()
     for _ in range(2):  # the second time there is room
         made = fast_path.written(
             render, known, program_of, np.concatenate(buffers), bounds, none, room

@@ -17,7 +17,7 @@ from replay.output.formats.row_batches import row_type
 from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet
 from sqlgen.dialects import profile_named
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 _COLUMNS = (

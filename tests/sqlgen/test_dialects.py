@@ -17,9 +17,10 @@ from sqlgen.dialects import BUILT_IN, REFUSED, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem, literals
 from sqlgen.names import check_collisions, identifier
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import PROBLEM, RenderOptions, render
+from sqlgen.statements import PROBLEM, render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.support.places import ROOT
 

@@ -14,9 +14,10 @@ from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.mapping import TableMap, parse_mapping, plain
 from sqlgen.masking import mask_key
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 
 POSTGRES = profile_named("postgres")
 FILM = Table(

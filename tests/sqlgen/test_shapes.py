@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import render_shaped
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 from tests.sqlgen.test_statements import COLUMNS, IMAGE, rows_of
 
 POSTGRES = profile_named("postgres")

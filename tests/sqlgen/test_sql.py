@@ -18,6 +18,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, literals
 from sqlgen.names import check_collisions, identifier
+from sqlgen.render_options import RenderOptions, columns_needed
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment, script_prologue, unit_comments
@@ -26,8 +27,6 @@ from sqlgen.statements import (
     EXCLUDED_COLUMNS,
     NO_CHANGE,
     PROBLEM,
-    RenderOptions,
-    columns_needed,
     delete_all_statement,
     render,
     truncate_statement,

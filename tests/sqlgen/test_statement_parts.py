@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sqlgen import statements
+from sqlgen import render_options, statements
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.parameters import parameterised
+from sqlgen.render_options import RenderOptions, columns_needed
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import RenderOptions, columns_needed, render
+from sqlgen.statements import render
 
 POSTGRES = profile_named("postgres")
 COLUMNS = (
@@ -91,7 +92,7 @@ def test_which_columns_are_shown(
     columns: tuple[str, ...], excluded: tuple[str, ...], shown: list[str]
 ) -> None:
     options = RenderOptions(columns=columns, exclude_columns=excluded)
-    assert [column.name for column in statements.shown_columns(KEYED, options)] == shown
+    assert [column.name for column in render_options.shown_columns(KEYED, options)] == shown
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_which_columns_are_needed(
 )
 def test_what_finds_a_row_must_stay(table: Table, excluded: tuple[str, ...], what: str) -> None:
     with pytest.raises(SqlgenError) as refused:
-        statements.identity(table, RenderOptions(exclude_columns=excluded))
+        render_options.identity(table, RenderOptions(exclude_columns=excluded))
     assert (refused.value.code, refused.value.message, refused.value.hint) == (
         "LR3006",
         f"found {what} of Own.T excluded; expected what finds a row to stay",

@@ -17,9 +17,10 @@ from replay.changes.selection import Selection
 from sqlgen import upsert
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.statements import EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM, RenderOptions
+from sqlgen.statements import EXCLUDED_COLUMNS, NO_CHANGE, PROBLEM
 from tests.support.logbuilder import Col, LogBuilder, Tab, lrsn, text_of
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)

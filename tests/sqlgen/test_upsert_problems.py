@@ -10,9 +10,10 @@ import pytest
 from sqlgen import upsert
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import NO_CHANGE, PROBLEM, Rendered, RenderOptions
+from sqlgen.statements import NO_CHANGE, PROBLEM, Rendered
 
 #: NUL cannot be said in PostgreSQL; every ODD value is a problem where it is written.
 ODD = "x\0"

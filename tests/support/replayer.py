@@ -29,7 +29,7 @@ from replay.logs.logmaster.opening import open_log
 from replay.pipeline import local
 from replay.targets import target_of
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 
 def replay(job: dict[str, Any]) -> int:

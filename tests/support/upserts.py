@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from sqlgen import upsert
 from sqlgen.dialects import Profile
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import RenderOptions
 from tests.support.history import History, Step
 
 PARENT = Table(

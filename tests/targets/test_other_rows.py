@@ -13,7 +13,7 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from sqlgen.choices import Assertion
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.engines import Engine, Place, statements_of
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.servers import of_kind

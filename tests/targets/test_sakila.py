@@ -16,8 +16,8 @@ from replay.logs.logmaster.opening import open_log
 from sqlgen import ddl
 from sqlgen.constraints import Constraints
 from sqlgen.names import table_expression
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import ARROW_TYPES, Table
-from sqlgen.statements import RenderOptions
 from tests.support.engines import (
     Engine,
     Place,

@@ -17,7 +17,7 @@ from replay.changes.selection import Selection
 from sqlgen import ddl
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import Upsert, profile_named
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support import upserts
 from tests.support.engines import Engine, Place, run_all, statements_of
 from tests.support.history import History, Maker

@@ -21,9 +21,10 @@ from replay.live.comparable import family_of, of_state, of_texts, of_values
 from replay.targets import Target, target_named
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, SqlType, Table
-from sqlgen.statements import RenderOptions, render
+from sqlgen.statements import render
 from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.servers import kinds, of_kind, servers_of

@@ -33,8 +33,8 @@ from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import ValueProblem
 from sqlgen.names import check_collisions, target_name
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.statements import RenderOptions, shown_columns
 
 #: Formats of no files that last: batches for readers in the same process.
 TEXT_BATCHES, TYPED_BATCHES, ROW_BATCHES = "text batches", "typed batches", "row batches"

@@ -22,8 +22,8 @@ from replay.output.formats.lines import JsonLines
 from replay.output.formats.parquet import Parquet
 from replay.output.formats.values import MOMENTS, profile_of
 from sqlgen.literals import ValueProblem
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import ARROW_TYPES
-from sqlgen.statements import RenderOptions
 
 #: Rows of a batch at most.
 BATCH_ROWS = 8192

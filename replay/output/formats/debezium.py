@@ -57,8 +57,9 @@ from replay.output.formats.values import (
 )
 from replay.version import __version__
 from sqlgen.literals import Policy, ValueProblem
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import RenderOptions, joined
+from sqlgen.statements import joined
 
 #: Fields of ``source`` that are facts under another name.
 _FACT = {"change_lsn": "log_position", "commit_lsn": "commit_lrsn"}

@@ -26,8 +26,9 @@ from replay.output.formats.values import (
     shaped,
 )
 from sqlgen.literals import Policy, ValueProblem, hexadecimal, octets
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import RenderOptions, joined
+from sqlgen.statements import joined
 
 _PLAIN = frozenset({*NUMBERS, SqlType.BOOLEAN})
 

@@ -29,8 +29,9 @@ from replay.output.formats.values import (
     shaped,
 )
 from sqlgen.literals import Policy, ValueProblem, hexadecimal
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import RenderOptions, joined
+from sqlgen.statements import joined
 
 #: The name of the file with the LOAD statements.
 CONTROL = "load.ctl"

@@ -14,8 +14,8 @@ from replay.output.formats import FACTS, Dataset, ImageColumns, Writer
 from replay.output.formats.batches import BatchWriter
 from replay.output.formats.values import MOMENTS, both_images, profile_of, shaped
 from sqlgen.literals import Policy, ValueProblem
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import ARROW_TYPES, Column
-from sqlgen.statements import RenderOptions
 
 
 def row_type(columns: tuple[Column, ...]) -> pa.StructType:

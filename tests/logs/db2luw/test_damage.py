@@ -19,7 +19,7 @@ from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.output.bundle import Bundle, write_bundle
 from replay.pipeline import local
 from replay.pipeline.plan import make_plan
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.luwbuilder import LogBuilder, Tab, Transaction, catalog_csv
 from tests.support.luwhistory import PLAIN, History, Row
 

@@ -12,8 +12,8 @@ from replay.changes.options import ScriptOptions
 from replay.logs.db2luw.tables import column_format
 from sqlgen.ddl import type_rule
 from sqlgen.dialects import BUILT_IN, profile_named
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import SqlType
-from sqlgen.statements import RenderOptions
 from tests.logs.db2luw.test_damage import opened, script
 from tests.support.luwbuilder import Col, LogBuilder, Tab
 

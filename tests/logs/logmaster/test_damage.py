@@ -20,7 +20,7 @@ from replay.logs.logmaster.layouts import CONTROL, LLDF
 from replay.output.bundle import Bundle
 from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 
 #: The text of each unit of recovery in a script.
 Units = dict[str, str]

@@ -10,7 +10,7 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.output.bundle import Bundle
-from sqlgen.statements import RenderOptions
+from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import Col, LogBuilder, Tab, statements
 
 NOTE = Tab(
