@@ -45,10 +45,10 @@ from replay.output.quarantine import flags_alone, write_quarantine
 from replay.output.same_types import refuse_other_types
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left
 from replay.pipeline.input_digests import Digests
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.storage import Place, StoredPath
 from replay.version import __version__

@@ -30,8 +30,8 @@ from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
+from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns

@@ -35,6 +35,7 @@ from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
 from replay.pipeline.extent import log_extent
 from replay.pipeline.late import (
@@ -45,7 +46,6 @@ from replay.pipeline.late import (
     named_units,
     positions_of,
 )
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
 from replay.pipeline.request import usage_errors

@@ -22,15 +22,9 @@ from replay.changes.envelope import ROW_CHANGES, Change, take_records
 from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
+from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.packed_records import packed, unpacked_together
-from replay.pipeline.partition import (
-    FAILED,
-    BucketReader,
-    BucketResult,
-    Chunk,
-    ChunkChanges,
-    WrittenFile,
-)
+from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import Plan
 from sqlgen.dialects import profile_named
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from replay.output.formats import Dataset, Format, Writer
-from replay.pipeline.partition import WrittenFile
+from replay.pipeline.bucket_result import WrittenFile
 
 #: What readers of partitioned folders take for a null.
 NO_DATE = "__HIVE_DEFAULT_PARTITION__"

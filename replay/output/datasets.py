@@ -45,14 +45,8 @@ from replay.output.formats import (
     transactions_dataset,
 )
 from replay.output.formats.values import cast
-from replay.pipeline.partition import (
-    FAILED,
-    BucketReader,
-    BucketResult,
-    Chunk,
-    ChunkChanges,
-    WrittenFile,
-)
+from replay.pipeline.bucket_result import BucketResult, WrittenFile
+from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import Plan
 from replay.storage import name_of
 from sqlgen.structure import StructureChange

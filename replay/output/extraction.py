@@ -46,9 +46,9 @@ from replay.output.copies import CopyCounts, CopyResult
 from replay.output.jobs import write
 from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
 from replay.pipeline.input_digests import Digests
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.storage import StoredPath
 from replay.version import __version__

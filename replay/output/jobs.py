@@ -45,8 +45,8 @@ from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
 from replay.pipeline import local
+from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath

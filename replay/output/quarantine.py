@@ -33,8 +33,8 @@ from replay.output.json_file import write_json
 from replay.output.missing_inputs import MissingInputs
 from replay.output.stored_folder import StoredFolder
 from replay.output.units_aside import UnitsAside
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from sqlgen.choices import StatementForm

@@ -25,8 +25,8 @@ from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out, damaged_units
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.request import Request
 

@@ -33,15 +33,9 @@ from replay.output.script_lines import Checks
 from replay.output.steps import Sources, sources_of
 from replay.output.unit_comments import comments_of, traces_of
 from replay.pipeline import fast_path
+from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.mixed_rows import MixedChanges
-from replay.pipeline.partition import (
-    FAILED,
-    BucketReader,
-    BucketResult,
-    Chunk,
-    ChunkChanges,
-    WrittenFile,
-)
+from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT, RowDecoder
 from sqlgen import structure

@@ -22,7 +22,7 @@ from replay import storage
 from replay.errors import InputError, Where
 from replay.machine import is_full
 from replay.output.whole_files import problem, wrong_size
-from replay.pipeline.partition import WrittenFile
+from replay.pipeline.bucket_result import WrittenFile
 from replay.storage import StoredPath
 
 #: How the names of folders begin that hold attempts, of the object that lets them write, and of

@@ -20,9 +20,9 @@ from replay.logs import LogFile, Split
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.datasets import export_bucket
 from replay.output.stored_folder import StoredFolder
+from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.engine import Engine
 from replay.pipeline.packed_records import unpacked, unpacked_together
-from replay.pipeline.partition import BucketResult
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 
@@ -80,8 +80,8 @@ class _Seen:
 class TrialJob:
     """Carries out a plan's export without writing. ``images``: row images are read, so that
     damaged ones are found; else headers alone. Results are (split, tally, what it has of each
-    bucket) of each split, and (-1, :class:`replay.pipeline.partition.BucketResult`, bucket) of each
-    bucket."""
+    bucket) of each split, and (-1, :class:`replay.pipeline.bucket_result.BucketResult`, bucket) of
+    each bucket."""
 
     title = "try what would be written"
 

@@ -18,8 +18,8 @@ from replay.changes.choices import EngineName
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
 from replay.pipeline import local
+from replay.pipeline.bucket_result import WrittenFile
 from replay.pipeline.engine import Engine
-from replay.pipeline.partition import WrittenFile
 from replay.storage import Place, StoredPath
 
 #: Bytes of files that one task reads, bytes from which on tasks of the engine do it, and bytes that
