@@ -55,8 +55,12 @@ def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TEACHING)
 def test_commands_of_the_docs_run(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """And find what they look for: one asked for a row that its log does not have."""
     (tmp_path / "fixtures").symlink_to(FIXTURES)
     monkeypatch.chdir(tmp_path)
     commands = commands_in(ROOT / "replay" / "docs" / name)
@@ -64,6 +68,8 @@ def test_commands_of_the_docs_run(
     for words in commands:
         assert any(word.startswith("fixtures/") for word in words), words
         assert main(words) in (0, 4), words
+        said = "".join(capsys.readouterr())
+        assert "nothing found" not in said, words
 
 
 def test_every_option_is_in_the_reference() -> None:
