@@ -188,9 +188,9 @@ def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:
         ) from error
 
 
-def cut_to(text: str, most: int) -> str:
-    """A text of at most so many characters, the last of which says that it went on."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def cut_to(text: str, most: int, end: str = "…") -> str:
+    """A text of at most so many characters, the last of which say that it went on."""
+    return text if len(text) <= most else f"{text[: most - len(end)]}{end}"
 
 
 def some_of(things: Iterable[object], count: int, between: str = ", ") -> str:

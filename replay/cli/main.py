@@ -97,7 +97,9 @@ def _main(given: list[str]) -> int:
         except KeyboardInterrupt:
             return _say_interrupted(arguments)
         except Exception as error:
-            if isinstance(error, MemoryError) or _NO_THREAD in str(error):
+            if isinstance(error, MemoryError) or (
+                isinstance(error, RuntimeError) and _NO_THREAD in str(error)
+            ):
                 return _fail(_no_memory(), arguments)
             return _defect(error, arguments)
 
@@ -146,6 +148,8 @@ def _unwritable(error: OSError, arguments: argparse.Namespace) -> UsageError:
         hint = "Make room there, or name a folder on a disk that has more"
         if hasattr(arguments, "work"):
             hint += "; --work is for temporary files"
+        if error.errno == errno.EFBIG:
+            hint = "Is there a limit for a file (ulimit -f, or of that file system)?"
     return UsageError(
         "LR1006",
         f"found {said}{full_place(error, arguments)}; expected to read and write there",
@@ -158,8 +162,8 @@ def _no_memory() -> UsageError:
         "LR1007",
         "found no memory left for this program; expected it to have what it asks for",
         hint=(
-            "--split-mb N reads less at once; is there a limit (ulimit -v), or does something else"
-            " use the machine's memory?"
+            "--split-mb N reads less at once; is there a limit of memory or threads (ulimit -v,"
+            " ulimit -u), or does something else use the machine's memory?"
         ),
     )
 

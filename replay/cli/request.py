@@ -266,7 +266,7 @@ def _master(arguments: argparse.Namespace) -> str:
 def _told_elsewhere() -> dict[str, str]:
     """What Spark is told beside the command line: by ``spark-submit``, which has a master, where
     that started this process."""
-    if os.environ.get("PYSPARK_GATEWAY_PORT"):
+    if {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} <= os.environ.keys():
         from replay.pipeline.spark_start import submitted
 
         return submitted()
@@ -291,11 +291,10 @@ def _spark(
 
             return connect.engine(master, conf, travel, progress, reason)
         waits = timeouts(master, seconds)
-    elsewhere = _told_elsewhere()
-    elsewhere.pop("spark.master", None)
-    conf = waits | elsewhere | conf
+    usual = waits | _told_elsewhere()
+    usual.pop("spark.master", None)
     from replay.pipeline.spark_engine import engine
     from replay.pipeline.spark_start import start_in_background
 
-    start = start_in_background(master, conf, seconds)
+    start = start_in_background(master, conf, usual, seconds)
     return engine(start, progress, reason, travel, _told(arguments))

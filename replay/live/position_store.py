@@ -332,7 +332,7 @@ class Store:
             f"UPDATE {self.name['run']} SET ended_at = CURRENT_TIMESTAMP, outcome = %s, units = %s,"
             " statements = %s, seconds = %s WHERE id = %s"
         )
-        short = cut_to(outcome, _OUTCOME)
+        short = cut_to(outcome, _OUTCOME, "...")  # a database may have no letter for more
         self.session.execute(statement, (short, units, statements, seconds, number))
 
     def runs(self, latest: int) -> list[Run]:

@@ -376,6 +376,8 @@ def _no_memory(conf: Mapping[str, str], text: str, where: str, title: str) -> Us
         )
     if re.search(r"MemoryError|Cannot allocate memory|malloc of size \d+ failed", text):
         found = f"no memory left for the Python of a task{where}"
+    elif "Fatal Python error" in text:
+        return None
     elif re.search(r"Python worker exited unexpectedly|Python worker process terminated", text):
         found = f"that the Python of a task{where} was ended, as it is where memory is short"
     else:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
@@ -45,10 +46,13 @@ _STARTING = 60
 _PATH = "spark.executorEnv.PYTHONPATH"
 
 
-def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
-    """A Spark context with :data:`DEFAULTS` and ``conf`` on top. Its own log goes to stderr, errors
-    only. One that runs in this process already is taken where it is what is asked for. Raises
-    UsageError (LR1005) where it is not, and when none starts."""
+def start_context(
+    master: str, conf: Mapping[str, str], usual: Mapping[str, str] = MappingProxyType({})
+) -> SparkContext:
+    """A Spark context with :data:`DEFAULTS`, what is ``usual`` here, and ``conf``, which is asked
+    for, on top. Its own log goes to stderr, errors only. One that runs in this process already is
+    taken where it is what is asked for. Raises UsageError (LR1005) where it is not, and when none
+    starts."""
     if os.environ.get("SPARK_REMOTE"):
         raise UsageError(
             "LR1005",
@@ -63,6 +67,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     running = SparkContext._active_spark_context
     if running is not None:
         return _that_runs(running, master, conf)
+    asked, conf = dict(conf), {**usual, **conf}
     prepare_environment(master)
     travels = _beside(conf) if is_local(master) else _travelling(conf)
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -86,7 +91,7 @@ def start_context(master: str, conf: Mapping[str, str]) -> SparkContext:
     context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     if is_kubernetes(master):
         atexit.register(_end, context)
-    _STARTED[context] = dict(conf)
+    _STARTED[context] = asked
     return context
 
 
@@ -273,13 +278,16 @@ def _authenticated(master: str) -> dict[str, str]:
 
 
 def start_in_background(
-    master: str, conf: Mapping[str, str], seconds: int | None = None
+    master: str,
+    conf: Mapping[str, str],
+    usual: Mapping[str, str],
+    seconds: int | None = None,
 ) -> Callable[[], SparkContext]:
     """Begin to start a context (most of which is waiting for Java); the function returned waits for
     it and gives it, or raises what went wrong: UsageError (LR1005) where it was waited for in vain
     for so many ``seconds`` (a minute at least; None: however long that takes)."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-    future = pool.submit(_start_lean, master, conf)
+    future = pool.submit(_start_lean, master, conf, usual)
     pool.shutdown(wait=False)
 
     def started() -> SparkContext:
@@ -295,12 +303,12 @@ def start_in_background(
     return started
 
 
-def _start_lean(master: str, conf: Mapping[str, str]) -> SparkContext:
+def _start_lean(master: str, conf: Mapping[str, str], usual: Mapping[str, str]) -> SparkContext:
     """:func:`start_context` for a command. To make an object of Java, pyspark asks the tools of its
     tests which packages there are, which imports pandas: here they find none. What is made of that
     (:func:`replay.pipeline.connect.start_session` forgets it) would be wrong for others."""
     with hidden("pandas", "google"):
-        return start_context(master, conf)
+        return start_context(master, conf, usual)
 
 
 #: That of the Java that this process started, until it carried out a job.

@@ -107,7 +107,7 @@ def test_logs_are_applied_as_they_arrive(
     assert site.once("--log-json") == 0  # nothing begins so yet
     (told,) = events(capsys)
     assert told["event"] == "no log"
-    assert f"in {site.bucket.url}: no file of one is there" in told["because"]
+    assert f"no file of a log is in {site.bucket.url} yet" in told["because"]
     site.arrive(0, range(3))
     site.bring("night-0.dat")
     assert site.once("--log-json") == 0

@@ -128,6 +128,16 @@ def test_settings_that_are_not_asked_for_any_more(monkeypatch: pytest.MonkeyPatc
         spark_start.start_context("local[*]", {})
 
 
+def test_what_nobody_asked_for_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of time limits, and those of the machine, of which a program's context knows
+    nothing."""
+    running = cast(SparkContext, Context("spark://h:1", {"spark.driver.memory": "8g"}))
+    monkeypatch.setattr(SparkContext, "_active_spark_context", running)
+    monkeypatch.setattr(spark_start, "with_package", lambda context: context)
+    usual = {"spark.network.timeout": "60s", "spark.driver.memory": "2g"}
+    assert spark_start.start_context("spark://h:1", {}, usual) is running
+
+
 @pytest.mark.slow
 def test_the_master_of_spark_submit_is_that_of_the_command(
     sakila_small: Path, tmp_path: Path
