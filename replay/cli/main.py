@@ -149,7 +149,7 @@ def _unwritable(error: OSError, arguments: argparse.Namespace) -> UsageError:
         if hasattr(arguments, "work"):
             hint += "; --work is for temporary files"
         if error.errno == errno.EFBIG:
-            hint = "Is there a limit for a file (ulimit -f, or of that file system)?"
+            hint += ". A limit for one file may be the reason (ulimit -f, or the file system's)"
     return UsageError(
         "LR1006",
         f"found {said}{full_place(error, arguments)}; expected to read and write there",
