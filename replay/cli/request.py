@@ -258,19 +258,17 @@ def _told(arguments: argparse.Namespace) -> Told | None:
 
 
 def _master(arguments: argparse.Namespace) -> str:
-    if arguments.master or os.environ.get("SPARK_REMOTE"):
-        return str(arguments.master or os.environ["SPARK_REMOTE"])
-    return _told_elsewhere().get("spark.master", "local[*]")
+    named = arguments.master or os.environ.get("SPARK_REMOTE")
+    return str(named or _submitted().get("spark.master", "local[*]"))
 
 
-def _told_elsewhere() -> dict[str, str]:
-    """What Spark is told beside the command line: by ``spark-submit``, which has a master, where
-    that started this process."""
+def _submitted() -> dict[str, str]:
+    """What ``spark-submit`` was told, master included, where that started this process."""
     if {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} <= os.environ.keys():
         from replay.pipeline.spark_start import submitted
 
         return submitted()
-    return installed_defaults(os.environ)
+    return {}
 
 
 def _spark(
@@ -291,7 +289,7 @@ def _spark(
 
             return connect.engine(master, conf, travel, progress, reason)
         waits = timeouts(master, seconds)
-    usual = waits | _told_elsewhere()
+    usual = waits | (_submitted() or installed_defaults(os.environ))
     usual.pop("spark.master", None)
     from replay.pipeline.spark_engine import engine
     from replay.pipeline.spark_start import start_in_background

@@ -34,17 +34,16 @@ _SAMPLE = 32
 Said = Callable[[Index], npt.NDArray[Any]]
 
 
-def windows(count: int) -> Iterator[slice]:
-    """The windows of ``count`` rows, in order."""
-    for start in range(0, count, WINDOW):
-        yield slice(start, min(start + WINDOW, count))
+def windows(count: int, most: int | None = None) -> Iterator[slice]:
+    """The windows of ``count`` rows, in order, of ``most`` rows each (None: :data:`WINDOW`)."""
+    step = most or WINDOW
+    for start in range(0, count, step):
+        yield slice(start, min(start + step, count))
 
 
 def near_windows(count: int) -> Iterator[slice]:
     """The same of :data:`NEAR` rows at most, for work on many fields of each row."""
-    step = min(NEAR, WINDOW)
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
+    return windows(count, min(NEAR, WINDOW))
 
 
 def windows_back(count: int) -> Iterator[slice]:
