@@ -54,7 +54,7 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.output import jobs, scripts
 from replay.output.bundle import write_bundle
 from replay.output.script_file import Sink
-from replay.pipeline import fast_path, local, partition, rows
+from replay.pipeline import fast_path, local, partition, row_batch, rows
 from replay.pipeline.plan import make_plan
 from sqlgen import statements
 
@@ -129,21 +129,28 @@ class Stages:
         setattr(owner, attribute, timed)
 
 
+#: What counts for each stage: the class or module, its function, and whether that is a generator.
+STAGES: tuple[tuple[str, Any, str, bool], ...] = (
+    ("scan", jobs, "scan_split", True),
+    ("sort", partition, "in_commit_order", False),
+    ("gather headers", LogmasterLog, "envelope", False),
+    ("decode", LogmasterLog, "images", True),
+    ("decode", row_batch.RowBatch, "__init__", False),
+    ("decode", rows.RowDecoder, "_rows", False),
+    ("decode", images, "walk", False),
+    ("decode", images.ImageWalk, "equal", False),
+    ("decode", images.ImageWalk, "decode", False),
+    ("SQL text", statements, "render", False),
+    (_COMPILED, fast_path.FastPath, "statements", False),
+    ("write", scripts.BucketRenderer, "_write", False),
+    ("write", Sink, "write", False),
+)
+
+
 def _stages() -> Stages:
     stages = Stages()
-    stages.iterate(jobs, "scan_split", "scan")
-    stages.wrap(partition, "in_commit_order", "sort")
-    stages.wrap(LogmasterLog, "envelope", "gather headers")
-    stages.iterate(LogmasterLog, "images", "decode")
-    stages.wrap(rows, "_Batch", "decode")
-    stages.wrap(rows.RowDecoder, "_rows", "decode")
-    stages.wrap(images, "walk", "decode")
-    for method in ("equal", "decode"):
-        stages.wrap(images.ImageWalk, method, "decode")
-    stages.wrap(statements, "render", "SQL text")
-    stages.wrap(fast_path.FastPath, "statements", _COMPILED)
-    stages.wrap(scripts.BucketRenderer, "_write", "write")
-    stages.wrap(Sink, "write", "write")
+    for name, owner, attribute, steps in STAGES:
+        (stages.iterate if steps else stages.wrap)(owner, attribute, name)
     return stages
 
 

@@ -146,6 +146,27 @@ def test_growth_is_measured_and_judged(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
 
 
+def test_functions_of_stages_are_where_the_table_has_them() -> None:
+    """Functions are named by text there, which no check of types follows when one moves."""
+    program = (
+        "import bench\n"
+        "for name, owner, attribute, _ in bench.STAGES:\n"
+        "    print(attribute in vars(owner), name, owner, attribute)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=dict(os.environ, PYTHONPATH=str(SCRIPTS)),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.splitlines()
+    assert len(found) > 10
+    assert [line for line in found if not line.startswith("True")] == []
+
+
 @pytest.mark.slow
 def test_every_stage_is_measured(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "run", "--engine", "local"]
