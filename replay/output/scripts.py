@@ -31,6 +31,7 @@ from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
 from replay.output.steps import Sources, sources_of
+from replay.output.table_statements import event_statement, structure_statements
 from replay.output.unit_comments import comments_of, traces_of
 from replay.pipeline import fast_path
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
@@ -38,15 +39,12 @@ from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT, RowDecoder
-from sqlgen import structure
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
-from sqlgen.errors import SqlgenError
 from sqlgen.literals import octets
 from sqlgen.parameters import STYLES, parameterised
 from sqlgen.row_checks import with_checks
 from sqlgen.script import script_prologue, unit_names
-from sqlgen.statements import delete_all_statement, truncate_statement
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.
@@ -258,77 +256,25 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> pa.Array:
         self._refuse_part_events(changes, rows, kind, version)
         table = self.log.catalog.versions[version].table
-        make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
-        mapping = self.plan.options.mapping
-        target = table if mapping is None else mapping.table(table, self.plan.options.render)
-        text = (
-            "" if kind == Change.EXCHANGE else make(target, self.profile, self.plan.options.names)
-        )
+        text = event_statement(self.plan, self.profile, kind, table)
         return pa.array([text] * len(rows), pa.string())
 
     def _structure_statements(self, changes: ChunkChanges, rows: Index, version: int) -> pa.Array:
-        """What happened to the table's structure, or (undo) its inverse, a line for each statement;
-        refused where the former state is not known, where the target cannot say it, in scripts that
-        may be applied again, and under a mapping.
-        """
+        """What happened to the table's structure; what cannot be said is refused where its unit is
+        committed."""
         texts = []
         name = self.log.catalog.versions[version].name
         for row, change in zip(
             rows, self.log.structure(changes.records[changes.head[rows]]), strict=True
         ):
-            text, refused = self._structure_statement(change, name)
-            texts.append(text)
-            if refused is not None and not changes.uncommitted[row]:
-                code, found, expected, hint = refused
+            made = structure_statements(self.plan, self.profile, change, name)
+            texts.append(made if isinstance(made, str) else "")
+            if not isinstance(made, str) and not changes.uncommitted[row]:
                 where = self._where(changes.records[changes.head[row]], table=name)
-                self.tally.refusals.append(Finding(code, where, found, expected, hint))
+                self.tally.refusals.append(
+                    Finding(made.code, where, made.found, made.expected, made.hint)
+                )
         return pa.array(texts, pa.string())
-
-    def _structure_statement(
-        self, change: structure.StructureChange, name: str
-    ) -> tuple[str, tuple[str, str, str, str] | None]:
-        """(text, what a refusal says: code, found, expected, hint)."""
-        wanted = change.inverse() if self.plan.mode == "undo" else change
-        found = f"a committed {change.action.value}{f' ({change.note})' if change.note else ''}"
-        if change.action is not structure.Action.NOTE:
-            hint = (
-                "Write the part of the log with it alone (--from-position, --until-position),"
-                " without {},"
-                " or leave the table out (--exclude-table)"
-            )
-            if self.plan.options.render.upsert:
-                expected = (
-                    "changes of rows only: an upsert script may be applied again, and a table is"
-                    " made or altered once"
-                )
-                return "", ("LR3003", found, expected, hint.format("--upsert"))
-            if self.plan.options.mapping is not None:
-                expected = (
-                    "changes of rows only: a mapping says what a table becomes, not what its"
-                    " changes do"
-                )
-                return "", ("LR3003", found, expected, hint.format("--mapping"))
-        if wanted is None:
-            hint = (
-                "Undo only what came after it (--from-position), or leave the table out"
-                " (--exclude-table) and restore it from a backup"
-            )
-            return "", ("LR3002", found, "a former state that the log holds", hint)
-        try:
-            statements = structure.statements(wanted, self.profile, self.plan.options.names)
-        except SqlgenError as error:
-            found, _, expected = error.message.removeprefix("found ").partition("; expected ")
-            return "", (
-                error.code,
-                found,
-                expected or f"what {self.profile.name} can say",
-                error.hint,
-            )
-        return (
-            "\n".join(statements)
-            if statements
-            else f"-- {name}: nothing to do ({change.action.value})"
-        ), None
 
     # -- emission
     # ---------------------------------------------------------------------------------------------

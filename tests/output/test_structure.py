@@ -217,6 +217,27 @@ def test_what_cannot_be_said_refuses_scripts_and_ddl(
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--upsert", "an upsert script may be applied again"),
+        ("--mapping", "a mapping says what a table becomes"),
+    ],
+)
+def test_scripts_of_rows_alone_refuse_changes_of_structure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, expected: str
+) -> None:
+    log = written(tmp_path, 2)
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text('[tables."APP.LATE"]\nname = "EARLY"\n', encoding="utf-8")
+    told = [option] if option == "--upsert" else [option, str(mapping)]
+    assert main(["redo", *log, *told, "--out", str(tmp_path / "out"), "--engine", "local"]) == 8
+    said = capsys.readouterr().err
+    for words in ("LR3003", "APP.LATE", "a committed ", expected, f" without {option}, or leave"):
+        assert words in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_each_statement_of_a_change_is_one_of_the_script(tmp_path: Path) -> None:
     log = told(
         tmp_path,
