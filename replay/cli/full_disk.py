@@ -18,7 +18,8 @@ _OUTPUTS = ("out", "export", "keep", "rejects", "certificate", "man")
 
 def full_place(error: OSError, arguments: argparse.Namespace) -> str:
     """Where there is no room, as the end of a sentence: what the error names; else the folders that
-    the command writes to, the fullest first, for what it wrote may be gone already."""
+    the command writes to, the fullest first, for what it wrote may be gone already; '' for other
+    errors that name nothing."""
     if error.filename is not None:
         return f": {error.filename}"
     if not is_full(error):
@@ -43,4 +44,4 @@ def _places(arguments: argparse.Namespace) -> Iterator[tuple[str, Path]]:
     for output in outputs:
         if isinstance(output, (str, Path)) and str(output) != "-" and "://" not in str(output):
             path = Path(output).absolute()
-            yield str(output), next(one for one in (path, *path.parents) if one.is_dir())
+            yield str(output), next(one for one in (path, *path.parents) if os.path.isdir(one))

@@ -242,13 +242,20 @@ def _settings(server: str, session: Session) -> Iterator[None]:
                 ) from error
             ours.append(name)
         yield
-    finally:
-        for name in ours:
-            value = before[name]
-            if value is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, value)
+    except BaseException:
+        with suppress(PySparkException):  # the error may be that the connection is lost
+            _set_back(session, ours, before)
+        raise
+    _set_back(session, ours, before)
+
+
+def _set_back(session: Session, names: list[str], before: Mapping[str, str | None]) -> None:
+    for name in names:
+        value = before[name]
+        if value is None:
+            session.conf.unset(name)
+        else:
+            session.conf.set(name, value)
 
 
 def execute(

@@ -278,6 +278,21 @@ def test_settings_of_a_session_come_back_where_one_is_refused(refused: str) -> N
     assert session.conf.known == known
 
 
+def test_a_lost_connection_hides_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = SimpleNamespace(conf=Settings({}))
+
+    def lost(name: str) -> None:
+        raise PySparkException(f"no answer about {name}")
+
+    def job() -> None:
+        with connect._settings("the server", session):
+            monkeypatch.setattr(session.conf, "unset", lost)
+            raise UsageError("LR1005", "the first thing that was wrong")
+
+    with pytest.raises(UsageError, match="LR1005 the first thing that was wrong"):
+        job()
+
+
 def test_tasks_of_another_program_are_refused() -> None:
     """One that is installed at the server, and comes before ours."""
     here = versions(), "logreplay-0.0.0-0.zip"
