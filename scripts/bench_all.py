@@ -25,6 +25,7 @@ from typing import Any
 
 import bench_peers
 import bench_ways
+from bench_runs import apart, in_memory, measure_command, measure_local, measure_spark
 from generate_log import generate
 from naive import measure_naive
 
@@ -124,31 +125,30 @@ class NotMeasuredError(Exception):
 
 
 def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
-    import bench
 
     records, out, conf = arguments.records, arguments.dir / "out", list(arguments.conf)
-    control, data = bench._apart(generate, arguments.dir, records, arguments.seed)
-    bench._in_memory(data)
+    control, data = apart(generate, arguments.dir, records, arguments.seed)
+    in_memory(data)
     share = records / AIMED_AT
     # machine code that this machine does not have yet is compiled by the first run
     mine = min(
-        (bench._apart(bench.measure_local, control, data, out, False) for _ in range(2)),
+        (apart(measure_local, control, data, out, False) for _ in range(2)),
         key=lambda run: run.cpu,
     )
-    least = bench._apart(floor, data, out)
+    least = apart(floor, data, out)
     beside = "read, digest and write once"
     yield Line("local engine", mine.cpu, "CPU s", beside, least, most=3.5 * share)
     yield Line("local engine, wall", mine.wall, "s", "its CPU s", mine.cpu, most=0.6, of_ratio=True)
     room = _LOCAL_MEMORY + 60 * min(records, _LARGEST_BUCKET)
-    run = bench._apart(bench.measure_command, control, data, out, ["--engine", "local"])
+    run = apart(measure_command, control, data, out, ["--engine", "local"])
     memory = run.memory["python"] / 1e6
     yield Line("local engine, anonymous memory", memory, "MB", most=room / 1e6)
-    naive = bench._apart(measure_naive, control, data)["f-string per row"] * records
+    naive = apart(measure_naive, control, data)["f-string per row"] * records
     yield Line("local engine", mine.cpu, "CPU s", "row by row, f-strings", naive)
     options = [part for entry in conf for part in ("--conf", entry)]
-    warm = bench._apart(bench.measure_spark, control, data, out, conf)[-1]
+    warm = apart(measure_spark, control, data, out, conf)[-1]
     yield Line("Spark, warm", warm.cpu, "CPU s", "row by row, f-strings", naive, most=4.5 * share)
-    fresh = bench._apart(bench.measure_command, control, data, out, ["--engine", "spark", *options])
+    fresh = apart(measure_command, control, data, out, ["--engine", "spark", *options])
     aim = 10 * share + 3.5 * max(0.0, 1 - share)
     yield Line("Spark, a fresh process", fresh.cpu, "CPU s", "local engine", mine.cpu, most=aim)
     if not mine.scripts == warm.scripts == fresh.scripts:
@@ -156,13 +156,12 @@ def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
 
 
 def _small(arguments: argparse.Namespace) -> Iterator[Line]:
-    import bench
 
     folder = arguments.dir / "small"
     folder.mkdir(parents=True, exist_ok=True)
-    control, data = bench._apart(generate, folder, SMALL, arguments.seed)
+    control, data = apart(generate, folder, SMALL, arguments.seed)
     log = ["--control", str(control), "--data", str(data)]
-    alone = bench._apart(bare)
+    alone = apart(bare)
     size = f"{data.stat().st_size / 1e6:.0f} MB"
     for what, words, most in (
         ("--help", ["--help"], 0.15),
@@ -174,23 +173,20 @@ def _small(arguments: argparse.Namespace) -> Iterator[Line]:
             0.6,
         ),
     ):
-        cpu = bench._apart(command, words)
+        cpu = apart(command, words)
         yield Line(what, cpu, "CPU s", "Python alone", alone, most=most)
-    spark = bench._apart(
-        bench.measure_command, control, data, folder / "spark", ["--engine", "spark"]
-    )
+    spark = apart(measure_command, control, data, folder / "spark", ["--engine", "spark"])
     yield Line(f"redo --engine spark, {size}", spark.cpu, "CPU s", "Python alone", alone, most=3.5)
 
 
 def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
-    import bench
 
     folder = arguments.dir / "ways"
     folder.mkdir(parents=True, exist_ok=True)
     records = min(arguments.records, OF_WAYS)
-    control, data = bench._apart(generate, folder, records, arguments.seed)
+    control, data = apart(generate, folder, records, arguments.seed)
     few = min(records, bench_ways.OF_FAMILIES)
-    families = bench._apart(bench_ways.family_logs, folder, few, arguments.seed)
+    families = apart(bench_ways.family_logs, folder, few, arguments.seed)
     rows = bench_ways.measure(control, data, records, arguments.runs, families, few)
     cost = {row["way"]: row.get("us") for row in rows}
     for row in rows:

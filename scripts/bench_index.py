@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_runs import Measured, apart, sizes_of
 from process_watch import Watch
 
 #: The place of the first record; and what frames one (lri48).
@@ -32,11 +33,9 @@ _LRI = np.dtype(
 )
 
 
-def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tuple[Any, int]:
+def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tuple[Measured, int]:
     """The second of two times that a log is opened, by tasks with the settings ``conf`` where there
     are some, and its records."""
-    from bench import Measured
-
     from replay.logs.db2luw import framed
     from replay.logs.db2luw.reader import open_log
     from replay.logs.families import Inputs
@@ -142,16 +141,15 @@ def _digest(log: str) -> float:
 
 def index(arguments: argparse.Namespace) -> int:
     """Measure the index of a Db2 LUW log: by the driver alone, and by tasks of Spark."""
-    from bench import _apart, _sizes
     from bench_ways import family_logs
 
     arguments.dir.mkdir(parents=True, exist_ok=True)
-    made = _apart(family_logs, arguments.dir, arguments.records, arguments.seed)["db2luw"]
+    made = apart(family_logs, arguments.dir, arguments.records, arguments.seed)["db2luw"]
     log, catalog = made["log"], made["catalog"]
     logs = {"": log}
     for streams, filtered in ((2, False), (1, True)):
         name = f"{streams} log streams" if streams > 1 else "filtered"
-        logs[name] = _apart(in_streams, log, Path(log).parent, streams, filtered)
+        logs[name] = apart(in_streams, log, Path(log).parent, streams, filtered)
     for title, log in logs.items():
         megabytes = Path(log).stat().st_size / 1e6
         print(f"{arguments.records:,} changes, {megabytes:,.1f} MB {title}")
@@ -160,14 +158,14 @@ def index(arguments: argparse.Namespace) -> int:
         )
         with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
             for name, conf in (("driver alone", None), ("by tasks", list(arguments.conf))):
-                measured, records = _apart(measure, log, catalog, Path(folder), conf)
+                measured, records = apart(measure, log, catalog, Path(folder), conf)
                 parts = [
                     measured.parts.get(kind, 0.0) / records * 1e6
                     for kind in ("driver", "python", "java")
                 ]
                 print(
                     f"{name:<28}{parts[0]:>8.2f}{parts[1]:>9.2f}{parts[2]:>8.2f}"
-                    f"{measured.wall:>8.1f}   memory: {_sizes(measured)}",
+                    f"{measured.wall:>8.1f}   memory: {sizes_of(measured)}",
                     flush=True,
                 )
     print(f"{'SHA-256 of the file':<28}{_digest(log) / records * 1e6:>8.2f}")

@@ -30,8 +30,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import bench
 import numpy as np
+from bench_runs import apart, measure_command
 from containers import MARIADB_IMAGE
 from generate_log import TABLES, generate
 from process_watch import Watch
@@ -195,7 +195,7 @@ def foreign(program: str, words: list[str], said: Path, wrote: Path | None) -> R
 def ours(engine: str, control: Path, data: Path, out: Path) -> Run:
     """The undo of the log; what the other programs write: no statements that count rows."""
     options = ["--engine", engine, "--schema", "none", "--where-columns", "key", "--assert", "none"]
-    found = bench.measure_command(control, data, out, options, "undo")
+    found = measure_command(control, data, out, options, "undo")
     return Run(
         f"logreplay undo --engine {engine}",
         found.cpu,
@@ -211,10 +211,10 @@ def run_all(
     """Every program once."""
     said = folder / "said"
     for engine in engines:
-        yield bench._apart(ours, engine, *log, folder / "out")
+        yield apart(ours, engine, *log, folder / "out")
     if program := shutil.which("mariadb-binlog"):
         back = [program, "--flashback", f"--database={schema}", str(binlog)]
-        yield bench._apart(foreign, "mariadb-binlog --flashback", back, said, None)
+        yield apart(foreign, "mariadb-binlog --flashback", back, said, None)
     if program := shutil.which("my2sql"):
         shutil.rmtree(folder / "my2sql", ignore_errors=True)
         (folder / "my2sql").mkdir()
@@ -224,7 +224,7 @@ def run_all(
         back += ["-databases", schema, "-output-dir", str(folder / "my2sql")]
         back += ["-host", given["host"], "-port", str(given["port"])]
         back += ["-user", given["user"], "-password", given["password"]]
-        yield bench._apart(foreign, "my2sql", back, said, folder / "my2sql")
+        yield apart(foreign, "my2sql", back, said, folder / "my2sql")
 
 
 def measure(

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench_runs import apart
 from generate_log import generate
 from process_watch import Watch
 
@@ -116,8 +117,6 @@ def _shuffled(context: Any) -> int:
 
 def scale(arguments: argparse.Namespace) -> int:
     """Measure how time and memory grow: 1x, 5x, 10x, small and large units, many tables."""
-    from bench import _apart
-
     engines = ("local", "spark") if arguments.engine == "both" else (arguments.engine,)
     found: list[Figures] = []
     print(
@@ -126,9 +125,9 @@ def scale(arguments: argparse.Namespace) -> int:
     )
     for case in cases_of(arguments):
         shape = (case.unit_size, case.idle, arguments.columns, arguments.window)
-        control, data = _apart(generate, arguments.dir, case.records, arguments.seed, 0, 0, *shape)
+        control, data = apart(generate, arguments.dir, case.records, arguments.seed, 0, 0, *shape)
         for engine in engines:
-            figures = _apart(measure, case, control, data, engine, list(arguments.conf))
+            figures = apart(measure, case, control, data, engine, list(arguments.conf))
             found.append(figures)
             _print(figures)
         if not arguments.keep:

@@ -27,11 +27,11 @@ from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.live.position_store import Store
 from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
-from replay.live.transactions import BATCH_BYTES, shapes_of
+from replay.live.transactions import BATCH_BYTES, BadStatement, shapes_of
 from replay.live.units import UnitColumns
 from replay.logs import LogFile
 from replay.output.steps import Script, Scripts, ScriptUnit
-from replay.targets import ConnectionLost, Session, Transient
+from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
 from sqlgen.constraints import Constraints
 
 #: Statements of one unit that are shared out whatever the pace; beyond that, memory counts more
@@ -210,14 +210,15 @@ class SessionPool:
 
     def apply(
         self, shares: Sequence[Share], pending: frozenset[UnitId]
-    ) -> tuple[list[Share], list[str]]:
-        """Apply shares; those that were committed, and why others were not. Raises ConnectionLost
-        when a session broke, after all have come to rest."""
+    ) -> tuple[list[Share], list[BadStatement]]:
+        """Apply shares; those that were committed, and why others were not. None is begun after
+        somebody cancelled a statement. Raises ConnectionLost when a session broke, after all have
+        come to rest."""
         queue: SimpleQueue[Share] = SimpleQueue()
         for share in shares:
             queue.put(share)
         done: list[Share] = []
-        reasons: list[str] = []
+        reasons: list[BadStatement] = []
         with ThreadPoolExecutor(len(self.sessions)) as pool:
             futures = [
                 pool.submit(self._work, number, queue, pending, done, reasons)
@@ -247,9 +248,9 @@ class SessionPool:
         queue: SimpleQueue[Share],
         pending: frozenset[UnitId],
         done: list[Share],
-        reasons: list[str],
+        reasons: list[BadStatement],
     ) -> None:
-        while True:
+        while not any(bad.is_cancelled for bad in reasons):
             try:
                 share = queue.get_nowait()
             except Empty:
@@ -259,7 +260,7 @@ class SessionPool:
                 try:
                     reason = self._transact(number, share, pending)
                 except Transient as error:
-                    reason = error.message
+                    reason = _bad("", error.message)
                     self.retried += 1
                     continue
                 break
@@ -277,7 +278,9 @@ class SessionPool:
             self.ready[number] = set(scripts)
         return session
 
-    def _transact(self, number: int, share: Share, pending: frozenset[UnitId]) -> str | None:
+    def _transact(
+        self, number: int, share: Share, pending: frozenset[UnitId]
+    ) -> BadStatement | None:
         """Apply a share in a transaction; why it could not be, None when it was committed."""
         # held on to, so that none is fetched while the transaction is open
         scripts = {unit.script: self.scripts[unit.script] for unit in share.units}
@@ -288,7 +291,7 @@ class SessionPool:
             reason = self._run(session, share)
             self.reached("statements run")
             if reason is None and (failure := session.settle()) is not None:
-                reason = failure.message
+                reason = BadStatement(None, failure.condition, failure)
             if reason is not None:
                 session.rollback()
                 return reason
@@ -305,18 +308,20 @@ class SessionPool:
             raise
         return None
 
-    def _run(self, session: Session, share: Share) -> str | None:
+    def _run(self, session: Session, share: Share) -> BadStatement | None:
         for text, counted in self._batches(share):
             result = session.run(text)
             self.reached("batch run")
             if result.failure is not None:
-                return result.failure.message
+                return BadStatement(None, result.failure.condition, result.failure)
             counts = np.array(result.counts, np.int64)
             if len(counts) != len(counted):
-                return f"{len(counted)} statements were sent and {len(counts)} answered"
+                said = f"{len(counted)} statements were sent and {len(counts)} answered"
+                return _bad("", said)
             wrong = np.flatnonzero((counts != 1) & counted)
             if len(wrong):
-                return f"a statement touched {int(counts[wrong[0]]):,} rows; expected one"
+                said = f"a statement touched {int(counts[wrong[0]]):,} rows; expected one"
+                return _bad("00000", said)
         return None
 
     def _batches(self, share: Share) -> Iterator[tuple[bytes, Mask]]:
@@ -336,6 +341,12 @@ class SessionPool:
                     texts, counted, size = [], [], 0
         if texts:
             yield b"\n".join(texts), np.concatenate(counted)
+
+
+def _bad(sqlstate: str, said: str) -> BadStatement:
+    return BadStatement(
+        None, Condition.OTHER, StatementFailure(Condition.OTHER, sqlstate, said)
+    )
 
 
 class ParallelSessions:
@@ -379,5 +390,9 @@ class ParallelSessions:
             transactions.skip_over(group.before, group.after)
             return
         rest = replace(group, units=left)
-        committed.note_in_order(rest, reasons[0])
+        for bad in reasons:
+            self.strict.end_where_cancelled(rest, bad)
+        first = reasons[0].failure
+        assert first is not None
+        committed.note_in_order(rest, first.message)
         self.strict.apply_in_order(rest)

@@ -114,7 +114,15 @@ def test_what_the_server_ends_is_no_change_to_leave_out(
 
 
 @pytest.mark.parametrize(
-    "how", [["--on", "other=skip", "--tries", "1"], [], ["--mode", "merged"]], ids=" ".join
+    "how",
+    [
+        ["--on", "other=skip", "--tries", "1"],
+        [],
+        ["--mode", "merged"],
+        ["--mode", "bulk"],
+        ["--sessions", "2"],
+    ],
+    ids=" ".join,
 )
 def test_a_statement_that_somebody_cancels_is_not_left_out(
     replay: Replay, database: str, capsys: pytest.CaptureFixture[str], how: list[str]

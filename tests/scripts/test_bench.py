@@ -149,8 +149,8 @@ def test_growth_is_measured_and_judged(tmp_path: Path) -> None:
 def test_functions_of_stages_are_where_the_table_has_them() -> None:
     """Functions are named by text there, which no check of types follows when one moves."""
     program = (
-        "import bench\n"
-        "for name, owner, attribute, _ in bench.STAGES:\n"
+        "import bench_runs\n"
+        "for name, owner, attribute, _ in bench_runs.STAGES:\n"
         "    print(attribute in vars(owner), name, owner, attribute)\n"
     )
     done = subprocess.run(
