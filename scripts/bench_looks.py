@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -33,7 +34,7 @@ def make_logs(folder: Path, count: int, lacking: int | None = None) -> None:
     log = LogBuilder()
     for number in range(count):
         log.clock = number * STEP
-        mark = {"INCOMPLETETRANS": "Y"} if number == lacking else {}
+        mark: dict[str, Any] = {"INCOMPLETETRANS": "Y"} if number == lacking else {}
         unit = log.unit(commit=(number + 1) * STEP, **mark)
         unit.insert(ACCT, acct(number))
         unit.update(ACCT, acct(number), acct(number, "ZZ"))

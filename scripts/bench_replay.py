@@ -36,7 +36,7 @@ from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import local
 from replay.targets import embedded, target_named
 from sqlgen import statements
-from sqlgen.choices import Assertion
+from sqlgen.choices import Assertion, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -153,15 +153,15 @@ def main() -> int:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute("CREATE DATABASE loaded")
             _load(log, f"{base}/loaded")
-            ways: dict[str, Callable[[str], object]] = {}
+            ways: dict[str, Callable[..., object]] = {}
             for every in (1, 1000):
                 options = ScriptOptions(
-                    commit_every=every, render=RenderOptions(where_columns="guard")
+                    commit_every=every, render=RenderOptions(where_columns=WhereColumns.GUARD)
                 )
                 bundle = replay.write_script(
                     control, [data], Path(folder) / f"redo-{every}", options=options
                 )
-                scripts = sorted(bundle.folder.glob("*.sql"))
+                scripts = sorted(Path(str(bundle.folder)).glob("*.sql"))
                 ways[f"psql -f, {every} units a transaction"] = partial(
                     POSTGRES.run_scripts, scripts=scripts
                 )
@@ -171,7 +171,7 @@ def main() -> int:
                 control, [data], Path(folder) / "redo-none", options=options
             )
             ways["psql -f, no checks"] = partial(
-                POSTGRES.run_scripts, scripts=sorted(bundle.folder.glob("*.sql"))
+                POSTGRES.run_scripts, scripts=sorted(Path(str(bundle.folder)).glob("*.sql"))
             )
             ways["replay, bulk"] = partial(_replay, log, 1000, mode=ApplyMode.BULK)
             ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
@@ -205,7 +205,7 @@ def _replay(
     url: str,
 ) -> None:
     pace = Pace(units=every, sessions=sessions, mode=mode)
-    options = ScriptOptions(render=RenderOptions(where_columns="guard"))
+    options = ScriptOptions(render=RenderOptions(where_columns=WhereColumns.GUARD))
     source = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     with live.plan_replay(source, live.ReplayRequest(url, True, pace=pace)) as plan:
         lines = [*plan.lines, *plan.apply().lines]

@@ -22,6 +22,7 @@ from typing import Any
 
 from process_watch import Watch
 
+from replay.changes.choices import Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding import images
@@ -160,7 +161,7 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
         before, began = time.process_time(), time.perf_counter()
         stages.enter("control and index")
         log = open_log(control, [data])
-        plan = make_plan(log, "redo", Selection(), ScriptOptions())
+        plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions())
         stages.leave()
         write_bundle(plan, log, out, local.ENGINE, overwrite=True)
         stages.enter("")
@@ -186,7 +187,7 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
         for _ in range(1 + WARM_RUNS):
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
-            plan = make_plan(log, "redo", Selection(), ScriptOptions())
+            plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions())
             write_bundle(plan, log, out, spark_engine.engine(lambda: context), overwrite=True)
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}

@@ -72,6 +72,7 @@ def cases_of(arguments: argparse.Namespace) -> Iterator[Case]:
 def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str]) -> Figures:
     """Two runs in this process, of which the second counts."""
 
+    from replay.changes.choices import Mode
     from replay.changes.options import ScriptOptions
     from replay.changes.selection import Selection
     from replay.logs.logmaster.opening import open_log
@@ -92,7 +93,7 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
         for _ in range(2):
             before, shuffled, began = watch.cpu(), _shuffled(context), time.perf_counter()
             log = open_log(control, [data])
-            plan = make_plan(log, "redo", Selection(), ScriptOptions(), 32 << 20, chosen)
+            plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions(), 32 << 20, chosen)
             out = data.with_suffix(".out")
             bundle = write_bundle(plan, log, out, chosen, overwrite=True)
             if bundle.exit_code:

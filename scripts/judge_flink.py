@@ -172,8 +172,8 @@ def main(judge: str, chosen: Sequence[str]) -> int:
             wrong = {row: count for row, count in left.items() if count}
             rows += seen
             print(f"{table}: {len(events)} events, {seen} rows of changelog, {len(wrong)} differ")
-            for row, count in list(wrong.items())[:3]:
-                print(f"  {count:+d} {row}")
+            for values_of, count in list(wrong.items())[:3]:
+                print(f"  {count:+d} {values_of}")
             code = 8 if wrong else code
     print(f"{rows} rows of changelog")
     return code

@@ -62,6 +62,7 @@ def make_workload(rng: random.Random, folder: Path) -> Workload:
         for step in steps:
             table = TABLES[step.table]
             if step.before is None:
+                assert step.after is not None
                 unit.insert(table, step.after)
             elif step.after is None:
                 unit.delete(table, step.before)

@@ -40,5 +40,6 @@ def test_commands_of_logreplay(run: Path, command: str) -> None:
 
 def test_words_of_its_own(run: Path) -> None:
     assert said(run) == ["logreplay demo"]
-    assert said(run, "check") == ["ruff check .", "mypy"]
+    of_scripts = "mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache --"
+    assert said(run, "check") == ["ruff check .", "mypy", f"{of_scripts} *.py"]
     assert said(run, "test", "-m", "fast") == ["python -m pytest -m fast"]
