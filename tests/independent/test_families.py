@@ -62,6 +62,7 @@ def difference(base: sqlite3.Connection, made: Family, state: State, numbered: b
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("target", ["bare", "idle keys", "the same"])
 def test_scripts_and_replays(seed: int, target: str, tmp_path: Path) -> None:

@@ -343,6 +343,7 @@ KINDS: list[tuple[str, str, str, Callable[[bytes], bytes], str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 @pytest.mark.parametrize(
     ("table", "change", "damage", "code", "field"),

@@ -165,6 +165,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "together", "files", "mode"), CASES, ids=str)
 def test_the_script_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int], how: dict[str, Any],

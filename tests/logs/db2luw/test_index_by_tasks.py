@@ -122,6 +122,7 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     check_history(form, f"tasks {seed}", tmp_path, draw, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("framing_name", ["lri48", "flt56", "raw", "lsn8"])
 def test_histories_of_several_log_streams(
@@ -132,6 +133,7 @@ def test_histories_of_several_log_streams(
     check_history(form, f"streams {framing_name}", tmp_path, draw, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_histories_of_rows_that_the_log_reader_expanded(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,7 @@ class Folder:
         return lines, bundle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialect", "big", "framing"), SHAPES)
 def test_what_a_file_repeats_counts_once(
     tmp_path: Path, dialect: str, big: bool, framing: str

@@ -182,6 +182,7 @@ HEADER_DAMAGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 @pytest.mark.parametrize(
     ("field", "value", "code"), HEADER_DAMAGE, ids=[field for field, _, _ in HEADER_DAMAGE]
