@@ -344,9 +344,7 @@ class SessionPool:
 
 
 def _bad(sqlstate: str, said: str) -> BadStatement:
-    return BadStatement(
-        None, Condition.OTHER, StatementFailure(Condition.OTHER, sqlstate, said)
-    )
+    return BadStatement(None, Condition.OTHER, StatementFailure(Condition.OTHER, sqlstate, said))
 
 
 class ParallelSessions:

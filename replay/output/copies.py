@@ -23,8 +23,9 @@ from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, u
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
+from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
 from replay.pipeline.packed_records import packed, unpacked_together
-from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
+from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
 from sqlgen.dialects import profile_named
 

@@ -46,7 +46,8 @@ from replay.output.formats import (
 )
 from replay.output.formats.values import cast
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
-from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
+from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
+from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
 from replay.storage import name_of
 from sqlgen.structure import StructureChange

@@ -16,7 +16,7 @@ from replay.changes.envelope import Change, distinct
 from replay.changes.options import ScriptOptions
 from replay.dependencies.unique_order import StatementPart
 from replay.logs import LogFile
-from replay.pipeline.partition import ChunkChanges
+from replay.pipeline.chunk import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.row_batch import whole_rows
 from sqlgen.choices import Assertion, StatementForm, WhereColumns

@@ -35,8 +35,9 @@ from replay.output.table_statements import event_statement, structure_statements
 from replay.output.unit_comments import comments_of, traces_of
 from replay.pipeline import fast_path
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
+from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined
 from replay.pipeline.mixed_rows import MixedChanges
-from replay.pipeline.partition import FAILED, BucketReader, Chunk, ChunkChanges
+from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT, RowDecoder
 from sqlgen.choices import StatementForm
@@ -139,15 +140,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             while (
                 cut < stop
                 and len(
-                    self._joined(
-                        self.records[cut - 1 : cut + 1], self._units_of(cut - 1, cut + 1)
-                    ).head
+                    joined(self.records[cut - 1 : cut + 1], self._units_of(cut - 1, cut + 1)).head
                 )
                 < 2
             ):
                 cut += 1
             records = self.records[start:cut]
-            changes = self._joined(records, np.zeros(len(records), np.int64))
+            changes = joined(records, np.zeros(len(records), np.int64))
             yield ChangeBatch(
                 records, changes.head, changes.weight, changes.change, changes.version
             )

@@ -23,7 +23,7 @@ from replay.changes.envelope import RECORD, WHOLE_TABLE, take_records
 from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
-from replay.pipeline.partition import ChunkChanges
+from replay.pipeline.chunk import ChunkChanges
 
 #: Where a statement starts that is made when it is run (:mod:`replay.output.later_texts`).
 LATER = -1

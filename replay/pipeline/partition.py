@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Index, Mask, Records, Versions
+from replay.arrays import Index, Mask, Records
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
@@ -36,6 +35,14 @@ from replay.changes.verdicts import Verdict
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
 from replay.pipeline.bucket_walk import like_the_one_before, walked
+from replay.pipeline.chunk import (
+    FAILED,
+    Chunk,
+    ChunkChanges,
+    each_alone,
+    joined,
+    uncommitted_of,
+)
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowProblem
 from replay.pipeline.rows import RowDecoder
@@ -46,37 +53,6 @@ from sqlgen.dialects import Profile
 #: of a gigabyte.
 CHUNK = 16_384
 CHUNK_BYTES = 64 << 20
-#: Outcome of a change that is damaged itself; other outcomes are indexes of
-#: :data:`replay.changes.selection.REASONS`, 0 = emitted.
-FAILED = 251
-
-
-@dataclass
-class ChunkChanges:
-    """The changes of a chunk in log order. ``head`` is the row of a change's first record in
-    ``records``, ``weight`` its number of segments; ``change``, ``version`` and ``origin`` are those
-    of the first record."""
-
-    records: Records
-    head: Index
-    weight: Index
-    unit: Index
-    change: Bytes
-    version: Versions
-    origin: Bytes
-    outcome: Bytes
-    uncommitted: Bytes
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Rows ``start:stop`` of a bucket: whole units, or one piece of a unit too long for a chunk
-    (``piece`` k of ``pieces``, in emission order)."""
-
-    start: int
-    stop: int
-    piece: int = 0
-    pieces: int = 1
 
 
 class Output(Protocol):
@@ -287,48 +263,19 @@ class BucketReader(ABC, Generic[Content]):
     # -- one chunk
     # ---------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def _joined(records: Records, unit: Index) -> ChunkChanges:
-        """The changes of records in order, segments joined; ``unit`` numbers the units."""
-        change, version, segments = (
-            np.ascontiguousarray(records[name]) for name in ("change", "version", "segments")
-        )
-        joined = np.zeros(len(records), bool)
-        joined[1:] = (
-            (segments[1:] > 1)
-            & (segments[1:] == segments[:-1])
-            & (unit[1:] == unit[:-1])
-            & (change[1:] == change[:-1])
-        )
-        joined[1:] &= (version[1:] == version[:-1]) & (
-            records["position"][1:] == records["position"][:-1]
-        )
-        head = np.flatnonzero(~joined)
-        return ChunkChanges(
-            records,
-            head,
-            np.diff(np.append(head, len(records))),
-            unit[head],
-            change[head],
-            version[head],
-            records["origin"][head],
-            np.zeros(len(head), np.uint8),
-            np.zeros(len(head), np.uint8),
-        )
-
     def _assemble(self, records: Records, base: int) -> ChunkChanges:
         """Join segments, check headers against each other, and note what is damaged."""
         unit = self._units_of(base, base + len(records))
         if self._walked.each_alone(base, base + len(records)):
-            changes = _each_alone(records, unit)
+            changes = each_alone(records, unit)
         else:
-            changes = self._joined(records, unit)
+            changes = joined(records, unit)
             self._check(changes, base)
         if self.plan.parts_units:
             self._leave_unwritten(changes)
         if self.plan.selection.include_aborted:
             every = np.arange(len(changes.head))
-            changes.uncommitted = _uncommitted(self._headers(changes, every))
+            changes.uncommitted = uncommitted_of(self._headers(changes, every))
         return changes
 
     def _check(self, changes: ChunkChanges, base: int) -> None:
@@ -587,26 +534,3 @@ class BucketReader(ABC, Generic[Content]):
         else:
             self.pending.units = int(self.pending.statements > 0)
             self.tally.add(self.pending)
-
-
-def _each_alone(records: Records, unit: Index) -> ChunkChanges:
-    """The changes of records of which none is odd: each is one."""
-    count = len(records)
-    change, version, origin = (
-        np.ascontiguousarray(records[name]) for name in ("change", "version", "origin")
-    )
-    every, ones = np.arange(count), np.ones(count, np.int64)
-    outcome, uncommitted = (np.zeros(count, np.uint8) for _ in range(2))
-    return ChunkChanges(records, every, ones, unit, change, version, origin, outcome, uncommitted)
-
-
-def _uncommitted(envelope: Envelope) -> Bytes:
-    """For ``--include-aborted``: the reason each change would have been left out for, 0 for
-    committed work."""
-    result = np.zeros(len(envelope), np.uint8)
-    disposition = envelope.disposition()
-    result[disposition != ord("C")] = 4
-    result[disposition == ord("S")] = 3
-    result[disposition == ord("A")] = 2
-    result[envelope.unit_disposition() != ord("C")] = 1
-    return result
