@@ -62,8 +62,9 @@ from replay.pipeline.mask_kernel import masked, start_digests
 from replay.pipeline.row_values_kernel import said_value
 from replay.pipeline.row_walk_kernel import find_columns
 
-#: How many rows before it is written a row is fetched from memory, and the bytes that come at once.
-AHEAD, LINE = 16, 64
+#: So many rows together are fetched from memory, while those before them are written, and the bytes
+#: that come at once. Fetched one by one, each would wait for where its page lies in memory.
+TOGETHER, LINE = 16, 64
 
 
 @machine_code
@@ -105,10 +106,14 @@ def _changes(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have the images of a row come from memory, if there is such a row."""
-    if row < bounds.shape[1]:
+    """Have the images of the :data:`TOGETHER` rows behind these come from memory, where ``row`` is
+    the first one of as many."""
+    if row % TOGETHER:
+        return
+    for ahead in range(row + TOGETHER, min(row + 2 * TOGETHER, bounds.shape[1])):
         for side in range(bounds.shape[0] // 2):
-            for place in range(bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)], LINE):
+            low, high = bounds[U(2 * side), U(ahead)], bounds[U(2 * side + 1), U(ahead)]
+            for place in range(low, high, LINE):
                 fetched(buffer, place)
 
 
@@ -278,7 +283,7 @@ def render_rows(
     at, size, null, changed = work[0], work[1], work[2], work[3]
     place = offsets[U(start)]
     for row in range(start, bounds.shape[1]):
-        _fetch(buffer, bounds, row + AHEAD)
+        _fetch(buffer, bounds, row)
         program = programs[U(program_of[U(row)])]
         if place + _room(bounds, program, row, given_offsets) > len(out):
             return row
@@ -331,7 +336,7 @@ def locate_rows(
     at, size, null = work[0], work[1], work[2]
     count = 0
     for row in range(bounds.shape[1]):
-        _fetch(buffer, bounds, row + AHEAD)
+        _fetch(buffer, bounds, row)
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
             if not find_columns(buffer, begin, end, program, cells, at, size, null, side):
