@@ -13,8 +13,9 @@ import numpy as np
 
 from replay.decoding.shared_kernel import Array, U, fetched, machine_code
 
-#: How many changes before it is looked at the images of a change are fetched from memory.
-AHEAD = 32
+#: The images of so many changes together are fetched from memory, before these are looked at: one by
+#: one, each would wait for where its page lies in memory.
+TOGETHER = 16
 
 
 @machine_code
@@ -39,10 +40,13 @@ def _hashed(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have where the images of a change begin come from memory, if there is such a change."""
-    if row < bounds.shape[1]:
+    """Have where the images of the :data:`TOGETHER` changes behind these begin come from memory,
+    where ``row`` is the first one of as many."""
+    if row % TOGETHER:
+        return
+    for ahead in range(row + TOGETHER, min(row + 2 * TOGETHER, bounds.shape[1])):
         for side in range(0, bounds.shape[0], 2):
-            fetched(buffer, bounds[U(side), U(row)])
+            fetched(buffer, bounds[U(side), U(ahead)])
 
 
 @machine_code
@@ -84,7 +88,7 @@ def taken_keys_met(
     """
     left = len(seen) // 2
     for row in range(len(unit)):
-        _fetch(buffer, bounds, row + AHEAD)
+        _fetch(buffer, bounds, row)
         of_version = version[U(row)]
         for key in range(keys_of[U(of_version), 0], keys_of[U(of_version), 1]):
             space, low, high = keys[U(key), 0], keys[U(key), 2], keys[U(key), 3]
