@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Index, Mask
 from replay.decoding.machine_code import ArrayOf, Kernel, available
 from replay.decoding.plain_rows import ColumnPlaces, ColumnWalk, PlainRows
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_cells import shape_of
+from replay.pipeline.fast_program import KernelInput, Program
 
 _TABLE = ArrayOf("int64", 2)
 _KERNEL = Kernel(
@@ -58,29 +58,23 @@ class Columns:
 
 
 def locate(
-    plain: PlainRows,
-    cells: Index,
-    buffer: Bytes,
-    bounds: Index,
-    unusable: Mask,
-    chosen: Sequence[int],
+    plain: PlainRows, program: Program, rows: KernelInput, chosen: Sequence[int]
 ) -> Columns | None:
-    """The columns with the indexes ``chosen``. ``cells`` and ``bounds`` (int64[2 | 4, n]) as the
-    kernel takes them; rows that are ``unusable`` (bool[n]) are not looked at. None where there is
-    no machine code."""
+    """The columns with the indexes ``chosen`` of the rows of one program; those that are unusable
+    are not looked at. None where there is no machine code."""
     find = available(_KERNEL)
     if find is None:
         return None
+    buffer, bounds, cells = rows.buffer, rows.bounds, program.cells
     sides, count = len(bounds) // 2, bounds.shape[1]
-    shape = (sides * len(chosen), count)
-    places, sizes = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    nulls, bad = np.zeros(shape, bool), unusable.copy()
+    size = (sides * len(chosen), count)
+    places, sizes = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    nulls, bad = np.zeros(size, bool), rows.unusable.copy()
     work = np.zeros((4, 2 * len(cells)), np.int64)
-    program = np.zeros(tables.PROGRAM, np.int64)
-    laid_out = shape_of(plain)
-    program[tables.SHAPE : tables.SHAPE + len(laid_out)] = laid_out
+    laid_out = np.zeros(tables.PROGRAM, np.int64)
+    laid_out[tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
     columns = np.array(chosen, np.int64)
-    find(buffer, bounds, program, cells, columns, work, places, sizes, nulls, bad)
+    find(buffer, bounds, laid_out, cells, columns, work, places, sizes, nulls, bad)
     walks = []
     for side in range(sides):
         found = {

@@ -3,6 +3,8 @@ decoded."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +13,9 @@ import pyarrow as pa
 from replay.arrays import Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.changes.value_filter import ValueFilter
+from replay.changes.value_filter import Asked, ValueFilter
 from replay.decoding.plain_rows import PlainRows
+from replay.pipeline.fast_columns import Columns
 from replay.pipeline.fast_path import FastPath
 from replay.pipeline.fast_program import KernelInput
 from sqlgen.rows import Op
@@ -29,27 +32,37 @@ class Filtered(NamedTuple):
     odd: Mask
 
 
+class Group(NamedTuple):
+    """Changes of one table version and kind: their images, and how these lie."""
+
+    version: TableVersion
+    kind: Change
+    rows: KernelInput
+    plain: PlainRows
+
+
 def filtered(
-    way: FastPath,
-    condition: ValueFilter,
-    version: TableVersion,
-    kind: Change,
-    rows: KernelInput,
-    plain: PlainRows,
-) -> Filtered | None:
-    """Changes of one table version and kind; None for a table that needs the other way. Raises as
+    way: FastPath, condition: ValueFilter, groups: Sequence[Group]
+) -> list[Filtered | None]:
+    """Changes of some groups; None for one whose table needs the other way. Raises as
     :meth:`replay.changes.value_filter.ValueFilter.select`."""
-    names = condition.columns(version)
-    if not condition.predicate.applies_to(version.table):
-        nothing = np.zeros(len(rows.unusable), bool)
-        return Filtered(nothing, nothing)
-    found = way.columns(version, OPS[kind], rows, plain, names)
-    if found is None:
-        return None
-    sides = {"before": 0, "after": len(found.walks) - 1}
+    made: list[Filtered | None] = [None] * len(groups)
+    asked: dict[int, tuple[Asked, Columns]] = {}
+    for number, group in enumerate(groups):
+        version, kind, rows, plain = group
+        names = condition.columns(version)
+        if not names:
+            nothing = np.zeros(len(rows.unusable), bool)
+            made[number] = Filtered(nothing, nothing)
+        elif (found := way.columns(version, OPS[kind], rows, plain, names)) is not None:
+            decode = partial(_decoded, found, version)
+            asked[number] = Asked(version, decode, kind, len(rows.unusable)), found
+    wanted = condition.select_each([one for one, _ in asked.values()])
+    for (number, (_, found)), mask in zip(asked.items(), wanted, strict=True):
+        made[number] = Filtered(mask, found.odd)
+    return made
 
-    def decode(name: str, side: str) -> pa.Array:
-        return found.decode(sides[side], version.index_of(name))
 
-    wanted = condition.select(version, decode, kind, len(rows.unusable))
-    return Filtered(wanted, found.odd)
+def _decoded(found: Columns, version: TableVersion, name: str, side: str) -> pa.Array:
+    """A column of one image."""
+    return found.decode(0 if side == "before" else len(found.walks) - 1, version.index_of(name))

@@ -188,7 +188,7 @@ class FastPath:
         if program is None:
             return None
         chosen = [version.index_of(name) for name in names]
-        return locate(plain, program.cells, rows.buffer, rows.bounds, rows.unusable, chosen)
+        return locate(plain, program, rows, chosen)
 
     def program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change, made once; None where there is
@@ -206,7 +206,7 @@ class FastPath:
         if not program.given or self.mapping is None:
             return GivenTexts.none(count)
         indexes = sorted({index for index, _ in program.given})
-        columns = locate(plain, program.cells, rows.buffer, rows.bounds, rows.unusable, indexes)
+        columns = locate(plain, program, rows, indexes)
         if columns is None:
             return None
         texts: list[pa.StringArray] = []

@@ -15,11 +15,12 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.value_filter import ValueFilter
+from replay.decoding.plain_rows import PlainRows
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
 from replay.pipeline import fast_path, fast_program
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_filter import OPS, Filtered, filtered
+from replay.pipeline.fast_filter import OPS, Filtered, Group, filtered
 
 
 class MixedChanges(NamedTuple):
@@ -64,6 +65,7 @@ class MixedRows:
         self.log, self.source, self.way, self.others = log, source, way, others
         self.condition = condition
         self._programs: dict[int, fast_program.Program | None] = {}
+        self._plains: dict[int, PlainRows | None] = {}
         self._last: tuple[tuple[int, ...], fast_program.KernelTables] | None = None
         self._room = fast_program.Room()
 
@@ -106,19 +108,28 @@ class MixedRows:
     def _judged(self, condition: ValueFilter, found: FoundImages, group: Index) -> Filtered:
         """Which changes satisfy a condition; ``group`` are their table versions and kinds."""
         every = Filtered(np.zeros(len(group), bool), np.zeros(len(group), bool))
+        places, groups = [], []
         for value in distinct(group).tolist():
             version, kind = self.log.catalog.versions[value // 16], Change(value % 16)
-            some, plain = np.flatnonzero(group == value), self.log.plain_rows(value // 16)
+            some, plain = np.flatnonzero(group == value), self._plain(value // 16)
             bounds = found.bounds[: 4 if kind is Change.UPDATE else 2, some]
             unusable = np.zeros(len(some), bool)
             rows = fast_program.KernelInput(found.buffer, np.ascontiguousarray(bounds), unusable)
             assert plain is not None
-            own = filtered(self.way, condition, version, kind, rows, plain)
+            places.append(some)
+            groups.append(Group(version, kind, rows, plain))
+        for some, own in zip(places, filtered(self.way, condition, groups), strict=True):
             if own is None:
                 every.odd[some] = True
             else:
                 every.wanted[some], every.odd[some] = own
         return every
+
+    def _plain(self, version: int) -> PlainRows | None:
+        """How the images of a table version lie, looked up once."""
+        if version not in self._plains:
+            self._plains[version] = self.log.plain_rows(version)
+        return self._plains[version]
 
     def _program(self, value: int) -> fast_program.Program | None:
         """How the changes of a table version and kind are written; None: the other way."""
@@ -127,7 +138,7 @@ class MixedRows:
         return self._programs[value]
 
     def _made(self, version: int, kind: Change) -> fast_program.Program | None:
-        plain = self.log.plain_rows(version) if kind in ROW_CHANGES else None
+        plain = self._plain(version) if kind in ROW_CHANGES else None
         if plain is None or version in self.others:
             return None
         program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)

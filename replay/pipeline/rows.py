@@ -24,7 +24,7 @@ from replay.changes.value_filter import ValueFilter
 from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
 from replay.pipeline import fast_path, fast_program
-from replay.pipeline.fast_filter import OPS, filtered
+from replay.pipeline.fast_filter import OPS, Group, filtered
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowBatch, RowProblem
@@ -210,7 +210,8 @@ class RowDecoder:
         wanted, unjudged = None, None
         if self.filter is not None:
             rows = fast_program.KernelInput.of(image)
-            found = filtered(self.shortcut, self.filter, of_table, kind, rows, plain)
+            group = Group(of_table, kind, rows, plain)
+            [found] = filtered(self.shortcut, self.filter, [group])
             if found is None:
                 return None
             wanted, unjudged = found
