@@ -102,7 +102,8 @@ class Form:
     short form count from their array, else from the data behind it. ``backwards``: values of
     varying length lie in the opposite order of their columns. ``streams``: members of a cluster,
     of which each counts its positions and its units for itself (10.1 and later). ``expanded``: the
-    log reader made records longer than they are in the log."""
+    log reader made records longer than they are in the log. ``turned``: positions of 6 bytes lie
+    in the other byte order."""
 
     release: str
     order: Order
@@ -113,6 +114,7 @@ class Form:
     backwards: bool = False
     streams: int = 1
     expanded: bool = False
+    turned: bool = False
 
     @property
     def mark(self) -> str:
@@ -124,6 +126,10 @@ class Form:
 
     def six(self, value: int) -> bytes:
         return value.to_bytes(6, self.order)
+
+    def place(self, value: int) -> bytes:
+        """A position of 6 bytes."""
+        return self.six(value)[:: -1 if self.turned else 1]
 
 
 @dataclass
@@ -267,8 +273,8 @@ class Log:
         here = self.next.setdefault(stream, 3000 + 70_000 * stream)
         pack, six = form.pack, form.six
         if form.release == "v7":
-            head = pack("HH", kind, flags) + six(previous) + six(unit)
-            head += b"".join(map(six, undone)) if undone else b""
+            head = pack("HH", kind, flags) + form.place(previous) + six(unit)
+            head += b"".join(map(form.place, undone)) if undone else b""
         elif form.release == "v97":
             head = pack("HHQ", kind, flags, previous) + six(unit) + bytes(2)
             head += pack("QQ", *undone) if undone else b""
@@ -298,7 +304,7 @@ class Log:
             case "raw":
                 return b""
             case "lsn6":
-                return self.form.six(here)
+                return self.form.place(here)
             case "lsn8":
                 return pack("Q", self.sequence if self.form.release == "v10" else here)
             case "flt16":

@@ -155,6 +155,8 @@ class TransactionsJob:
                 sent = np.zeros(len(scanned), SENT)
                 octets = sent.view(np.uint8).reshape(len(sent), -1)
                 octets[:, : SCANNED.itemsize] = scanned.view(np.uint8).reshape(len(sent), -1)
+                if self.form.turned:
+                    chains.turn(sent)
                 sent["row"] = np.arange(count, count + len(sent)) + (number << _SPLIT)
                 count += len(sent)
                 if self.told is None:
@@ -411,6 +413,8 @@ class _Transactions:
         entries = np.zeros(len(records), _PLACED)
         fill(entries, records, files, result, timeline, (foreign,))
         moved_rows(records, result, entries)
+        if self.form.turned:
+            chains.turn(entries, "lsn")  # an index has them as they were read
         row = records["row"][entries["head"]]
         entries["head"] = told.first_rows[row >> _SPLIT] + (row & _WITHIN)
         entries["unit"][entries["unit"] >= 0] += told.unit_offsets[bucket]

@@ -484,8 +484,7 @@ def rising_positions(
     one ends); None where they rise in neither, or nothing tells."""
     turned = arrays.copied(records)
     for part in windows(len(turned)):
-        for name in ("lsn", "previous", "compensated"):
-            turned[name][part] = records[name][part].byteswap() >> np.uint64(16)
+        turn(turned[part])
     readings = []
     for reading in (records, turned):
         parts = (slice(*edge) for edge in pairwise(edges))
@@ -493,3 +492,10 @@ def rising_positions(
             readings.append(reading)
     whole = (reading for reading in readings if units.disorder(reading, tids, arrays) is None)
     return next(whole, next(iter(readings), None))
+
+
+def turn(records: Records, *names: str) -> None:
+    """Read the positions of some records (``names``: these alone), which have 6 bytes, in the other
+    byte order; once more gives them back."""
+    for name in names or ("lsn", "previous", "compensated"):
+        records[name] = records[name].byteswap() >> np.uint64(16)

@@ -41,7 +41,7 @@ from replay.logs.db2luw.range_watch import (
     form_of,
 )
 from replay.logs.db2luw.repeats import keys_of
-from replay.logs.db2luw.scan import first_record
+from replay.logs.db2luw.scan import first_record, first_records
 from replay.logs.db2luw.table_history import LuwTableHistory, build, held_of
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.long_arrays import LongArrays, windows
@@ -49,6 +49,8 @@ from replay.logs.made_arrays import MadeArray
 
 #: Bytes of log whose transactions come together, and splits that are sampled for that.
 _TOGETHER, _SAMPLED = 128 << 20, 4096
+#: Bytes of a file, and files, that show which byte order positions of 6 bytes have.
+_ORDER_SHOWS, _FILES_SHOW = 1 << 20, 4
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,14 @@ def index_by_tasks(
     log = FramedLog.of(files)
     heads = [first_record(file) for file in files]
     try:
-        if not all(map(len, heads)) or not all(lsns_rise(file.shape) for file in files):
-            raise OddError("positions whose byte order is not known")
+        if not all(map(len, heads)):
+            raise OddError("a file without a record")
+        turned = not all(lsns_rise(file.shape) for file in files) and _turned(files)
+        for head in heads if turned else ():
+            chains.turn(head)
         job = TransactionsJob(
-            splits, _bounds(log, splits), form_of(heads[0][0]), keys_of(np.concatenate(heads[1:]))
-            if len(heads) > 1 else np.zeros(0, np.uint64),
+            splits, _bounds(log, splits), form_of(heads[0][0], turned),
+            keys_of(np.concatenate(heads[1:])) if len(heads) > 1 else np.zeros(0, np.uint64),
         )  # fmt: skip
         gathering = _Gathering(job, log, LongArrays(folder))
         for packed in tasks.results(job, log, splits):
@@ -90,6 +95,22 @@ def index_by_tasks(
     except OddError as odd:
         return Gathered(odd=str(odd))
     return Gathered(index, read)
+
+
+def _turned(files: Sequence[OpenedFile]) -> bool:
+    """Whether positions of 6 bytes of a little-endian server are in the other byte order, by the
+    first records of files. As :func:`replay.logs.db2luw.chains.rising_positions`, for where these
+    are out of order, the log is; that all of it is in order is seen by tasks. OddError where
+    neither order does."""
+    readings = [[first_records(file, _ORDER_SHOWS) for file in files[:_FILES_SHOW]]]
+    readings.append([records.copy() for records in readings[0]])
+    for records in readings[1]:
+        chains.turn(records)
+    for turned, parts in enumerate(readings):
+        none = LongArrays(None)
+        if all(units.disorder(part, part["tid"], none) is None for part in parts):
+            return bool(turned)
+    raise OddError("positions whose byte order is not known")
 
 
 def _bounds(log: FramedLog, splits: Sequence[Split]) -> Hashes:

@@ -43,11 +43,13 @@ _DISORDER = "records out of order"
 @dataclass(frozen=True)
 class PositionForm:
     """How the records of a log say where they are: ``lso``, ``lsn`` and ``lfs`` are there or not.
-    ``told``: positions are in the form in which others name them."""
+    ``told``: positions are in the form in which others name them; ``turned``: those of 6 bytes are
+    in the byte order that the server does not have otherwise."""
 
     lso: bool
     lsn: bool
     lfs: bool
+    turned: bool = False
 
     @property
     def told(self) -> bool:
@@ -59,9 +61,10 @@ class PositionForm:
         return records["lso" if self.lso else "lsn"].astype(np.int64)
 
 
-def form_of(record: np.void) -> PositionForm:
+def form_of(record: np.void, turned: bool) -> PositionForm:
     """That of a log by its first record."""
-    return PositionForm(*(bool(record[name]) for name in ("lso", "lsn", "lfs")))
+    lso, lsn, lfs = (bool(record[name]) for name in ("lso", "lsn", "lfs"))
+    return PositionForm(lso, lsn, lfs, turned)
 
 
 @dataclass

@@ -134,6 +134,15 @@ def first_record(opened: OpenedFile) -> Records:
     return next(scan_records(opened, 0, offsets[:1], lengths[:1], {}), np.zeros(0, SCANNED))[:1]
 
 
+def first_records(opened: OpenedFile, size: int) -> Records:
+    """The records of a file (:data:`SCANNED`) within so many bytes from its beginning."""
+    start, reach = opened.shape.start, opened.shape.start + size
+    parts = [np.zeros(0, SCANNED)]
+    for offsets, lengths in walked(opened.buffer(start, reach)[:reach], opened.shape, start):
+        parts += scan_records(opened, 0, offsets, lengths, {})
+    return np.concatenate(parts)
+
+
 def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
     """Rows of temporary tables are none. That flag is damage where other records are of the same
     row, and do not have it."""
