@@ -13,9 +13,9 @@ import numpy as np
 
 from replay.decoding.shared_kernel import Array, U, fetched, machine_code
 
-#: The images of so many changes together are fetched from memory, before these are looked at: one by
-#: one, each would wait for where its page lies in memory.
-TOGETHER = 16
+#: The images of so many changes together are fetched from memory before these are looked at: one
+#: by one, each would wait for where its page lies in memory.
+CHANGES_FETCHED = 16
 
 
 @machine_code
@@ -40,11 +40,11 @@ def _hashed(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have where the images of the :data:`TOGETHER` changes behind these begin come from memory,
+    """Have where the images of the :data:`CHANGES_FETCHED` changes behind these begin come from memory,
     where ``row`` is the first one of as many."""
-    if row % TOGETHER:
+    if row % CHANGES_FETCHED:
         return
-    for ahead in range(row + TOGETHER, min(row + 2 * TOGETHER, bounds.shape[1])):
+    for ahead in range(row + CHANGES_FETCHED, min(row + 2 * CHANGES_FETCHED, bounds.shape[1])):
         for side in range(0, bounds.shape[0], 2):
             fetched(buffer, bounds[U(side), U(ahead)])
 

@@ -64,7 +64,7 @@ from replay.pipeline.row_walk_kernel import find_columns
 
 #: So many rows together are fetched from memory, while those before them are written, and the bytes
 #: that come at once. Fetched one by one, each would wait for where its page lies in memory.
-TOGETHER, LINE = 16, 64
+ROWS_FETCHED, LINE = 16, 64
 
 
 @machine_code
@@ -106,11 +106,11 @@ def _changes(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have the images of the :data:`TOGETHER` rows behind these come from memory, where ``row`` is
+    """Have the images of the :data:`ROWS_FETCHED` rows behind these come from memory, where ``row`` is
     the first one of as many."""
-    if row % TOGETHER:
+    if row % ROWS_FETCHED:
         return
-    for ahead in range(row + TOGETHER, min(row + 2 * TOGETHER, bounds.shape[1])):
+    for ahead in range(row + ROWS_FETCHED, min(row + 2 * ROWS_FETCHED, bounds.shape[1])):
         for side in range(bounds.shape[0] // 2):
             low, high = bounds[U(2 * side), U(ahead)], bounds[U(2 * side + 1), U(ahead)]
             for place in range(low, high, LINE):
