@@ -24,7 +24,7 @@ _SIDES = {Change.INSERT: ("after",), Change.DELETE: ("before",), Change.UPDATE: 
 Decode = Callable[[str, str], pa.Array]
 
 
-class Asked(NamedTuple):
+class AskedChanges(NamedTuple):
     """``size`` changes of one table version and kind, of which it is asked whether they satisfy a
     condition."""
 
@@ -78,9 +78,9 @@ class ValueFilter:
         an image the change has; an image it does not have is NULL. UsageError when the predicate
         cannot be evaluated on the values (comparing text with a number, for example).
         """
-        return self.select_each([Asked(version, decode, kind, count)])[0]
+        return self.select_each([AskedChanges(version, decode, kind, count)])[0]
 
-    def select_each(self, asked: Sequence[Asked]) -> list[Mask]:
+    def select_each(self, asked: Sequence[AskedChanges]) -> list[Mask]:
         """As :meth:`select` of each, with one query for those of which the same is asked: a query
         takes as long as some thousand rows."""
         tables: dict[int, pa.Table] = {}
@@ -103,7 +103,7 @@ class ValueFilter:
             for number, one in enumerate(asked)
         ]
 
-    def _alone(self, asked: Asked, rows: pa.Table) -> Mask:
+    def _alone(self, asked: AskedChanges, rows: pa.Table) -> Mask:
         """Which changes of one table version and kind satisfy the predicate. UsageError as
         :meth:`select`."""
         conditions = self._conditions_of(asked.version)
@@ -118,7 +118,7 @@ class ValueFilter:
                 hint="Compare each column with values of its own type",
             ) from None
 
-    def _together(self, some: Sequence[tuple[Asked, pa.Table]]) -> list[Mask]:
+    def _together(self, some: Sequence[tuple[AskedChanges, pa.Table]]) -> list[Mask]:
         """The same of several of which the same is asked; none where one query for all of them
         fails: :meth:`_alone` finds whose rows it is, and whether those are asked at all."""
         conditions = self._conditions_of(some[0][0].version)
@@ -144,7 +144,7 @@ class ValueFilter:
             }
         return self._conditions[version.index]
 
-    def _columns_of(self, asked: Asked) -> Mapping[str, pa.Array]:
+    def _columns_of(self, asked: AskedChanges) -> Mapping[str, pa.Array]:
         """The columns that the predicate is about, of both images."""
         columns: dict[str, pa.Array] = {}
         for name in self.columns(asked.version):

@@ -40,8 +40,8 @@ def _hashed(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have where the images of the :data:`CHANGES_FETCHED` changes behind these begin come from memory,
-    where ``row`` is the first one of as many."""
+    """Have where the images of the next :data:`CHANGES_FETCHED` changes begin come from memory,
+    where ``row`` is the first of as many."""
     if row % CHANGES_FETCHED:
         return
     for ahead in range(row + CHANGES_FETCHED, min(row + 2 * CHANGES_FETCHED, bounds.shape[1])):

@@ -13,7 +13,7 @@ import pyarrow as pa
 from replay.arrays import Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.changes.value_filter import Asked, ValueFilter
+from replay.changes.value_filter import AskedChanges, ValueFilter
 from replay.decoding.plain_rows import PlainRows
 from replay.pipeline.fast_columns import Columns
 from replay.pipeline.fast_path import FastPath
@@ -47,7 +47,7 @@ def filtered(
     """Changes of some groups; None for one whose table needs the other way. Raises as
     :meth:`replay.changes.value_filter.ValueFilter.select`."""
     made: list[Filtered | None] = [None] * len(groups)
-    asked: dict[int, tuple[Asked, Columns]] = {}
+    asked: dict[int, tuple[AskedChanges, Columns]] = {}
     for number, group in enumerate(groups):
         version, kind, rows, plain = group
         names = condition.columns(version)
@@ -56,7 +56,7 @@ def filtered(
             made[number] = Filtered(nothing, nothing)
         elif (found := way.columns(version, OPS[kind], rows, plain, names)) is not None:
             decode = partial(_decoded, found, version)
-            asked[number] = Asked(version, decode, kind, len(rows.unusable)), found
+            asked[number] = AskedChanges(version, decode, kind, len(rows.unusable)), found
     wanted = condition.select_each([one for one, _ in asked.values()])
     for (number, (_, found)), mask in zip(asked.items(), wanted, strict=True):
         made[number] = Filtered(mask, found.odd)

@@ -106,8 +106,8 @@ def _changes(
 
 @machine_code
 def _fetch(buffer: Array, bounds: Array, row: int) -> None:
-    """Have the images of the :data:`ROWS_FETCHED` rows behind these come from memory, where ``row`` is
-    the first one of as many."""
+    """Have the images of the next :data:`ROWS_FETCHED` rows come from memory, where ``row`` is the
+    first of as many."""
     if row % ROWS_FETCHED:
         return
     for ahead in range(row + ROWS_FETCHED, min(row + 2 * ROWS_FETCHED, bounds.shape[1])):

@@ -13,7 +13,7 @@ import pytest
 
 from replay.changes.catalog import Catalog, RowFormat, TableVersion
 from replay.changes.envelope import Change
-from replay.changes.value_filter import Asked, ValueFilter
+from replay.changes.value_filter import AskedChanges, ValueFilter
 from replay.errors import UsageError
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 
@@ -41,7 +41,7 @@ def version_of(index: int, name: str) -> TableVersion:
 VERSIONS = tuple(version_of(index, name) for index, name in enumerate(COLUMNS))
 
 
-def asked_of(pick: random.Random, version: TableVersion, kind: Change, texts: Any) -> Asked:
+def asked_of(pick: random.Random, version: TableVersion, kind: Change, texts: Any) -> AskedChanges:
     """Some changes of random values and nulls."""
     count = pick.randrange(1, 30)
     known: dict[tuple[str, str], pa.Array] = {}
@@ -50,10 +50,10 @@ def asked_of(pick: random.Random, version: TableVersion, kind: Change, texts: An
             choice = texts if column.type is SqlType.VARCHAR else range(-3, 9)
             values = [pick.choice((None, pick.choice(choice))) for _ in range(count)]
             known[column.name, side] = pa.array(values, ARROW_TYPES[column.type])
-    return Asked(version, lambda name, side: known[name, side], kind, count)
+    return AskedChanges(version, lambda name, side: known[name, side], kind, count)
 
 
-def each_alone(chosen: ValueFilter, asked: Sequence[Asked]) -> list[list[bool]] | str:
+def each_alone(chosen: ValueFilter, asked: Sequence[AskedChanges]) -> list[list[bool]] | str:
     """What a query for each says, or the first error."""
     try:
         return [chosen.select(*one).tolist() for one in asked]
@@ -61,7 +61,7 @@ def each_alone(chosen: ValueFilter, asked: Sequence[Asked]) -> list[list[bool]] 
         return error.message
 
 
-def together(chosen: ValueFilter, asked: Sequence[Asked]) -> list[list[bool]] | str:
+def together(chosen: ValueFilter, asked: Sequence[AskedChanges]) -> list[list[bool]] | str:
     """What is said of all together."""
     try:
         return [mask.tolist() for mask in chosen.select_each(asked)]
@@ -136,7 +136,7 @@ def test_an_image_that_changes_do_not_have_is_not_what_one_query_fails_for(
     counts = queries
     values = {"S": pa.array(["1", "7"])}
     asked = [
-        Asked(VERSIONS[0], lambda name, _: values[name], kind, 2)
+        AskedChanges(VERSIONS[0], lambda name, _: values[name], kind, 2)
         for kind in (Change.INSERT, Change.DELETE)
     ]
     assert [mask.tolist() for mask in chosen.select_each(asked)] == [[False, True]] * 2
@@ -145,7 +145,7 @@ def test_an_image_that_changes_do_not_have_is_not_what_one_query_fails_for(
 
 def test_nothing_is_asked_of_a_table_without_the_columns(queries: list[int]) -> None:
     chosen, counts = ValueFilter("N > 2", Catalog(VERSIONS)), queries
-    asked = [Asked(VERSIONS[4], lambda *_: pytest.fail("asked"), Change.INSERT, 3)]
+    asked = [AskedChanges(VERSIONS[4], lambda *_: pytest.fail("asked"), Change.INSERT, 3)]
     [mask] = chosen.select_each(asked)
     assert mask.dtype == np.bool_
     assert mask.tolist() == [False] * 3
