@@ -131,7 +131,8 @@ class Sink:
         begins = Begins(part.starts, part.comments, frame, closes, new_unit, new_group, defers)
         state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
         if part.picked is not None:
-            self._put(self._lines.put(part.text, part.picked, begins, part.notes, part.checks))
+            for lines in self._lines.put(part.text, part.picked, begins, part.notes, part.checks):
+                self._put(lines)
             self._state = state
             return
         heads = begins.texts()

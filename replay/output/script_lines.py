@@ -4,6 +4,7 @@ made, and get the heads of units, what is noted behind them, and their checks in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.decoding.machine_code import ArrayOf, Kernel, available
+from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.output import script_lines_tables as tables
 from replay.output.unit_comments import UnitComments, parts_of
 from sqlgen.dialects import Profile
@@ -27,11 +28,14 @@ _KERNEL = Kernel(
     (
         *(_FIXED, _PLACES, _ROWS, _ROWS, _FIXED, _FIXED, _ROWS, _FIXED, _PLACES, _FIXED, _PLACES),
         *(_FIXED, _ROWS, _PLACES, _PLACES, ArrayOf("int64", 2, fixed=True), _FIXED),
-        ArrayOf("uint8"),
+        *(NUMBER, NUMBER, NUMBER, ArrayOf("uint8")),
     ),
     ("replay.output.script_lines_tables",),
 )
 _SLOTS = {"": tables.NOTHING, "unit": tables.UNIT, "statement": tables.NUMBER}
+#: Octets of lines that are put together at a time: they are still near the processor when they are
+#: digested and written.
+_AT_ONCE = 1 << 21
 #: Digits of a number at most.
 _DIGITS = 20
 _NONE: Bytes = np.zeros(0, np.uint8)
@@ -133,37 +137,44 @@ class ScriptLines:
         begins: Begins,
         notes: pa.StringArray | None,
         checks: Checks | None,
-    ) -> Bytes:
+    ) -> Iterator[Bytes]:
         """The texts ``picked`` as lines, each with its ``notes`` and ``checks``, and what stands
-        before units. What was put together before is gone."""
+        before units, some lines at a time; each time what was put together before is gone."""
         put = available(_KERNEL)
         assert put is not None
         texts, places = parts_of(text)
         comments, comment_places = parts_of(begins.comments.text)
         frame = [part.encode() for part in begins.frame]
         starts, before = np.ascontiguousarray(begins.starts), begins.bits()
-        room = int((places[picked + 1] - places[picked]).sum(dtype=np.int64)) + len(picked)
-        room += int(comment_places[-1]) + len(starts) * (1 + sum(map(len, frame)))
+        room = (places[picked + 1] - places[picked]).astype(np.int64) + 1
+        room[starts] += np.diff(comment_places) + 1 + sum(map(len, frame))
         nowhere = np.zeros(0, np.int32)
         behind = _NONE, nowhere
         if notes is not None:
             behind = parts_of(notes)
-            room += int(behind[1][-1])
+            room += np.diff(behind[1])
         beside: tuple[object, ...]
         beside = _NONE, np.zeros(0, np.int64), nowhere, nowhere, _NO_PIECES, _NONE
         if checks is not None:
             low, high = begins.comments.names()
             table, pool, slots = _pieces_of(checks.profile)
             longest = int((high - low).max(initial=0))
-            room += len(picked) * (len(pool) + slots * longest + len(table) * _DIGITS)
+            room += len(pool) + slots * longest + len(table) * _DIGITS
             beside = checks.needs, checks.numbers, low, high, table, pool
-        if len(self._room) < room:
-            self._room = np.empty(room, np.uint8)
         framed = np.frombuffer(b"".join(frame), np.uint8), np.cumsum([len(part) for part in frame])
         of_units = (starts, before, *framed, comments, comment_places)
-        size = put(texts, places, picked, *of_units, *behind, *beside, self._room)
-        assert size <= room
-        return self._room[:size]
+        ends = np.cumsum(room)
+        first, reached = 0, 0
+        while first < len(picked):
+            last = max(int(np.searchsorted(ends, reached + _AT_ONCE, side="right")), first + 1)
+            needed = int(ends[last - 1]) - reached
+            if len(self._room) < needed:
+                self._room = np.empty(max(needed, min(int(ends[-1]), _AT_ONCE)), np.uint8)
+            rows = first, last, int(np.searchsorted(starts, first))
+            size = put(texts, places, picked, *of_units, *behind, *beside, *rows, self._room)
+            assert size <= needed
+            yield self._room[:size]
+            first, reached = last, int(ends[last - 1])
 
 
 def available_here() -> bool:

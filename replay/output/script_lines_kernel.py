@@ -132,13 +132,17 @@ def put_lines(
     name_ends: Array,
     pieces: Array,
     pool: Array,
+    first: int,
+    last: int,
+    head: int,
     out: Array,
 ) -> int:
-    """Write the texts ``picked`` into ``out``, each with the end of a line. ``out`` has room for
-    it. How much was written.
+    """Write the texts ``picked`` from row ``first`` to before row ``last`` into ``out``, each with
+    the end of a line. ``out`` has room for it. How much was written.
 
-    At the rows ``starts``, rising, units begin: ``before`` says what stands there, ``comments`` has
-    a text for each, and ``frame`` the other texts, which end at ``frame_ends``.
+    ``head`` units begin before row ``first``. At the rows ``starts``, rising, units begin:
+    ``before`` says what stands there, ``comments`` has a text for each, and ``frame`` the other
+    texts, which end at ``frame_ends``.
 
     Behind each text stands the next one of ``notes``, unless there are none (``note_offsets`` are
     then less than rows). Where ``needs`` are not empty they say for each row what else it needs, of
@@ -146,8 +150,10 @@ def put_lines(
     in its comment the name of each unit lies, and ``pieces`` and ``pool`` are those of
     :class:`replay.output.script_lines.Checks`.
     """
-    place, head, low, high, needed, number = 0, 0, 0, 0, 0, 0
-    for row in range(len(picked)):
+    place, low, high, needed, number = 0, 0, 0, 0, 0
+    if head and len(needs):
+        low, high = name_starts[U(head - 1)], name_ends[U(head - 1)]
+    for row in range(first, last):
         if head < len(starts) and starts[U(head)] == row:
             start, end = comment_offsets[U(head)], comment_offsets[U(head + 1)]
             place = _before(

@@ -111,7 +111,9 @@ def test_the_script_is_the_same(
 
     monkeypatch.setattr(Sink, "write", told)
     assert script_lines.available_here()
-    assert text_of(tmp_path, log, mode, options) == joined
+    for at_once in (script_lines._AT_ONCE, 1, 700):  # all lines, each alone, and some: within units
+        monkeypatch.setattr(script_lines, "_AT_ONCE", at_once)
+        assert text_of(tmp_path, log, mode, options) == joined
     assert joined
     assert picked
 
