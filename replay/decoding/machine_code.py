@@ -47,10 +47,11 @@ NUMBER = None
 Argument = ArrayOf | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
     """The function ``name`` of a ``module`` that imports Numba; it returns a number. ``sources``:
-    further modules whose text decides what it does."""
+    further modules whose text decides what it does. Each is itself alone: to hash all that it says
+    takes longer than a small call."""
 
     module: str
     name: str

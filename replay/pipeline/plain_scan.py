@@ -90,6 +90,7 @@ class PlainScan:
         self.facts: npt.NDArray[np.int64] = np.zeros((0, tables.FACTS), np.int64)
         self.slots = np.full(1, -1, np.int64)
         self.tries = _TRIES
+        self._room: Bytes = np.empty((2, 0), np.uint8)
 
     def take(
         self, file: int, first_record: int, offsets: Index, lengths: Lengths
@@ -113,7 +114,9 @@ class PlainScan:
             return [], np.arange(count)
         self.spec[tables.FILE], self.spec[tables.FIRST] = file, first_record
         bucket, ends = np.empty(count, np.int64), np.zeros(self.plan.buckets + 1, np.int64)
-        rows, out = np.empty((2, count * size), np.uint8)
+        if self._room.shape[1] < count * size:
+            self._room = np.empty((2, count * size), np.uint8)
+        rows, out = self._room
         self.scan(
             *(np.ascontiguousarray(buffer), np.ascontiguousarray(offsets)),
             *(np.ascontiguousarray(lengths), self.spec, self.places, self.masks, self.keys),

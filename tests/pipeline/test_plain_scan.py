@@ -117,6 +117,7 @@ def test_both_say_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, sharing: bool | None
 ) -> None:
     log = log_of(tmp_path, seed, sharing=sharing)
+    monkeypatch.setattr(scan, "_QUICK", 4 if seed else 1)
     taken, left = both(monkeypatch, log, Selection())
     assert taken > left > 10
 
