@@ -159,7 +159,7 @@ class SharesJob:
         """One range."""
         number = split.first_record - 1
         try:
-            share = _Share(self, log, number)
+            share = ExportShare(self, log, number)
             results = iter([share.say()]) if self.told is None else share.results(self.told)
             for result in results:
                 yield self.buckets, pickle.dumps(result)
@@ -234,7 +234,7 @@ def _tables_of(
             return
 
 
-class _Share:
+class ExportShare:
     """The transactions that begin in a range."""
 
     def __init__(self, job: SharesJob, log: ExportLog, number: int) -> None:

@@ -132,13 +132,19 @@ def _candidates(framing: str | None, columns: str | None) -> tuple[list[ValueFra
 
 
 def fitting(
-    groups: Mapping[int, TableImages], buffer: Bytes, framing: str | None, columns: str | None
+    groups: Mapping[int, TableImages],
+    buffer: Bytes,
+    framing: str | None,
+    columns: str | None,
+    *,
+    none: bool = False,
 ) -> list[FittingFramings]:
-    """What the images of a stretch of a log, by table, say by each list of columns."""
+    """What the images of a stretch of a log, by table, say by each list of columns. ``none``: of
+    which tables no image closes is said also where no framing closes all images by any list."""
     candidates, lists = _candidates(framing, columns)
     there = {table: group for table, group in groups.items() if len(group.start)}
     found = [_fitting(there, buffer, candidates, name) for name in lists]
-    if not any(each.values for each in found):
+    if not none and not any(each.values for each in found):
         return found  # an image is damaged
     return [
         each if each.values else replace(each, none=_none(there, buffer, candidates, name))
@@ -192,13 +198,29 @@ def settled(
         survivors = [one for one in candidates if all(str(one) in each.values for each in there)]
         if survivors:
             return _told(survivors, there, name, file)
-        tables = frozenset[int]().union(*(each.tables for each in there))
-        for one in candidates:
-            # of each table some are in a sample
-            closed = [each.tables - each.none.get(str(one), frozenset()) for each in there]
-            if not tables.difference(*closed):
-                return None
+        if not all(_closes_none_of_one(one, there) for one in candidates):
+            return None
     return None
+
+
+def none_fits(
+    told: Sequence[Sequence[FittingFramings]], framing: str | None, columns: str | None
+) -> bool:
+    """Whether it is certain, by what the stretches of a log say, that :func:`settle` finds that no
+    framing fits (LR2004)."""
+    candidates = _candidates(framing, columns)[0]
+    by_lists = [[each for each in by_list if each.tables] for by_list in zip(*told, strict=True)]
+    return not framing and all(
+        _closes_none_of_one(one, there) for there in by_lists for one in candidates
+    )
+
+
+def _closes_none_of_one(framing: ValueFraming, told: Sequence[FittingFramings]) -> bool:
+    """Whether it is certain that a framing closes no image of one of the tables, of each of which
+    some are in a sample."""
+    tables = frozenset[int]().union(*(each.tables for each in told))
+    closed = (each.tables - each.none.get(str(framing), frozenset()) for each in told)
+    return bool(tables.difference(*closed))
 
 
 def _told(

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Index, Records
-from replay.changes.catalog import RowFormat
 from replay.errors import LogReplayError
 from replay.logs.by_tasks import OddError, OpeningTasks
 from replay.logs.long_arrays import LongArrays
@@ -33,10 +32,12 @@ from replay.logs.soliddb.by_range import (
     some_rows,
     words_of_error,
 )
-from replay.logs.soliddb.detect import SolidShape, settled
+from replay.logs.soliddb.by_version import AskedImages
+from replay.logs.soliddb.detect import FittingFramings, SolidShape, none_fits, settled
+from replay.logs.soliddb.entries import ENTRY
 from replay.logs.soliddb.export import SyslogRows
 from replay.logs.soliddb.export_ranges import ExportLog, RangedExport
-from replay.logs.soliddb.index import ENTRY, SolidIndex
+from replay.logs.soliddb.index import SolidIndex
 from replay.logs.soliddb.joined_rows import Joined, count_sessions, held_sessions
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.notes import IndexNotes
@@ -258,7 +259,7 @@ class _Gathering:
         """The index, whose entries tasks write. OddError, LogReplayError."""
         job = self.job
         job.wanted.check_names(self._spans(), self.log.files[0].name)
-        shape, alike, line = self._tables()
+        shape, alike, line = self._tables(tasks)
         heads, habit = CommitHeads(), AddressHabit()
         for each in self.told:
             heads, habit = heads.followed_by(each.heads), habit + each.habit
@@ -348,11 +349,10 @@ class _Gathering:
                 joined[relid] = begin, before.rows + last
         return joined
 
-    def _tables(self) -> tuple[SolidShape, tuple[str, ...], SolidTableHistory]:
+    def _tables(self, tasks: OpeningTasks) -> tuple[SolidShape, tuple[str, ...], SolidTableHistory]:
         """(the shape of images, others that read the same, what becomes of tables). OddError where
-        that takes more than records about tables."""
+        tasks cannot tell."""
         settings, tables = self.job.settings, self.job.wanted.tables
-        images = self._joined_spans([told.images for told in self.told])
         exported = self._exported()
         texts = [
             replace(text, row=text.row + before.rows)
@@ -368,20 +368,56 @@ class _Gathering:
             return table_history.build(tables, records, exported, columns, settings.charset, closes)
 
         first = line_of("C", lambda *_: (False, 1))
-        for relid, (begin, end) in images.items():
-            for number in _versions_within(first, relid, begin, end):
+        asked = AskedImages(self.job, self.log, self.told, self.before, tasks)
+        found = self._settled(first, exported, asked)
+        line = asked.line(lambda closes: line_of(found[0].columns, closes), found[0])
+        return *found, line
+
+    def _settled(
+        self, line: SolidTableHistory, exported: Known, asked: AskedImages
+    ) -> tuple[SolidShape, tuple[str, ...]]:
+        """The shape of images, others that read the same. ``line``: what becomes of tables without
+        what images say of that. As :meth:`replay.logs.soliddb.index.IndexBuilder._shape`, for old
+        images may have been widened to the columns of now. OddError where that is not certain."""
+        settings, file = self.job.settings, self.log.files[0].name
+
+        def as_they_are() -> list[list[FittingFramings]]:
+            return [told.fitting for told in self.there]
+
+        attempts = [as_they_are]
+        if self._changing(line):
+            last = {
+                relid: int(line.version_at(relid, np.array([exported.of(relid) - 1]))[0])
+                for relid in self.job.wanted.tables
+            }
+            attempts = [lambda: asked.fitting(line), lambda: asked.fitting(line, last), as_they_are]
+        for attempt in attempts:
+            said = attempt()
+            if len(attempts) > 1 and not any(each.tables for share in said for each in share):
+                continue
+            found = settled(said, settings.framing, settings.columns, file)
+            if found is not None:
+                return found
+            if not none_fits(said, settings.framing, settings.columns):
+                break
+        raise OddError("row images that the columns of their tables do not close")
+
+    def _images(self) -> dict[int, tuple[int, int]]:
+        """The first and the last row with an image of each table."""
+        return self._joined_spans([told.images for told in self.told])
+
+    def _changing(self, line: SolidTableHistory) -> bool:
+        """Whether there are images of tables which have other columns there than in the export of
+        the system tables."""
+        tables = self.job.wanted.tables
+        for relid, (begin, end) in self._images().items():
+            for number in _versions_within(line, relid, begin, end):
                 known = relid in tables and number >= 0
-                if known and first.attributes[number] == tables[relid].attributes:
+                if known and line.attributes[number] == tables[relid].attributes:
                     continue
                 if known or number >= 0 or relid in tables:
-                    raise OddError("tables whose columns change")
-        found = settled(
-            [told.fitting for told in self.there], settings.framing, settings.columns,
-            self.log.files[0].name,
-        )  # fmt: skip
-        if found is None:
-            raise OddError("row images that the columns of their tables do not close")
-        return *found, line_of(found[0].columns, _closes)
+                    return True
+        return False
 
     def _exported(self) -> Known:
         """What the export of the system tables knows of."""
@@ -414,10 +450,6 @@ def _versions_within(line: SolidTableHistory, relid: int, first: int, last: int)
     """The versions that a table has from one row up to another."""
     steps = [row for row, _ in line.steps.get(relid, []) if first < row <= last]
     return line.versions_at(relid, np.array([first, *steps], np.int64))
-
-
-def _closes(relid: int, low: int, high: int, form: RowFormat) -> NoReturn:
-    raise OddError("tables whose columns change")
 
 
 def _nowhere(row: int, name: str | None) -> NoReturn:

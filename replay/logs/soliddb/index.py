@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +31,7 @@ from replay.logs.soliddb.addresses import (
 )
 from replay.logs.soliddb.ddl_texts import DdlTexts
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
+from replay.logs.soliddb.entries import ENTRY
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Rec
@@ -43,20 +45,6 @@ from replay.logs.soliddb.units import units_of
 from replay.logs.soliddb.values import Keys, ValueNotes, look_at, words_of
 from replay.logs.soliddb.wanted import Settings, WantedTables
 from sqlgen.structure import StructureChange
-
-#: One entry a row, in fetch order. ``unit`` indexes the units (-1 none); ``place`` orders the
-#: changes of a unit; ``before`` and ``after`` are places in the data. ``fault`` is an index of
-#: :data:`replay.logs.soliddb.faults.FAULTS`, ``other`` the row it speaks of.
-ENTRY = np.dtype(
-    [
-        ("file", "<u4"), ("row", "<i8"), ("recid", "<i4"), ("trx", "<i8"), ("statement", "<i8"),
-        ("table", "<i8"), ("flags", "<i4"),
-        ("unit", "<i8"), ("place", "<i8"), ("segment", "<u2"), ("segments", "<u2"),
-        ("version", "<i4"), ("change", "u1"), ("fault", "u1"), ("cancelled", "?"),
-        ("other", "<i8"), ("start", "<i8"), ("size", "<i4"), ("before", "<i8"),
-        ("before_size", "<i4"), ("after", "<i8"), ("after_size", "<i4"),
-    ]
-)  # fmt: skip
 
 _BATCH = 262_144
 _FAR = np.iinfo(np.int64).max
@@ -306,18 +294,13 @@ class IndexBuilder:
 
         def known() -> Iterator[TableImages]:
             for relid, mine in clear.items():
-                for number in line.versions_at(relid, mine):
-                    if number >= 0:
-                        chosen = self._of_version(line, relid, mine, number)
-                        yield self._group(chosen, line.attributes[number], relid)
+                yield from self.by_version(line, relid, mine).values()
 
         def as_exported() -> Iterator[TableImages]:
             for relid, mine in clear.items():
                 if relid in self.tables and len(mine):
-                    boundary = exported.of(relid)
-                    last = int(line.version_at(relid, np.array([boundary - 1]))[0])
-                    chosen = self._of_version(line, relid, mine, last)
-                    yield self._group(chosen, self.tables[relid].attributes, relid)
+                    last = int(line.version_at(relid, np.array([exported.of(relid) - 1]))[0])
+                    yield self.as_exported(line, relid, mine, last)
 
         refusal: InputError | None = None
         # old images may have been widened to the columns of now
@@ -348,6 +331,26 @@ class IndexBuilder:
             if relid in self.tables
         }
 
+    def as_exported(
+        self, line: SolidTableHistory, relid: int, rows: Index, version: int
+    ) -> TableImages:
+        """Those of some images of a table that are of a version, with the columns that the export
+        of the system tables has."""
+        chosen = self._of_version(line, relid, rows, version)
+        return self._group(chosen, self.tables[relid].attributes, relid)
+
+    def by_version(
+        self, line: SolidTableHistory, relid: int, rows: Index
+    ) -> dict[int, TableImages]:
+        """Some images of a table by the version that it has there, as far as it has one."""
+        return {
+            number: self._group(
+                self._of_version(line, relid, rows, number), line.attributes[number], relid
+            )
+            for number in line.versions_at(relid, rows)
+            if number >= 0
+        }
+
     def _of_version(self, line: SolidTableHistory, relid: int, rows: Index, number: int) -> Index:
         """Those of some rows of a table where it is in a version."""
         if line.versions_at(relid, rows) == [number]:
@@ -368,15 +371,19 @@ class IndexBuilder:
         records, unread = self.ddl.records(shape.framing)
         self._fault(unread, faults.NO_LAYOUT)
 
-        def closes(relid: int, low: int, high: int, fmt: RowFormat) -> tuple[bool, int]:
-            mine = _between(self.of_table.get(relid, unread[:0]), low, high)
-            return all(
-                not self._walk(fmt, mine[part], shape).bad.any() for part in windows(len(mine))
-            ), len(mine)
-
         return table_history.build(
-            self.tables, records, exported, shape.columns, self.settings.charset, closes
-        )
+            self.tables, records, exported, shape.columns, self.settings.charset,
+            partial(self.closes, shape),
+        )  # fmt: skip
+
+    def closes(
+        self, shape: SolidShape, relid: int, low: int, high: int, fmt: RowFormat
+    ) -> tuple[bool, int]:
+        """As :data:`replay.logs.soliddb.table_history.Closes`."""
+        mine = _between(self.of_table.get(relid, self.images[:0]), low, high)
+        return all(
+            not self._walk(fmt, mine[part], shape).bad.any() for part in windows(len(mine))
+        ), len(mine)
 
     def _walk(self, fmt: RowFormat, rows: Index, shape: SolidShape) -> SolidRowWalk:
         return walk(fmt, self.rows.data, self.rows.start[rows], self.rows.end[rows], shape.framing)

@@ -18,17 +18,25 @@ import pytest
 
 from replay.logs import Inputs, long_arrays
 from replay.logs.by_tasks import OddError
-from replay.logs.soliddb import by_range, export, export_ranges, gathered, index, reader
+from replay.logs.soliddb import by_range, by_version, export, export_ranges, gathered, index, reader
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import solid_export, solid_history
 from tests.independent.harm import harmed_export
 from tests.independent.solid_export import form_of
 from tests.logs.soliddb.test_histories import SHAPES
-from tests.logs.soliddb.test_structure import MORE, NEW, OLD, unit
+from tests.logs.soliddb.test_structure import NEW, OLD, unit
 from tests.logs.test_index_in_parts import as_kind, outcome
 from tests.support.opening import Tasks, check_bundles
-from tests.support.solidbuilder import Framing, LogBuilder, Unit, write_catalog, write_rows
+from tests.support.solidbuilder import (
+    Col,
+    Framing,
+    LogBuilder,
+    Tab,
+    Unit,
+    write_catalog,
+    write_rows,
+)
 from tests.support.solidhistory import History
 
 
@@ -132,18 +140,18 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_tables_that_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framing: Framing, size: int, columns: str
 ) -> None:
-    """What is made, dropped, emptied and indexed is told by its records; where columns change, one
-    process looks at rows. Keys that move, rows that come and go within a statement."""
-    draw = random.Random(f"{framing} {size}")
-    history = History(
-        draw.randrange(99), framing, size, draw.random() < 0.5, columns == "A", columns,
-        kinds=("create", "truncate", "index"),
-    ).run(30)  # fmt: skip
-    write_catalog(tmp_path, history.catalog)
-    path = write_rows(tmp_path / f"syslog.{draw.choice(KINDS)}", history.log.rows)
-    inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
-    tasks = compare(inputs, draw, monkeypatch)
-    assert tasks.wrote, tasks.reasons
+    """What is made, dropped, emptied and indexed, columns that are added and dropped, with their
+    statements or without. Keys that move, rows that come and go within a statement."""
+    for seed in range(4):
+        draw = random.Random(f"{framing} {size} {seed}")
+        history = History(
+            draw.randrange(99), framing, size, seed % 2 > 0, columns == "A", columns
+        ).run(40)
+        write_catalog(tmp_path, history.catalog)
+        path = write_rows(tmp_path / f"syslog {seed}.{draw.choice(KINDS)}", history.log.rows)
+        inputs = Inputs(log=(str(path),), catalog=str(tmp_path), scratch=str(tmp_path))
+        tasks = compare(inputs, draw, monkeypatch)
+        assert tasks.wrote, tasks.reasons
 
 
 def log_of(folder: Path, log: LogBuilder, *tables: Any, **more: Any) -> Inputs:
@@ -156,17 +164,60 @@ def insert(number: int) -> Callable[[Unit], None]:
     return lambda made: made.insert(OLD, (number, "Ann"))
 
 
-def test_columns_that_change_are_read_by_one_process(
+ADD = "ALTER TABLE T ADD COLUMN MORE INTEGER"
+WIDE = replace(NEW, columns=(*NEW.columns, Col("LAST", "VARCHAR", 9)))
+
+
+def altered(*steps: tuple[str | None, Tab]) -> LogBuilder:
+    """Rows of a table, each stretch of them behind an ALTER TABLE (but the first one)."""
+    log = LogBuilder()
+    for number, (text, table) in enumerate(steps):
+        if number:
+            unit(log, lambda made, text=text: made.ddl(22, "T", OLD.relid, text))
+        values = "Ann", 5, "x"
+        for at in range(9):
+            row = (10 * number + at, *values[: len(table.user()) - 1])
+            unit(log, lambda made, table=table, row=row: made.insert(table, row))
+    return log
+
+
+MORE_TEXT = "ALTER TABLE T ADD COLUMN LAST VARCHAR(9)"
+STEPS: dict[str, tuple[tuple[str | None, Tab], ...]] = {
+    "added": (("", OLD), (ADD, NEW)),
+    "added without a statement": (("", OLD), (None, NEW)),
+    "twice": (("", OLD), (ADD, NEW), (MORE_TEXT, WIDE)),
+    "twice without statements": (("", OLD), (None, NEW), (None, WIDE)),
+    "widened": (("", NEW), (ADD, NEW)),
+    "widened twice": (("", WIDE), (ADD, WIDE), (MORE_TEXT, WIDE)),
+    "partly widened": (("", NEW), (ADD, NEW), (MORE_TEXT, WIDE)),
+    "renamed": (("", OLD), ("ALTER TABLE T RENAME COLUMN LABEL NAME", OLD)),
+    "not understood": (("", OLD), ("ALTER TABLE T MODIFY COLUMN NAME VARCHAR(20)", OLD)),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_columns_that_change(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With their statements or without, before images that are as they were, or have been widened
+    to the columns of now; the export of the system tables is of the end, or of the beginning."""
+    steps = STEPS[kind]
+    log = altered(*steps)
+    for seed, table in enumerate((steps[-1][1], steps[0][1])):
+        if seed:
+            at = {"metadata_logaddr": log.commits[3].hex()}
+            (tmp_path / "manifest.json").write_text(json.dumps(at), encoding="utf-8")
+        draw = random.Random(f"{kind} {seed}")
+        tasks = compare(log_of(tmp_path, log, table), draw, monkeypatch)
+        assert tasks.wrote or (seed and "widened" in kind), (seed, tasks.reasons)
+
+
+def test_columns_that_follow_from_many_looks_are_judged_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = LogBuilder()
-    unit(log, insert(1))
-    text = "ALTER TABLE T ADD COLUMN MORE INTEGER"
-    unit(log, lambda made: made.ddl(22, "T", OLD.relid, text))
-    unit(log, lambda made: made.insert(NEW, (2, "Bea", 5)))
-    tasks = compare(log_of(tmp_path, log, NEW), random.Random("alter"), monkeypatch)
-    assert MORE.name == "MORE"
-    assert tasks.reasons == ["tables whose columns change"]
+    """What closes before one ALTER TABLE depends on what closes behind it."""
+    inputs = log_of(tmp_path, altered(*STEPS["twice without statements"]), WIDE)
+    for rounds, reasons in ((2, ["tables whose columns change"]), (3, [])):
+        monkeypatch.setattr(by_version, "_ROUNDS", rounds)
+        assert compare(inputs, random.Random("rounds"), monkeypatch).reasons == reasons
 
 
 @pytest.mark.parametrize("seed", range(8))
