@@ -55,9 +55,9 @@ class ShareTold:
     a file once among all shares; ``ordered``: whether there are SEQ and SESSION; ``kinds`` as
     :func:`replay.logs.soliddb.export.json_tables`, by file. ``edges``: the first and the last row;
     ``few`` rows that tell of read sessions, of which those at ``commits`` end transactions; of all
-    commits the ``first_commit`` and the ``last_commit``, whether the share ``ends`` with one.
-    ``behind``: the row behind the last commit up to an address; ``images``: the first and the last
-    row with an image of a table. ``odd``: what is, in words."""
+    commits the ``first_commit`` and the ``last_commit``; whether no transaction is open in the last
+    row (``ends``). ``behind``: the row behind the last commit up to an address; ``images``: the
+    first and the last row with an image of a table. ``odd``: what is, in words."""
 
     number: int
     parts: list[tuple[int, int]] = field(default_factory=list)
@@ -276,7 +276,8 @@ class ExportShare:
         told.address = max(part.address.shape[1] for part in rows.files)
         told.data, told.units = len(rows.data), len(bounds.first)
         told.edges = self._chosen(np.array([0, len(rows) - 1]))
-        told.ends = not len(bounds.whole) or bool(bounds.whole[-1])
+        closed = bounds.whole[-1:] | (bounds.last[-1:] < len(rows) - 1)
+        told.ends = bool(closed.all())
         self._commits(told)
         told.outside, told.heads = bounds.outside, heads_of(rows, bounds)
         told.spans = builder.spans()

@@ -149,8 +149,6 @@ class _Gathering:
         if len({told.address for told in there}) > 1:
             raise OddError("LOGADDRs of several lengths")
         self._check_kinds()
-        if not all(told.ends for told in there[:-1]):
-            raise OddError("transactions without a commit")
         commits = [told for told in there if told.last_commit]
         if any(one.last_commit >= other.first_commit for one, other in pairwise(commits)):
             raise OddError(OVERLAP)
@@ -193,7 +191,7 @@ class _Gathering:
         if any(one >= other for one, other in pairwise(named)):
             raise OddError("a manifest whose read sessions are not in order")
         few, commits, count = list[Joined](), list[Index](), 0
-        session, last = 0, None
+        session, last, closed = 0, None, True
         for number, told in enumerate(self.told):
             if told.few is None or told.edges is None:
                 continue
@@ -202,9 +200,12 @@ class _Gathering:
             if last is not None:
                 both = self._behind([last, first])
                 count_sessions(both, manifest.sessions)
+                if not closed and not both.session[1]:
+                    # it ends where the next one begins, and not with its read session
+                    raise OddError("transactions without a commit")
                 session += int(both.session[1])
             few_of.session[:] += session
-            session, last = session + int(end.session[0]), end
+            session, last, closed = session + int(end.session[0]), end, told.ends
             few.append(few_of)
             commits.append(told.commits + count)
             count += len(few_of)

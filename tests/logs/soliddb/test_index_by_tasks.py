@@ -235,6 +235,8 @@ def test_read_sessions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 log.nop()
         if draw.random() < 0.3:
             log.begin().insert(OLD, (100 * number + 50, "Bea"))
+            for _ in range(draw.randrange(2)):
+                log.nop()
         if draw.random() < 0.5:
             log.shutdown()
         rows = [{**row, "SESSION": number} if named else dict(row) for row in log.rows]
@@ -252,7 +254,25 @@ def test_read_sessions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         log=tuple(files), catalog=str(tmp_path), scratch=str(tmp_path),
         options={} if seed % 4 > 1 else {"gaps": "accept"},
     )  # fmt: skip
-    compare(inputs, draw, monkeypatch)
+    tasks = compare(inputs, draw, monkeypatch)
+    assert "transactions without a commit" not in tasks.reasons
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_transactions_that_nothing_ends_are_judged_by_one_process(
+    ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether its read session ends with it, a task cannot see that has no row behind it."""
+    log, reasons = LogBuilder(), set[str]()
+    for number in range(40):
+        unit(log, insert(number))
+        log.begin().insert(OLD, (100 + number, "Bea"))
+        if ended:
+            log.shutdown()
+    inputs = log_of(tmp_path, log, options={"gaps": "accept"})
+    for seed in range(10):
+        reasons.update(compare(inputs, random.Random(f"open {seed}"), monkeypatch).reasons)
+    assert reasons == (set() if ended else {"transactions without a commit"})
 
 
 @pytest.mark.parametrize(
