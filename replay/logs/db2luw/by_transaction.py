@@ -29,6 +29,7 @@ from replay.logs.db2luw.index_entries import ENTRY, fill, in_committed, moved_ro
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.range_watch import SENT, PositionForm, RangeTold, RangeWatch
 from replay.logs.db2luw.scan import SCANNED, UNKNOWN, pass_over, scan_records
+from replay.logs.db2luw.subtransactions import Owners, told_owners
 from replay.logs.db2luw.table_history import EVENTS, Held, LuwTableHistory, versions_of
 from replay.logs.db2luw.tables import TableId
 from replay.logs.long_arrays import LongArrays
@@ -42,6 +43,8 @@ _STREAM = np.uint64(48)
 FAR = np.iinfo(np.int64).max
 #: Records of a bucket that are given to the driver beside the first and the last one of each unit.
 _MOST_SPECIAL = 1 << 16
+#: Subtransactions whose owners a split tells.
+_MOST_OWNERS = 1 << 16
 #: A result in place of entries, which are longer: a record has a position that none may have.
 _ODD = b"odd"
 _SPECIAL_KINDS = (RecordKind.LOAD, RecordKind.UNKNOWN)
@@ -115,13 +118,15 @@ class Told:
 class TransactionsJob:
     """Brings the records of splits (``splits``) together by transaction: those up to the first of
     ``bounds`` (rising), and so on. ``firsts``: what :func:`replay.logs.db2luw.repeats.keys_of` says
-    of the first records of files. Without ``told`` the results are pickled :class:`RangeTold` and
+    of the first records of files; ``owners`` of subtransactions, where there are any and they are
+    known. Without ``told`` the results are pickled :class:`RangeTold` and
     :class:`BucketTold`; with it entries are written, or the results are: see :func:`taken`."""
 
     splits: tuple[Split, ...]
     bounds: Hashes
     form: PositionForm
     firsts: Hashes
+    owners: Owners | None = None
     told: Told | None = None
 
     @property
@@ -159,12 +164,17 @@ class TransactionsJob:
                     chains.turn(sent)
                 sent["row"] = np.arange(count, count + len(sent)) + (number << _SPLIT)
                 count += len(sent)
+                tids = sent["tid"]
+                if self.owners is not None:
+                    tids, mine = self.owners.transactions(tids)
+                    told.owned |= bool((tids[mine] != sent["tid"][mine]).any())
                 if self.told is None:
                     watch.look(sent, self.firsts, split.first_record == 1)
+                    self._ask_owners(told, sent, opened)
                 else:
                     sent["inside"] = self._named(sent, self.told.named)
                 pass_over(sent, np.flatnonzero(sent["temporary"]))
-                of = np.searchsorted(self.bounds, sent["tid"], "right")
+                of = np.searchsorted(self.bounds, tids, "right")
                 order = np.argsort(of, kind="stable")
                 edges = np.flatnonzero(np.diff(of[order])) + 1
                 for rows in np.split(order, edges):
@@ -172,6 +182,14 @@ class TransactionsJob:
         if self.told is None:
             watch.settle()
             yield self.buckets, pickle.dumps(told)
+
+    def _ask_owners(self, told: RangeTold, sent: Records, opened: OpenedFile) -> None:
+        """Note whose subtransactions some records tell."""
+        rows = np.flatnonzero(sent["type"] == layouts.SUBTRANSACTION)
+        if len(rows):
+            told.owners.update(told_owners(sent, rows, {told.file: opened}))
+        if len(told.owners) > _MOST_OWNERS:
+            told.odd = told.odd or "many subtransactions"
 
     def _named(self, sent: Records, named: Mapping[int, Index]) -> Mask:
         """Which of some records have a position that others name, of other transactions."""
@@ -184,7 +202,7 @@ class TransactionsJob:
     def reduce(self, log: FramedLog, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """What transactions say, or their entries by split."""
         sent, names = _together(blocks)
-        transactions = _Transactions(sent, self.form)
+        transactions = _Transactions(sent, self.form, self.owners)
         if self.told is None:
             yield pickle.dumps(transactions.say(bucket, names))
             return
@@ -251,12 +269,16 @@ def _together(blocks: Iterable[bytes]) -> tuple[Records, list[bytes]]:
 
 
 class _Transactions:
-    """The records of some transactions, all of each of them, in the order of the log."""
+    """The records of some transactions, all of each of them, in the order of the log. ``owners`` as
+    :class:`TransactionsJob`."""
 
-    def __init__(self, records: Records, form: PositionForm) -> None:
+    def __init__(self, records: Records, form: PositionForm, owners: Owners | None) -> None:
         self.records, self.form, self.arrays = records, form, LongArrays(None)
         self.tids: Hashes = records["tid"].copy()
-        self.result = units.resolve(records, self.tids, True, self.arrays)
+        if owners is not None:
+            self.tids, mine = owners.transactions(self.tids)
+            owners.end_nothing(records, mine)
+        self.result = units.resolve(records, self.tids, owners is None, self.arrays)
 
     def say(self, number: int, names: list[bytes]) -> BucketTold:
         """What they say of the log."""
@@ -282,8 +304,9 @@ class _Transactions:
         """Look at what records name; those that name one which is not of their transaction."""
         records, form = self.records, self.form
         whole = np.flatnonzero(records["part"] == 0)
-        order = whole[np.argsort(self.tids[whole], kind="stable")]
-        same = self.tids[order][1:] == self.tids[order][:-1]
+        # a subtransaction has a chain of its own
+        order = whole[np.argsort(records["tid"][whole], kind="stable")]
+        same = records["tid"][order][1:] == records["tid"][order][:-1]
         before, after = order[:-1][same], order[1:][same]
         named = records["previous"][after] > 0
         before, after = before[named], after[named]

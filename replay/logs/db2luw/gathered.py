@@ -42,6 +42,7 @@ from replay.logs.db2luw.range_watch import (
 )
 from replay.logs.db2luw.repeats import keys_of
 from replay.logs.db2luw.scan import first_record, first_records
+from replay.logs.db2luw.subtransactions import Owners
 from replay.logs.db2luw.table_history import LuwTableHistory, build, held_of
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.long_arrays import LongArrays, windows
@@ -51,6 +52,8 @@ from replay.logs.made_arrays import MadeArray
 _TOGETHER, _SAMPLED = 128 << 20, 4096
 #: Bytes of a file, and files, that show which byte order positions of 6 bytes have.
 _ORDER_SHOWS, _FILES_SHOW = 1 << 20, 4
+#: Subtransactions whose owners each task is told.
+_MOST_OWNERS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,12 @@ def index_by_tasks(
             keys_of(np.concatenate(heads[1:])) if len(heads) > 1 else np.zeros(0, np.uint64),
         )  # fmt: skip
         gathering = _Gathering(job, log, LongArrays(folder))
-        for packed in tasks.results(job, log, splits):
-            gathering.take(pickle.loads(packed))
+        gathering.look(tasks)
+        owners = gathering.owners()
+        if owners:
+            # who owns what is known now, so records come together once more
+            gathering = _Gathering(replace(job, owners=Owners(owners)), log, LongArrays(folder))
+            gathering.look(tasks)
         gathering.check()
         read = gathering.files(files)
         index = gathering.index(read, tables, code_page, tasks, folder, set_aside)
@@ -146,21 +153,41 @@ class _Gathering:
         )
         self._places: dict[int, tuple[slice, slice, slice]] = {}
         self._bases: dict[tuple[int, int], tuple[int, int]] = {}
+        #: What is odd about transactions, in words.
+        self.odd = ""
 
     @property
     def form(self) -> PositionForm:
         """How positions are told."""
         return self.job.form
 
-    def take(self, told: RangeTold | BucketTold) -> None:
-        """What one said. OddError where it is."""
-        if told.odd:
-            raise OddError(told.odd)
-        if isinstance(told, RangeTold):
+    def look(self, tasks: OpeningTasks) -> None:
+        """Have tasks look at all records. OddError where one of them meets what is odd."""
+        for packed in tasks.results(self.job, self.log, self.job.splits):
+            told: RangeTold | BucketTold = pickle.loads(packed)
+            if isinstance(told, BucketTold):
+                self.odd = self.odd or told.odd
+                self.buckets[told.number] = told
+                if not told.odd:
+                    self._keep(told)
+                continue
+            if told.odd:
+                raise OddError(told.odd)
             self.ranges[told.number] = told
-        else:
-            self.buckets[told.number] = told
-            self._keep(told)
+
+    def owners(self) -> dict[int, int]:
+        """The owners of subtransactions, where there are any. OddError where what is odd about
+        transactions does not come from that; or may not."""
+        found: dict[int, int] = {}
+        for told in self._in_order():
+            found.update(told.owners)
+        if self.odd and not found:
+            raise OddError(self.odd)
+        if found and not self.form.told:
+            raise OddError("subtransactions, and positions that are not told")
+        if len(found) > _MOST_OWNERS:
+            raise OddError("many subtransactions")
+        return found
 
     def _keep(self, told: BucketTold) -> None:
         """Put what grows with units where it may be large."""
@@ -198,6 +225,10 @@ class _Gathering:
     def check(self) -> None:
         """Whether it all fits together. OddError where it does not."""
         ranges, form = self._in_order(), self.form
+        if self.odd:
+            raise OddError(self.odd)
+        if self.job.owners is not None and not any(told.owned for told in ranges):
+            raise OddError("subtransactions without records")
         if len(ranges) != len(self.job.splits) or not all(told.first for told in ranges):
             raise OddError("a range without a record")
         if not any(told.named for told in ranges):

@@ -123,7 +123,8 @@ class RangeTold:
     """What the records of one split say of the log: ``entries`` of them, the ``first`` and the
     ``last`` record (dtype :data:`SENT`, of one row or none), whether one is ``named``, whether one
     is ``before`` another by flush sequence and LSN, its log ``streams``, the tables of which rows
-    are ``temporary``, and those of which rows are not (``lasting``). ``odd``: what is, in words."""
+    are ``temporary``, and those of which rows are not (``lasting``); ``owners`` of subtransactions
+    that it tells, and whether it has records of such (``owned``). ``odd``: what is, in words."""
 
     number: int
     file: int
@@ -133,6 +134,8 @@ class RangeTold:
     streams: dict[int, StreamTold] = field(default_factory=dict)
     temporary: set[int] = field(default_factory=set)
     lasting: set[int] = field(default_factory=set)
+    owners: dict[int, int] = field(default_factory=dict)
+    owned: bool = False
     first: bytes = b""
     last: bytes = b""
     odd: str = ""
@@ -171,8 +174,6 @@ class RangeWatch:
             again = np.isin(keys_of(whole), firsts)
         if begins and not told.first:
             again[:1] = False  # the first record of a file itself
-        if (whole["type"] == layouts.SUBTRANSACTION).any():
-            self._odd("subtransactions")
         if again.any():
             self._odd("records that files repeat")
         pairs = np.concatenate([self.last, whole])

@@ -14,7 +14,7 @@ import pytest
 from replay.changes.choices import Gaps
 from replay.errors import InputError
 from replay.logs import Inputs
-from replay.logs.db2luw import framed, framing, gathered, range_watch, reader, scan
+from replay.logs.db2luw import by_transaction, framed, framing, gathered, range_watch, reader, scan
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import luw_history
@@ -401,6 +401,110 @@ def test_rows_of_temporary_tables(
         tasks = compare(inputs, random.Random(seed), monkeypatch)
         assert tasks.wrote is not damaged
         assert tasks.reasons == ["rows of temporary tables in others"] * damaged
+
+
+def with_subtransactions(draw: random.Random, framing_name: str, sound: bool) -> LogBuilder:
+    """Units with subtransactions, whose ids come again in others (``sound``: not), which are open
+    side by side, take changes back, and end by themselves or not."""
+    builder = LogBuilder("v10", draw.random() < 0.5, framing_name)
+    units, owned = list[Transaction](), dict[int, list[Transaction]]()
+    for number in range(120):
+        if len(units) < 2 or draw.random() < 0.2:
+            unit = builder.begin()
+            if draw.random() < 0.8:
+                unit.insert(PLAIN, row(number), (1, number))
+            units.append(unit)
+            owned[unit.tid] = []
+            continue
+        unit = draw.choice(units)
+        made = draw.choice([unit, *owned[unit.tid]])
+        match draw.choice(("insert", "update", "undo", "begin", "begin", "end", "commit")):
+            case "insert":
+                made.insert(PLAIN, row(number), (2, number))
+            case "update":
+                made.update(PLAIN, row(number), row(number, "Bea"), (draw.randrange(3), number))
+            case "undo" if made.written:
+                made.undo(made.written[-1])
+            case "begin":
+                child = builder.begin()
+                if not sound and draw.random() < 0.3:
+                    child.tid = draw.choice(units).tid
+                early = draw.random() < 0.3
+                if early:
+                    child.insert(PLAIN, row(number), (3, number))
+                size = 5 if draw.random() < 0.1 else draw.choice([6, 10])
+                unit.add(0x46, (builder.six(child.tid) + bytes(4))[:size])
+                owned[unit.tid].append(child)
+            case "end" if owned[unit.tid]:
+                child = owned[unit.tid].pop()
+                draw.choice([child.commit, child.abort])()
+            case "commit":
+                units.remove(unit)
+                if draw.random() < 0.8:
+                    draw.choice([unit.commit, unit.commit, unit.abort])()
+    return builder
+
+
+@pytest.mark.parametrize("framing_name", ["flt56", "lri48", "lsn8", "raw"])
+@pytest.mark.parametrize("sound", [True, False])
+def test_subtransactions(
+    sound: bool, framing_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole, lacking records, in two files, and cut."""
+    wrote = 0
+    for seed in range(6):
+        draw = random.Random(f"owned {framing_name} {sound} {seed}")
+        builder = with_subtransactions(draw, framing_name, sound)
+        order = "big" if builder.big else "little"
+        inputs = replace(as_log(tmp_path, builder), options={"byte-order": order, "dialect": "v10"})
+        tasks = compare(inputs, draw, monkeypatch)
+        wrote += tasks.wrote
+        told = framing_name in TELLING
+        assert told or tasks.reasons == ["subtransactions, and positions that are not told"]
+        records, at = builder.records, draw.randrange(1, 200)
+        thin = [record for record in records if draw.random() < 0.9]
+        for parts in ((thin,), (records[:at], records[at:]), (records[at:],), (records[:at],)):
+            paths = [tmp_path / f"part {number}" for number in range(len(parts))]
+            for path, part in zip(paths, parts, strict=True):
+                path.write_bytes(b"".join(part))
+            compare(replace(inputs, log=tuple(map(str, paths))), draw, monkeypatch)
+    assert wrote == 6 * told or not sound
+
+
+def test_subtransactions_without_records_and_many_ones_are_judged_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is of a subtransaction, a change without a previous one begins a unit."""
+    builder, made = in_turns(9)
+    for unit in made:
+        unit.add(0x46, builder.six(0xFFFF))
+        unit.previous = 0
+        unit.insert(PLAIN, row(1), (2, 2))
+        unit.commit()
+    tasks = compare(as_log(tmp_path, builder), random.Random("none"), monkeypatch)
+    assert tasks.reasons == ["subtransactions without records"]
+    inputs = as_log(tmp_path, with_subtransactions(random.Random("many"), "flt56", True))
+    inputs = replace(inputs, options={"dialect": "v10"})
+    for module in (gathered, by_transaction):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_MOST_OWNERS", 1)
+            tasks = compare(inputs, random.Random("many"), patch)
+        assert tasks.reasons == ["many subtransactions"]
+
+
+@pytest.mark.parametrize("dialect", ["v7", "v97", "v10"])
+def test_forgotten_transactions_are_no_subtransactions(
+    dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have the same type: of earlier releases, and without an id."""
+    builder = LogBuilder(dialect, True, {"v7": "lsn6", "v97": "flt16"}.get(dialect, "flt56"))
+    for number in range(6):
+        unit = builder.begin()
+        unit.insert(PLAIN, row(number), (1, number))
+        unit.commit()
+        unit.previous = 0
+        unit.add(0x46, b"" if dialect == "v10" else builder.six(unit.tid + 1))
+    assert compare(as_log(tmp_path, builder), random.Random("forget"), monkeypatch).wrote
 
 
 def test_small_logs_and_other_engines_ask_no_tasks(tmp_path: Path) -> None:
