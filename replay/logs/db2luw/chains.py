@@ -476,9 +476,7 @@ def _within_files(records: Records, rows: Index, position: Hashes, head: Mask) -
     )
 
 
-def rising_positions(
-    records: Records, tids: Hashes, edges: Sequence[int], arrays: LongArrays
-) -> Records | None:
+def rising_positions(records: Records, edges: Sequence[int], arrays: LongArrays) -> Records | None:
     """Records with their positions of 6 bytes, which are read as little-endian, in the byte order
     under which they rise in each file (``edges``: where files begin among the records, and the last
     one ends); None where they rise in neither, or nothing tells."""
@@ -488,9 +486,9 @@ def rising_positions(
     readings = []
     for reading in (records, turned):
         parts = (slice(*edge) for edge in pairwise(edges))
-        if all(units.disorder(reading[part], tids[part], arrays) is None for part in parts):
+        if all(units.disorder(reading[part], arrays) is None for part in parts):
             readings.append(reading)
-    whole = (reading for reading in readings if units.disorder(reading, tids, arrays) is None)
+    whole = (reading for reading in readings if units.disorder(reading, arrays) is None)
     return next(whole, next(iter(readings), None))
 
 

@@ -115,7 +115,7 @@ def _turned(files: Sequence[OpenedFile]) -> bool:
         chains.turn(records)
     for turned, parts in enumerate(readings):
         none = LongArrays(None)
-        if all(units.disorder(part, part["tid"], none) is None for part in parts):
+        if all(units.disorder(part, none) is None for part in parts):
             return bool(turned)
     raise OddError("positions whose byte order is not known")
 

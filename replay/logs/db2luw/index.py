@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Hashes, Records
+from replay.arrays import Records
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, opening_warnings, repeats, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
@@ -80,7 +80,7 @@ def build_index(
     pass_over_temporary(records, arrays)
     tids, apart = parents_of(records, files, arrays)
     rising = all(lsns_rise(file.shape) for file in files)
-    chained, holes = _in_order(records, tids, files, rising, arrays)
+    chained, holes = _in_order(records, files, rising, arrays)
     # a subtransaction has a first record of its own, which begins nothing; where no record names a
     # previous one, none says that it is the first
     splits = not apart and any_of(records["previous"])
@@ -141,7 +141,7 @@ def _edges(records: Records, files: list[OpenedFile]) -> list[int]:
 
 
 def _in_order(
-    records: Records, tids: Hashes, files: list[OpenedFile], rising: bool, arrays: LongArrays
+    records: Records, files: list[OpenedFile], rising: bool, arrays: LongArrays
 ) -> tuple[Records, chains.Holes]:
     """(the records with positions in the byte order in which they rise, what is missing among
     them). ``rising``: the byte order is known.
@@ -149,10 +149,8 @@ def _in_order(
     InputError LR2030 where records cannot come after those before them."""
     ordered: Records | None = records
     if not rising:
-        ordered = chains.rising_positions(records, tids, _edges(records, files), arrays)
-    wrong = (
-        units.tangled(records, arrays) if ordered is None else units.disorder(ordered, tids, arrays)
-    )
+        ordered = chains.rising_positions(records, _edges(records, files), arrays)
+    wrong = units.tangled(records, arrays) if ordered is None else units.disorder(ordered, arrays)
     if wrong is None and not rising:
         wrong = units.tangled(records, arrays)
     chained = records if ordered is None else ordered

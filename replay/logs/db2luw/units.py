@@ -283,7 +283,7 @@ def _by_nesting(
     return rows[order[np.flatnonzero(alone)]]
 
 
-def disorder(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
+def disorder(records: Records, arrays: LongArrays) -> int | None:
     """The first record that cannot stand where it does, or None: positions must rise, within each
     log stream and from one stream to the next, and each must lie between those that the records
     around it in its transaction and in the log say. Copied, reordered and spliced files break
@@ -304,7 +304,7 @@ def disorder(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
             return wrong
         if not has_lfs:
             return None
-    return _unchained(records, tids, arrays)
+    return _unchained(records, arrays)
 
 
 def _sinks(records: Records) -> tuple[int | None, bool]:
@@ -352,9 +352,11 @@ def falls(lsn: Hashes, lfs: Hashes, *, alike: bool) -> Mask:
     return np.asarray((lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1])))
 
 
-def _unchained(records: Records, tids: Hashes, arrays: LongArrays) -> int | None:
+def _unchained(records: Records, arrays: LongArrays) -> int | None:
     """The first record that names a predecessor which comes after one that a record before
-    it, or of its own transaction, names; None. This is known without any position."""
+    it, or of its own transaction, names; None. This is known without any position. A subtransaction
+    has a chain of its own."""
+    tids = records["tid"]
     rows = arrays.places(len(records), lambda part: records["part"][part] == 0)
     order = arrays.by(rows, lambda some: np.asarray(tids[some]))
     following = arrays.full(len(records), _FAR, np.int64)
