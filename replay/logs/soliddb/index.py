@@ -21,7 +21,7 @@ from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs import long_arrays
-from replay.logs.long_arrays import LongArrays, windows, windows_back
+from replay.logs.long_arrays import LongArrays, near_windows, windows, windows_back
 from replay.logs.soliddb import changes, faults, layouts, table_history
 from replay.logs.soliddb.addresses import (
     AddressFaults,
@@ -162,7 +162,7 @@ class IndexBuilder:
 
     def _plain(self) -> None:
         rows, begin = self.rows, self.bounds.begin()
-        for part in windows(len(rows)):
+        for part in near_windows(len(rows)):
             entries, recid, unit = self.entries[part], self.recid[part], self.bounds.unit[part]
             entries["file"], entries["row"], entries["unit"] = rows.file[part], rows.row[part], unit
             for name, source in (
@@ -478,27 +478,28 @@ class IndexBuilder:
         return keys
 
     def _images(self, images: Index, pairs: changes.PairedChanges) -> None:
-        entries, recid = self.entries, self.recid[images]
-        paired = pairs.partner != np.arange(len(images))
-        entries["change"][images] = np.select(
-            [recid == Rec.INSERT, recid == Rec.DELETE],
-            [Change.INSERT, Change.DELETE],
-            Change.UPDATE,
-        )
-        entries["segments"][images] = np.where(paired, 2, 1)
-        entries["segment"][images] = np.where(paired & (recid == Rec.UPDATE), 2, 1)
-        other = images[pairs.partner]
-        before = np.where(
-            np.isin(recid, (Rec.DELETE, Rec.BEFORE)), images, np.where(paired, other, -1)
-        )
-        after = np.where(
-            np.isin(recid, (Rec.INSERT, Rec.UPDATE)), images, np.where(paired, other, -1)
-        )
-        for name, source in (("before", before), ("after", after)):
-            there = source >= 0
-            start, end = self.rows.start[source], self.rows.end[source]
-            entries[name][images] = np.where(there, start, -1)
-            entries[f"{name}_size"][images] = np.where(there, end - start, 0)
+        entries = self.entries
+        for part in near_windows(len(images)):
+            rows, other = images[part], images[pairs.partner[part]]
+            recid, paired = self.recid[rows], other != rows
+            entries["change"][rows] = np.select(
+                [recid == Rec.INSERT, recid == Rec.DELETE],
+                [Change.INSERT, Change.DELETE],
+                Change.UPDATE,
+            )
+            entries["segments"][rows] = np.where(paired, 2, 1)
+            entries["segment"][rows] = np.where(paired & (recid == Rec.UPDATE), 2, 1)
+            before = np.where(
+                np.isin(recid, (Rec.DELETE, Rec.BEFORE)), rows, np.where(paired, other, -1)
+            )
+            after = np.where(
+                np.isin(recid, (Rec.INSERT, Rec.UPDATE)), rows, np.where(paired, other, -1)
+            )
+            for name, source in (("before", before), ("after", after)):
+                there = source >= 0
+                start, end = self.rows.start[source], self.rows.end[source]
+                entries[name][rows] = np.where(there, start, -1)
+                entries[f"{name}_size"][rows] = np.where(there, end - start, 0)
 
     def _capture(self, images: Index, held: changes.RowRecords) -> None:
         """What CAPTURE_OFF means for the changes of flagged units (section 5.1)."""
