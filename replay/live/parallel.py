@@ -11,10 +11,11 @@ stops; when a wave is done, the position moves over it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
+from threading import Event
 
 import numpy as np
 
@@ -31,7 +32,14 @@ from replay.live.transactions import BATCH_BYTES, BadStatement, shapes_of
 from replay.live.units import UnitColumns
 from replay.logs import LogFile
 from replay.output.steps import Script, Scripts, ScriptUnit
-from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
+from replay.targets import (
+    Condition,
+    ConnectionLost,
+    Session,
+    StatementFailure,
+    Transient,
+    undone_where_it_fails,
+)
 from sqlgen.constraints import Constraints
 
 #: Statements of one unit that are shared out whatever the pace; beyond that, memory counts more
@@ -39,6 +47,8 @@ from sqlgen.constraints import Constraints
 LONGEST_UNIT = 200_000
 #: Units that hang together are large where they take more than such a part of a share.
 _SMALL = 16
+#: Seconds after which sessions that are still at work are interrupted again.
+_AGAIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -205,6 +215,7 @@ class SessionPool:
             tries,
         )
         self.retried = 0
+        self.stopped = Event()
         self.sessions: list[Session | None] = [None] * count
         self.ready: list[set[int]] = [set() for _ in range(count)]
 
@@ -224,6 +235,11 @@ class SessionPool:
                 pool.submit(self._work, number, queue, pending, done, reasons)
                 for number in range(len(self.sessions))
             ]
+            try:
+                wait(futures)
+            except BaseException:
+                self._interrupt(futures)
+                raise
         lost = None
         for future in futures:
             error = future.exception()
@@ -234,6 +250,17 @@ class SessionPool:
         if lost is not None:
             raise lost
         return done, reasons
+
+    def _interrupt(self, futures: Sequence[Future[None]]) -> None:
+        """Somebody interrupts the run: end what the sessions are doing, and wait until they are at
+        rest. One that was between two statements begins another, so they are told again."""
+        self.stopped.set()
+        running = True
+        while running:
+            for session in self.sessions:
+                if session is not None:
+                    session.interrupt()
+            running = bool(wait(futures, _AGAIN).not_done)
 
     def close(self) -> None:
         """End the sessions."""
@@ -257,6 +284,8 @@ class SessionPool:
                 return
             reason = None
             for _ in range(self.tries):
+                if self.stopped.is_set():
+                    return
                 try:
                     reason = self._transact(number, share, pending)
                 except Transient as error:
@@ -285,7 +314,7 @@ class SessionPool:
         # held on to, so that none is fetched while the transaction is open
         scripts = {unit.script: self.scripts[unit.script] for unit in share.units}
         session = self._session(number, scripts)
-        try:
+        with undone_where_it_fails(session):
             session.begin()
             self.reached("begun")
             reason = self._run(session, share)
@@ -301,11 +330,6 @@ class SessionPool:
             self.reached("position moved")
             session.commit()
             self.reached("committed")
-        except ConnectionLost:
-            raise
-        except BaseException:
-            session.rollback()
-            raise
         return None
 
     def _run(self, session: Session, share: Share) -> BadStatement | None:

@@ -22,7 +22,7 @@ from replay.errors import LogReplayError, Refusal, TargetError, Where, cut_to
 from replay.live import own_tables
 from replay.pipeline.late import read_before
 from replay.pipeline.taken import KEPT, Pool, TakenUnits
-from replay.targets import ConnectionLost, Session
+from replay.targets import Session, undone_where_it_fails
 
 #: What was accepted stands beside the options and is none of them: it may differ from run to run.
 _ACCEPTED = "accepted"
@@ -171,15 +171,10 @@ class Store:
 
     def settle(self) -> None:
         """Wait until nobody who changed the position can still commit that."""
-        self.session.begin()
-        try:
+        with undone_where_it_fails(self.session):
+            self.session.begin()
             self.hold()
             self.session.commit()
-        except ConnectionLost:
-            raise
-        except BaseException:
-            self.session.rollback()
-            raise
 
     def begin_at(self, source: str, options: Mapping[str, Any], position: UnitPosition) -> None:
         """Make the position row of a target that has none."""

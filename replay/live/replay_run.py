@@ -35,7 +35,13 @@ from replay.logs import LogFile
 from replay.output.steps import Scripts
 from replay.pipeline.late import REASON_OF_LATE
 from replay.pipeline.plan import Plan
-from replay.targets import ConnectionLost, Session, Target, Transient
+from replay.targets import (
+    ConnectionLost,
+    Session,
+    Target,
+    Transient,
+    undone_where_it_fails,
+)
 from replay.version import __version__
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
@@ -218,14 +224,9 @@ class ReplayRun:
         longer stands where the plan began."""
         store = Store(self.session)
         store.make()
-        self.session.begin()
-        try:
+        with undone_where_it_fails(self.session):
+            self.session.begin()
             return self._note_begin(store, identity, inputs)
-        except ConnectionLost:
-            raise
-        except BaseException:
-            self.session.rollback()
-            raise
 
     def _note_begin(
         self, store: Store, identity: Mapping[str, Any], inputs: list[dict[str, Any]]

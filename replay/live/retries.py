@@ -59,7 +59,7 @@ from replay.output.steps import Scripts, ScriptUnit
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
-from replay.targets import Condition, ConnectionLost, Session, target_of
+from replay.targets import Condition, ConnectionLost, Session, target_of, undone_where_it_fails
 from replay.targets.hazards import HazardKind
 from replay.version import __version__
 from sqlgen.rows import Op
@@ -386,8 +386,8 @@ class Retries:
     def _begin(self) -> int:
         """Write the line of history under the position's lock; its number."""
         store = Store(self.session)
-        self.session.begin()
-        try:
+        with undone_where_it_fails(self.session):
+            self.session.begin()
             store.hold()
             if store.position() != self.stored:
                 raise Refusal(
@@ -406,10 +406,6 @@ class Retries:
                 None,
             )
             self.session.commit()
-        except BaseException:
-            with suppress(TargetError):
-                self.session.rollback()
-            raise
         return run
 
     def _unit(

@@ -23,11 +23,11 @@ from replay.live.route import Route, UnitGroup
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
-    ConnectionLost,
     Session,
     StatementCounts,
     StatementFailure,
     Transient,
+    undone_where_it_fails,
 )
 from sqlgen.rows import Op
 
@@ -226,17 +226,12 @@ class Transactions:
         for attempt in self.pace.retrying(Transient):
             with attempt:
                 session = self.session()
-                session.begin()
-                try:
+                with undone_where_it_fails(session):
+                    session.begin()
                     store = Store(session)
                     store.move(before, after, 0, 0, 0)
                     store.passed(after)
                     session.commit()
-                except ConnectionLost:
-                    raise
-                except BaseException:
-                    session.rollback()
-                    raise
 
     def catch_up(self) -> None:
         """Move the position over units that lie ahead of it, where nothing is left before them."""
@@ -253,13 +248,8 @@ class Transactions:
 
     def _once(self, group: UnitGroup, body: Body, loose: Index | None) -> BadStatement | None:
         session = self.session()
-        try:
+        with undone_where_it_fails(session):
             bad, rejected = self._transact(session, group, body, loose)
-        except ConnectionLost:
-            raise
-        except BaseException:
-            session.rollback()
-            raise
         if bad is None:
             self.committed.units += len(group.units)
             self.committed.statements += group.statements

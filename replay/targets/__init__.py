@@ -11,7 +11,7 @@ do about a problem.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -291,8 +291,30 @@ class Session(Protocol):
         holds them (blanks at the end too), bytes as ``\\x`` and hexadecimal digits, null for
         NULL. Nothing else may be asked of the session until all are read."""
 
+    def interrupt(self) -> None:
+        """End what is under way in the session, if anything is: it fails for whoever waits for it,
+        which may be another thread. Raises nothing."""
+
     def close(self) -> None:
         """End the connection, and with it a transaction and the lock; may be called again."""
+
+
+@contextmanager
+def undone_where_it_fails(session: Session) -> Iterator[None]:
+    """Undo the transaction of a session where what is done in it ends in an error. Somebody who
+    interrupts comes amid an answer: nothing can be asked of the session then (the error of that
+    would hide the interruption, and be tried again), and its end undoes the transaction."""
+    try:
+        yield
+    except ConnectionLost:
+        raise
+    except Exception:
+        session.rollback()
+        raise
+    except BaseException:
+        session.interrupt()
+        session.close()
+        raise
 
 
 class Target(Protocol):

@@ -416,6 +416,9 @@ class DuckdbSession:
         """The columns of a table in order."""
         return columns_of(self.query, schema, table)
 
+    def interrupt(self) -> None:
+        """A thread that waits for a statement hears of an interruption itself."""
+
     def close(self) -> None:
         self.connection.close()
 

@@ -240,15 +240,16 @@ class MysqlSession:
 
         self.dialect, self.public_url = dialect, public_url(url)
         self._parted = False
+        self._arguments: dict[str, Any] = {
+            **connect_arguments(url),
+            "charset": "utf8mb4",
+            "autocommit": True,
+            "client_flag": CLIENT.FOUND_ROWS | CLIENT.MULTI_STATEMENTS,
+            "connect_timeout": _CONNECT_SECONDS,
+            "program_name": "logreplay",
+        }
         try:
-            self.connection: pymysql.Connection[Any] = pymysql.connect(
-                **connect_arguments(url),
-                charset="utf8mb4",
-                autocommit=True,
-                client_flag=CLIENT.FOUND_ROWS | CLIENT.MULTI_STATEMENTS,
-                connect_timeout=_CONNECT_SECONDS,
-                program_name="logreplay",
-            )
+            self.connection: pymysql.Connection[Any] = pymysql.connect(**self._arguments)
         except (pymysql.MySQLError, OSError) as error:
             said = redacted(str(error), secrets_of(url))
             raise ConnectionLost(
@@ -505,6 +506,16 @@ class MysqlSession:
             return None
         examples = (str(min(rows, key=repr)) if rows else None for rows in (extra, lost))
         return Difference(f"{schema}.{table}", extra.total(), lost.total(), *examples)
+
+    def interrupt(self) -> None:
+        import pymysql
+
+        with (
+            suppress(pymysql.MySQLError, OSError),
+            closing(pymysql.connect(**self._arguments)) as other,
+            other.cursor() as cursor,
+        ):
+            cursor.execute(f"KILL {self.connection.thread_id()}")
 
     def close(self) -> None:
         import pymysql

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _LOCK = (0x4C4F4752, 0x504C4159)
 #: Prepared statements that a session keeps; each takes memory of the server's memory.
 _PREPARED = 4000
+#: Seconds within which the server must take the request to cancel a statement.
+_CANCEL_SECONDS = 5.0
 #: Text handed to COPY at once.
 _COPY_BYTES = 1 << 20
 _CONDITIONS = {
@@ -359,6 +361,12 @@ class PostgresSession:
                 raise self._lost(error) from error
             self._raise_for(error.sqlstate or "", str(error))
             raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
+
+    def interrupt(self) -> None:
+        import psycopg
+
+        with suppress(psycopg.Error):
+            self.connection.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def close(self) -> None:
         import psycopg

@@ -511,6 +511,9 @@ class SqliteSession:
             return []
         return columns_of(self.query, schema, table)
 
+    def interrupt(self) -> None:
+        """A thread that waits for a statement hears of an interruption itself."""
+
     def close(self) -> None:
         self.connection.close()
         if self._lock is not None:

@@ -1,0 +1,75 @@
+"""A replay that somebody interrupts in the middle of a statement ends: what it waits for is not
+tried again, and nothing of it holds the target afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.places import ROOT
+from tests.support.replayed import rows, same
+
+_CODE = "import sys; from replay.cli.main import main; sys.exit(main(sys.argv[1:]))"
+_WAITING = (
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'logreplay' AND"
+    " datname = current_database() AND wait_event_type = 'Lock'"
+)
+_THERE = _WAITING.replace("wait_event_type = 'Lock'", "true")
+#: Much less than a transaction waits for a lock before it is tried again.
+_SECONDS = 20
+
+
+def _comes(database: str, query: str, count: bool) -> bool:
+    """Whether there come to be rows of a query, or none."""
+    ends = time.monotonic() + _SECONDS
+    while bool(rows(database, query)) is not count:
+        if time.monotonic() > ends:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("mode", "number"),
+    [
+        ("strict", signal.SIGINT),
+        ("strict", signal.SIGKILL),
+        ("bulk", signal.SIGTERM),
+        ("merged", signal.SIGINT),
+        ("sessions", signal.SIGINT),
+    ],
+)
+def test_a_replay_that_waits_for_a_lock(
+    database: str, sakila: Path, mode: str, number: signal.Signals
+) -> None:
+    way = ["--sessions", "3"] if mode == "sessions" else ["--mode", mode]
+    command = [
+        *("replay", "--to", database, "--apply", "--engine", "local", *way),
+        *("--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")),
+    ]
+    run = [sys.executable, "-c", _CODE, *command]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with psycopg.connect(database) as other:
+        other.execute("LOCK TABLE sakila.rental IN EXCLUSIVE MODE")
+        with subprocess.Popen(
+            run, cwd=ROOT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+        ) as process:
+            try:
+                assert _comes(database, _WAITING, True)
+                process.send_signal(number)
+                said = process.communicate(timeout=_SECONDS)[1].decode()
+            finally:
+                process.kill()
+        if number is not signal.SIGKILL:
+            assert "interrupted" in said
+            assert process.returncode == 12
+        assert _comes(database, _THERE, False)  # though the lock is still held
+    subprocess.run(run, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert same(database, sakila, "final")
