@@ -515,7 +515,8 @@ class MysqlSession:
             closing(pymysql.connect(**self._arguments)) as other,
             other.cursor() as cursor,
         ):
-            cursor.execute(f"KILL {self.connection.thread_id()}")
+            number = self.connection.thread_id()  # type: ignore[no-untyped-call]
+            cursor.execute(f"KILL {number}")
 
     def close(self) -> None:
         import pymysql
