@@ -206,6 +206,11 @@ class ReplayPlan:
         plan, tally = outcome.plan, outcome.tally
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
+        if len(late.skipped):
+            self.lines.append(
+                f"{len(late.skipped):,} unit(s) that come late count as in the target: --late skip"
+                " says that they are there"
+            )
         if workload.statements:
             self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)

@@ -285,6 +285,24 @@ def test_a_log_that_came_late_does_not_count_as_read_on_the_way_back(
     assert site.keys() == list(range(6))
 
 
+def test_units_that_are_said_to_be_there_are_counted(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once, by the run that is told so; from then on they are in the target like all others."""
+    for number, keys in ((0, range(3)), (2, range(5, 6))):
+        site.arrive(number, keys)
+        assert site.once() == 0
+    site.arrive(1, range(3, 5))
+    words = ["replay", "--logs", str(site.logs), "--to", site.url, "--engine", "local", "--apply"]
+    said = "2 unit(s) that come late count as in the target: --late skip says that they are there"
+    capsys.readouterr()
+    assert main([*words, "--late", "skip"]) in (0, 4)
+    assert said in capsys.readouterr().out
+    assert main(words) in (0, 4)
+    assert "come late" not in capsys.readouterr().out
+    assert site.keys() == [0, 1, 2, 5]
+
+
 def test_a_log_that_is_there_again_is_not_late(site: Site) -> None:
     both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
     for number in range(3):
