@@ -219,7 +219,12 @@ class Store:
         )
         result = self.session.run(statement.encode())
         if result.failure is not None:
-            raise TargetError("LR4001", f"the position cannot be moved: {result.failure}")
+            raise TargetError(
+                "LR4001",
+                f"the position cannot be moved: {result.failure}",
+                hint="The units of this transaction are undone, those before it are in the target."
+                " Remove the cause; then run replay again, it goes on there",
+            )
         if result.counts != [1]:
             raise Refusal(
                 "LR4007",

@@ -12,10 +12,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from replay.changes.position import UnitPosition
 from replay.cli.main import main
-from replay.errors import UsageError
+from replay.errors import TargetError, UsageError
 from replay.live.error_policy import Response, error_policy_of
-from replay.targets import Condition, target_named
+from replay.live.position_store import Store
+from replay.targets import Condition, StatementCounts, StatementFailure, target_named
 from sqlgen.rows import Op
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
@@ -120,7 +122,7 @@ def test_what_the_server_ends_is_no_change_to_leave_out(
         [],
         ["--mode", "merged"],
         ["--mode", "bulk"],
-        ["--sessions", "2"],
+        ["--sessions", "3"],
     ],
     ids=" ".join,
 )
@@ -422,3 +424,19 @@ def test_what_any_statement_would_end_in_can_only_be_tried_again() -> None:
 def test_definitions_that_mean_nothing(text: str) -> None:
     with pytest.raises(UsageError, match="LR1001"):
         error_policy_of([text])
+
+
+def test_a_position_that_cannot_be_moved() -> None:
+    """Says what became of the transaction, and what to do."""
+
+    class Cancelled:
+        def own(self, table: str) -> str:
+            return f"logreplay.{table}"
+
+        def run(self, text: bytes) -> StatementCounts:
+            failure = StatementFailure(Condition.SERVER, "57014", "canceling statement")
+            return StatementCounts([], failure)
+
+    there = UnitPosition(bytes(22))
+    with pytest.raises(TargetError, match=r"LR4001 .*57014.*then run replay again"):
+        Store(Cancelled()).move(there, there, 1, 1, 0)  # type: ignore[arg-type]
