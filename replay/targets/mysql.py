@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pymysql
 
 _CONNECT_SECONDS = 30
+#: Where the server sees the client of a connection: behind it stands its number.
+_SEEN_FROM = "SELECT host FROM information_schema.processlist WHERE id ="
 #: Rows that are read at once.
 _BATCH_ROWS = 20_000
 _LOCK = "logreplay"
@@ -256,6 +258,7 @@ class MysqlSession:
                 "LR4003", f"cannot connect to {self.public_url}: {said}"
             ) from error
         self._packet = mysql_settings.set_up(self.query, self.execute)
+        self._seen_from = self.query(f"{_SEEN_FROM} CONNECTION_ID()")
         self.catalog = MysqlCatalog(self.query, dialect)
 
     def own(self, table: str) -> str:
@@ -508,6 +511,8 @@ class MysqlSession:
         return Difference(f"{schema}.{table}", extra.total(), lost.total(), *examples)
 
     def interrupt(self) -> None:
+        """The number of a connection is that of another one after a restart, and on another server
+        behind the same address: only one that is seen from the same place is ended."""
         import pymysql
 
         with (
@@ -516,7 +521,9 @@ class MysqlSession:
             other.cursor() as cursor,
         ):
             number = self.connection.thread_id()  # type: ignore[no-untyped-call]
-            cursor.execute(f"KILL {number}")
+            cursor.execute(f"{_SEEN_FROM} {number}")
+            if [*cursor.fetchall()] == self._seen_from:
+                cursor.execute(f"KILL {number}")
 
     def close(self) -> None:
         import pymysql

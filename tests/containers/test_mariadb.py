@@ -247,3 +247,31 @@ def test_floats_and_bytes_that_differ_in_the_last_place_are_told_apart(
         ["0.1", "0.10000000000000002"],
         ["\\x00ff", "\\x00fe"],
     ]
+
+
+def test_an_interrupted_session_is_ended_in_the_server_and_no_other_one(server: str) -> None:
+    """Its number may be that of somebody else's, where the server was started again."""
+    ends: list[TargetError] = []
+    with closing(MysqlSession(server, kind_of(server))) as session:
+
+        def wait() -> None:
+            try:
+                session.query("SELECT SLEEP(60)")
+            except TargetError as error:
+                ends.append(error)
+
+        seen, session._seen_from = session._seen_from, [("elsewhere:1",)]
+        waiting = Thread(target=wait, daemon=True)
+        waiting.start()
+        with closing(MysqlSession(server, kind_of(server))) as other:
+            query = "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'"
+            while not other.query(query):
+                pass
+            session.interrupt()
+            assert other.query(query)
+            session._seen_from = seen
+            session.interrupt()
+            waiting.join(20)
+            assert not waiting.is_alive()
+            assert len(ends) == 1
+            assert not other.query(query)
