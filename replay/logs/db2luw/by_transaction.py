@@ -324,7 +324,9 @@ class _Transactions:
         else:
             self._bases(told, before, previous)
             rows, head = chains.transactions(records, self.arrays)
-            if np.isin(after, rows[head]).any():
+            unit = self.result.unit
+            parted = (unit[before] >= 0) & (unit[after] >= 0) & (unit[before] != unit[after])
+            if np.isin(after, rows[head]).any() or parted.any():
                 told.odd = "transactions that name the one before them"
         told.chained = len(after)
         told.first_chained = self._first_of_streams(after)

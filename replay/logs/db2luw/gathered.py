@@ -183,8 +183,6 @@ class _Gathering:
             found.update(told.owners)
         if self.odd and not found:
             raise OddError(self.odd)
-        if found and not self.form.told:
-            raise OddError("subtransactions, and positions that are not told")
         if len(found) > _MOST_OWNERS:
             raise OddError("many subtransactions")
         return found
