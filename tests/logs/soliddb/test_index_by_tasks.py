@@ -435,7 +435,9 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     log = LogBuilder()
     for number in range(400):
         unit(log, insert(number))
-    inputs = log_of(tmp_path, log)
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, ADD))
+    unit(log, lambda made: made.insert(NEW, (400, "Bea", 5)))
+    inputs = log_of(tmp_path, log, NEW)
     here = reader.open_log(inputs)
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(export_ranges, "RANGE_BYTES", 20_000)
