@@ -10,6 +10,7 @@ holds while the script passes over it a second time is not what it held the firs
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -52,10 +53,8 @@ def check_keys(tables: Iterable[Table]) -> None:
     names = sorted({f"{table.schema}.{table.name}" for table in tables if not table.key})
     if names:
         shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-        hint = (
-            f"Leave such tables out ({' '.join(f'--exclude-table {name}' for name in names[:20])}),"
-            " or write them without --upsert"
-        )
+        words = shlex.join(word for name in names[:20] for word in ("--exclude-table", name))
+        hint = f"Leave such tables out ({words}), or write them without --upsert"
         raise SqlgenError(
             _CODE,
             f"found {shown} without a key; expected a key in every table: it says which row to put"

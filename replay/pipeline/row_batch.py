@@ -4,6 +4,7 @@ asks for it, and what is wrong with them noted.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -172,10 +173,8 @@ class RowBatch:
         hint = "The record is damaged, or the column's code page is another one (--ccsid)"
         column = self.version.format.columns[index]
         if column.lob:
-            hint = (
-                f"Leave the column out (--exclude-columns {self.version.name}.{name}) and bring its"
-                " values over another way"
-            )
+            words = shlex.join(["--exclude-columns", f"{self.version.name}.{name}"])
+            hint = f"Leave the column out ({words}) and bring its values over another way"
         elif column.column.type is SqlType.REAL and column.code == "FLOT":
             hint = (
                 "Db2's REAL reaches further than an IEEE single: write such columns as double"

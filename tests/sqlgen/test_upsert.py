@@ -210,6 +210,12 @@ def test_a_table_without_a_key_is_refused(op: Op) -> None:
     assert "--exclude-table SHOP.STOCK" in refused.value.hint
 
 
+def test_tables_to_leave_out_are_named_as_a_shell_takes_them() -> None:
+    with pytest.raises(SqlgenError) as refused:
+        upsert.check_keys([replace(STOCK, key=(), name="LOST & FOUND")])
+    assert "--exclude-table 'SHOP.LOST & FOUND'" in str(refused.value.hint)
+
+
 def test_rolled_back_work_stays_a_comment_line_by_line(tmp_path: Path) -> None:
     table = Tab("T", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)))
     log = LogBuilder((table,))
