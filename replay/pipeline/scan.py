@@ -51,8 +51,8 @@ from replay.pipeline.plan import Plan
 #: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the
 #: cache.
 BATCH = 16_384
-#: Times as many go the quick way together, for each block takes its time at both ends: with more,
-#: they no longer stay near the processor.
+#: Times as many go the quick way together, for each block takes its time where it is packed and
+#: where it is unpacked.
 _QUICK = 4
 #: The code of a unit that is set aside because the log marks it.
 INCOMPLETE_UNIT = "LR3004"
