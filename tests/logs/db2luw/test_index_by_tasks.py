@@ -447,6 +447,7 @@ def with_subtransactions(draw: random.Random, framing_name: str, sound: bool) ->
     return builder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("framing_name", ["flt56", "lri48", "lsn8", "raw"])
 @pytest.mark.parametrize("sound", [True, False])
 def test_subtransactions(

@@ -258,6 +258,7 @@ def test_read_sessions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "transactions without a commit" not in tasks.reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended", [False, True])
 def test_transactions_that_nothing_ends_are_judged_by_one_process(
     ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
