@@ -80,16 +80,13 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
         return _judged(plan, log, split.file, offsets, lengths)
 
     quick = plain_scan(plan, log, split, judge)
-    if quick is None:
-        for first_record, offsets, lengths in log.records(split, BATCH):
-            tally.read += len(offsets)
-            numbers = first_record + np.arange(len(offsets))
-            yield from _by_the_rules(plan, log, split.file, numbers, offsets, lengths, judge, tally)
-        return
-    for first_record, offsets, lengths in log.records(split, _QUICK * BATCH):
+    size = BATCH if quick is None else _QUICK * BATCH
+    for first_record, offsets, lengths in log.records(split, size):
         tally.read += len(offsets)
-        blocks, left = quick.take(split.file, first_record, offsets, lengths)
-        yield from blocks
+        left = np.arange(len(offsets))
+        if quick is not None:
+            blocks, left = quick.take(split.file, first_record, offsets, lengths)
+            yield from blocks
         for start in range(0, len(left), BATCH):
             rows = left[start : start + BATCH]
             numbers, some = first_record + rows, (offsets[rows], lengths[rows])
