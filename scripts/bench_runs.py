@@ -163,14 +163,14 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
     if staged:
         engine = replace(engine, execute=partial(local.execute, threads=1))
     with Watch() as watch:
-        before, began = time.process_time(), time.perf_counter()
+        before, began = time.process_time() - watch.own, time.perf_counter()
         stages.enter("control and index")
         log = open_log(control, [data])
         plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions())
         stages.leave()
         write_bundle(plan, log, out, engine, overwrite=True)
         stages.enter("")
-        cpu, wall = time.process_time() - before, time.perf_counter() - began
+        cpu, wall = time.process_time() - before - watch.own, time.perf_counter() - began
     parts = {name: seconds for name, seconds in stages.seconds.items() if name}
     parts["rest"] = parts.get("rest", 0.0)
     parts["input digests, threads"] = cpu - sum(parts.values())

@@ -69,7 +69,8 @@ class Watch:
         self.together: dict[str, int] = {}
         self.one: dict[str, int] = {}
         self._seconds: dict[int, tuple[str, float]] = {}
-        self._own = 0.0
+        #: CPU seconds that the looking took.
+        self.own = 0.0
         self._done = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -90,13 +91,13 @@ class Watch:
             total: dict[str, float] = defaultdict(float)
             for kind, seconds in self._seconds.values():
                 total[kind] += seconds
-            total["driver"] -= self._own
+            total["driver"] -= self.own
             return dict(total)
 
     def _watch(self) -> None:
         while not self._done.wait(0.2):
             self._look()
-            self._own = time.thread_time()
+            self.own = time.thread_time()
 
     def _look(self) -> None:
         there = family()

@@ -9,21 +9,26 @@ ranges, in order. Which of them a file has is a matter of its size alone, never 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from replay import storage
+from replay.errors import InputError
 from replay.logs import LogFile
+from replay.logs.files import mapped
 
 #: Files of more bytes than this are digested by ranges.
 WHOLE_BYTES = 1 << 30
 #: Bytes of a range; the last one of a file may have fewer.
 RANGE_BYTES = 64 << 20
-#: Bytes that are digested at a time.
-_BLOCK = 1 << 18
+#: Bytes that are digested at a time: of a file that is read, and of one that is mapped, of which
+#: nothing is copied that should stay near the processor.
+_BLOCK, _MAPPED_BLOCK = 1 << 18, 4 << 20
 
 
 @dataclass(frozen=True)
@@ -51,16 +56,17 @@ def digests_of_starts(
 ) -> list[FileDigest]:
     """What the digest of a file is, or would be if it ended after so many bytes: one for each of
     ``sizes`` in order, in one pass. Fewer bytes are told where fewer are there, or where
-    ``abandoned`` says to end. Raises OSError."""
+    ``abandoned`` says to end. Raises OSError, InputError LR2001 where the file cannot be read and
+    MemoryError where there is no room to map it."""
     ends = sorted(set(sizes))
     found: list[FileDigest] = []
     whole, size = hashlib.sha256(), 0
     ranges, part = list[bytes](), hashlib.sha256()
-    with storage.opened(path) as file:
+    with _opened(path) as read:
         for end in ends:
             while size < end and not (abandoned is not None and abandoned.is_set()):
-                block = file.read(min(_BLOCK, end - size, RANGE_BYTES - size % RANGE_BYTES))
-                if not block:
+                block = read(size, min(end - size, RANGE_BYTES - size % RANGE_BYTES))
+                if not len(block):
                     break
                 size += len(block)
                 if ends[0] <= WHOLE_BYTES and size <= WHOLE_BYTES:
@@ -78,6 +84,19 @@ def digests_of_starts(
     return found
 
 
+@contextmanager
+def _opened(path: str) -> Iterator[Callable[[int, int], Any]]:
+    """What gives the bytes of a file from a place on, so many or fewer, each piece behind the one
+    before. Errors as :func:`digests_of_starts`."""
+    if storage.is_url(path):
+        with storage.opened(path) as file:
+            yield lambda _, size: file.read(min(size, _BLOCK))
+        return
+    # the mapping that is scanned too: each of its pages is asked for once, and none is copied
+    buffer = mapped(os.path.abspath(path))
+    yield lambda place, size: buffer[place : place + min(size, _MAPPED_BLOCK)]
+
+
 class Digests:
     """Digests of the inputs of a log, computed in a thread while the engine runs (hashing releases
     the interpreter lock). ``known``: those that tasks made already, by input."""
@@ -92,7 +111,7 @@ class Digests:
     def _run(self) -> None:
         try:
             self._inputs.set_result(self._digested())
-        except OSError as error:
+        except (OSError, InputError, MemoryError) as error:
             self._inputs.set_exception(error)
 
     def _digested(self) -> list[dict[str, Any]]:

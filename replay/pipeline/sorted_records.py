@@ -43,6 +43,13 @@ _JOIN = Kernel(
 )
 #: Words that the latter needs for itself.
 _STATE = 10
+_RANK = Kernel(
+    _MODULE,
+    "rank_words",
+    (ArrayOf("uint64", fixed=True), ArrayOf("uint64", 3), ArrayOf("int64"), ArrayOf("int64")),
+)
+#: Counts that it needs: of seven digits of 10 bits, and of each value that one has.
+_COUNTS = 7 << 10
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
@@ -102,8 +109,8 @@ def _nearly_sorted(pieces: Sequence[PackedRecords], count: int) -> Bytes | None:
     """The octets of the records in the order of their leading words, with room for one record
     more. None where there is no machine code."""
     starts = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
-    join = available(_JOIN)
-    if join is None:
+    join, rank = available(_JOIN), available(_RANK)
+    if join is None or rank is None:
         return None
     fields = np.empty((count, 4), np.uint64)
     for piece, start in zip(pieces, starts, strict=False):
@@ -112,7 +119,7 @@ def _nearly_sorted(pieces: Sequence[PackedRecords], count: int) -> Bytes | None:
     # of one commit mostly records of one unit
     words, ranks = np.empty(count, np.uint64), np.empty(count, np.int64)
     join(fields, np.empty(_STATE, np.uint64), words)
-    ranks[np.argsort(words)] = np.arange(count)
+    rank(words, fields.reshape(2, count, 2), np.empty(_COUNTS, np.int64), ranks)
     octets = np.empty((count + 1) * RECORD.itemsize, np.uint8)
     for piece, start in zip(pieces, starts, strict=False):
         if not piece.put(ranks[start : start + piece.count], octets):

@@ -1,4 +1,5 @@
-"""Machine code that proves that sort records are in their order, and moves the few that are not.
+"""Machine code that orders the words of sort records, proves that records are in their order, and
+moves the few that are not.
 
 As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else.
@@ -11,6 +12,56 @@ from typing import Any
 import numpy as np
 
 from replay.decoding.shared_kernel import Array, U, copied, leading_word, machine_code
+
+#: Bits of a digit: as many counts as stay near the processor.
+DIGIT = 10
+
+
+@machine_code
+def _digit(word: Any, number: int) -> Any:
+    """The ``number``-th digit of a word, the last one first."""
+    return (word >> np.uint64(DIGIT * number)) & np.uint64((1 << DIGIT) - 1)
+
+
+@machine_code
+def rank_words(words: Array, pairs: Array, counts: Array, ranks: Array) -> int:
+    """Say of each of ``words`` (uint64[n]) which place it has in their order; equal ones stay in
+    theirs. Digit by digit, the last one first, each pass keeping the order of the one before.
+    ``pairs`` (uint64[2, n, 2]: words and their numbers) and ``counts`` (int64, one for each value
+    of each digit that a word may have) are for this function. How many digits there are."""
+    count, size, every = len(words), 1 << DIGIT, np.uint64(0)
+    for index in range(count):
+        every |= words[U(index)]
+    digits = 1
+    while digits * DIGIT < 64 and every >> np.uint64(digits * DIGIT):
+        digits += 1
+    for index in range(digits * size):
+        counts[U(index)] = 0
+    for index in range(count):
+        word = words[U(index)]
+        for number in range(digits):
+            counts[U(number * size) + U(_digit(word, number))] += 1
+    for number in range(digits):
+        before = 0
+        for value in range(size):
+            here = counts[U(number * size + value)]
+            counts[U(number * size + value)] = before
+            before += here
+    for number in range(digits):
+        begin, source, target = U(number * size), U(number & 1), U(1 - (number & 1))
+        for index in range(count):
+            if number:
+                word, origin = pairs[source, U(index), U(0)], pairs[source, U(index), U(1)]
+            else:
+                word, origin = words[U(index)], np.uint64(index)
+            place = begin + U(_digit(word, number))
+            rank = counts[place]
+            counts[place] = rank + 1
+            if number == digits - 1:
+                ranks[U(origin)] = rank
+            else:
+                pairs[target, U(rank), U(0)], pairs[target, U(rank), U(1)] = word, origin
+    return digits
 
 
 @machine_code

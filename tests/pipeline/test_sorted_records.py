@@ -131,6 +131,20 @@ def test_words_are_in_the_order_of_commits_and_as_far_as_they_can_of_positions(s
         assert used == 0 or len(pairs) < 300
 
 
+@pytest.mark.parametrize("bits", [1, 10, 11, 30, 50, 64])
+@pytest.mark.parametrize("count", [1, 2, 3000])
+def test_words_are_ranked_and_equal_ones_stay_in_their_order(bits: int, count: int) -> None:
+    rank = available(sorted_records._RANK)
+    assert rank is not None
+    draw = random.Random(bits)
+    some = [draw.randrange(1 << bits) for _ in range(count)]
+    words = np.array([draw.choice(some) for _ in some], np.uint64)
+    pairs = np.empty((2, count, 2), np.uint64)
+    ranks, counts = np.empty(count, np.int64), np.full(sorted_records._COUNTS, -1)
+    assert rank(words, pairs, counts, ranks) == max(-(-int(words.max()).bit_length() // 10), 1)
+    assert np.argsort(ranks).tolist() == np.argsort(words, kind="stable").tolist()
+
+
 def told(real: Callable[..., Any], ways: list[int], wanted: Any) -> Callable[..., int]:
     """Machine code; that which settles an order notes what it says."""
     code = real(wanted)
