@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,12 @@ def one_of(octets: Bytes, members: Iterable[int]) -> Mask:
     """``bool[n]``: which of ``n`` octets are one of ``members`` (numbers below 256). ``np.isin``
     takes three times as long for so few values."""
     return np.asarray(_members(tuple(members)).take(octets))
+
+
+def of_rows(values: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
+    """``values[rows]`` of ``rows`` that rise, each once: the values themselves where these are all
+    rows, which nothing is copied for."""
+    return values if len(rows) == len(values) else values[rows]
 
 
 @cache

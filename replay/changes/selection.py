@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Mask, Versions
+from replay.arrays import Bytes, Mask, Versions, one_of
 from replay.changes.choices import BehindDamage, CascadeMode, Derived, Incomplete, Operation
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
 from replay.changes.position import urids_of
@@ -332,11 +332,11 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
     leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]
-        leave(~np.isin(facts.change, wanted), "operation not selected (--op)")
+        leave(~one_of(facts.change, wanted), "operation not selected (--op)")
     _leave_by_name(selection, envelope, leave)
     origin = envelope.origin()
     if selection.ri == "skip":
-        leave(np.isin(origin, (ord("R"), ord("B"))), "caused by RI (--ri skip)")
+        leave(one_of(origin, b"RB"), "caused by RI (--ri skip)")
     if selection.triggers == "skip":
         leave(origin == ord("T"), "caused by a trigger (--triggers skip)")
     if not selection.from_recovery_point:
@@ -356,7 +356,7 @@ def decide_copy(selection: Selection, envelope: Envelope, facts: RecordFacts) ->
     """As :func:`decide`, for a copy of the log: records of :data:`BESIDE_CHANGES` go on too, where
     the selection is not about rows and takes their position, time, unit and names."""
     verdict = decide(selection, envelope, facts)
-    beside = np.flatnonzero(np.isin(facts.change, BESIDE_CHANGES))
+    beside = np.flatnonzero(one_of(facts.change, BESIDE_CHANGES))
     if len(beside) and not any(getattr(selection, name) for name in _ABOUT_ROWS):
         whole = replace(
             selection,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.graph import (
     Cycle,
@@ -141,7 +141,7 @@ class ConstraintOrder:
         self, batch: ChangeBatch, unit: Index, live: Mask, sequence: Index
     ) -> Arranged:
         known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
-        rows = np.flatnonzero(live & known & np.isin(batch.change, ROW_CHANGES))
+        rows = np.flatnonzero(live & known & one_of(batch.change, ROW_CHANGES))
         touches = self._touched(batch, rows, self.spaces)
         waiting = self._retaken(batch, touches, unit)
         first, second = self._needs(touches, unit)
@@ -259,7 +259,7 @@ class ConstraintOrder:
 
         A stretch ends where a table is emptied or altered: nothing is moved over that.
         """
-        row_change = np.isin(batch.change, ROW_CHANGES)
+        row_change = one_of(batch.change, ROW_CHANGES)
         breaks = np.zeros(len(unit), bool)
         breaks[1:] = (unit[1:] != unit[:-1]) | ~row_change[1:] | ~row_change[:-1]
         span = np.cumsum(breaks)
@@ -306,7 +306,7 @@ class ConstraintOrder:
         ``by_nulls`` keep theirs where there is no better one."""
         version = np.maximum(batch.version, 0)
         tables = self.table[version]
-        concerned = np.isin(span, crossed) & np.isin(batch.change, ROW_CHANGES)
+        concerned = np.isin(span, crossed) & one_of(batch.change, ROW_CHANGES)
         concerned &= (self.related[version] | np.isin(tables, tables[rows])) & (batch.version >= 0)
         part = np.flatnonzero(concerned)
         heads = batch.records[batch.head]

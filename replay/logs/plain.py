@@ -75,7 +75,7 @@ class PlainImages(Protocol):
     ) -> Iterator[FoundImages]:
         """The images of inserts, deletes and ``updates`` (bool[m]); ``heads`` and ``weights`` as
         for :meth:`replay.logs.ImageSource.images`. Each change comes at most once: those that are
-        missing need that method. All bounds lie in the buffer."""
+        missing need that method. ``changes`` of each part rise; all bounds lie in the buffer."""
         ...
 
 

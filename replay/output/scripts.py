@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Index, Mask
+from replay.arrays import Index, Mask, of_rows, one_of
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
@@ -192,19 +192,23 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> FoundImages | None:
         """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
         at apart; ``live`` are those that are left then. Where the images lie, if that was all."""
-        rows = np.flatnonzero(live & np.isin(changes.change, ROW_CHANGES))
+        rows = np.flatnonzero(live & one_of(changes.change, ROW_CHANGES))
         found: FoundImages | None = None
         if self.decoder.mixed is None or not len(rows):
             return found
-        group = changes.version[rows].astype(np.int64) * 16 + changes.change[rows]
-        mixed = MixedChanges(changes.records, changes.head[rows], changes.weight[rows], group)
+        version, change, head, weight = (
+            of_rows(column, rows)
+            for column in (changes.version, changes.change, changes.head, changes.weight)
+        )
+        mixed = MixedChanges(changes.records, head, weight, version.astype(np.int64) * 16 + change)
         for made in self.decoder.together(mixed):
-            here = rows[made.images.changes]
+            here = of_rows(rows, made.images.changes)
             texts.add(here, made.text)
-            settled = here[made.settled]
+            done = np.flatnonzero(made.settled)
+            settled = of_rows(here, done)
             live[settled] = False
-            changes.outcome[settled] = made.outcome[made.settled]
-            moved[settled] = made.moved[made.settled]
+            changes.outcome[settled] = of_rows(made.outcome, done)
+            moved[settled] = of_rows(made.moved, done)
             if len(settled) == len(rows):
                 found = replace(made.images, changes=here)
         return found
@@ -335,7 +339,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             part = arranged.part[entries]
         if not len(entries):
             return 0
-        written = (part > 0) | ~np.isin(changes.change[arranged.sequence[entries]], ROW_CHANGES)
+        written = (part > 0) | ~one_of(changes.change[arranged.sequence[entries]], ROW_CHANGES)
         text = content.text.take(pa.array(content.place[entries[written]]))
         self.sink.note(size, written, text, self._sources(changes, entries, arranged))
         return len(entries)
@@ -414,7 +418,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         """The changes that are left out of units, and of each the live one that makes the target do
         the same (-1: none, as of those that the user left out)."""
         reasons = (*UNWRITTEN, REASON[UNSATISFIED])
-        rows = np.flatnonzero(np.isin(changes.outcome, reasons) & (changes.uncommitted == 0))
+        rows = np.flatnonzero(one_of(changes.outcome, reasons) & (changes.uncommitted == 0))
         if not len(rows):
             return rows, rows
         every = np.arange(len(changes.head))
@@ -492,8 +496,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         options = self.plan.options
         if options.statements is StatementForm.LITERALS or not options.render.assert_rows:
             return None
-        counted: Mask = np.isin(changes.change[ordered], list(ROW_CHANGES))
-        return counted
+        return one_of(changes.change[ordered], ROW_CHANGES)
 
     def _with_checks(
         self, changes: ChunkChanges, ordered: Index, text: pa.StringArray
@@ -511,7 +514,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         is at ``starts``. It counts from the beginning of the unit, which may lie in an earlier
         chunk."""
         unit = changes.unit[ordered]
-        checked = np.isin(changes.change[ordered], list(ROW_CHANGES))
+        checked = one_of(changes.change[ordered], ROW_CHANGES)
         checked &= (changes.uncommitted[ordered] == 0) & (changes.outcome[ordered] == 0)
         counted = np.cumsum(checked)
         before: Index = np.repeat(

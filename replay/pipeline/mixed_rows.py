@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records, of_rows
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.changes.value_filter import ValueFilter
 from replay.decoding.plain_rows import PlainRows
@@ -81,16 +81,19 @@ class MixedRows:
         number[known] = np.arange(len(known))
         program_of = number[changes.group]
         rows = np.flatnonzero(program_of >= 0)
-        program_of = program_of[rows]
+        program_of, group, heads, weights = (
+            of_rows(column, rows)
+            for column in (program_of, changes.group, changes.heads, changes.weights)
+        )
         known_tables = self._tables_of(tuple(known))
-        updates = changes.group[rows] % 16 == Change.UPDATE
-        heads, weights = changes.heads[rows], changes.weights[rows]
+        updates = group & 15 == Change.UPDATE
         room = self._room
         for found in self.source.plain_images(changes.records, heads, weights, updates):
             part = found.changes
             given = fast_program.GivenTexts.none(len(part))
+            own = of_rows(program_of, part)
             made = fast_path.written(
-                render, known_tables, program_of[part], found.buffer, found.bounds, given, room
+                render, known_tables, own, found.buffer, found.bounds, given, room
             )
             room = fast_program.Room()  # what was written stays there until the next call
             if (text := made.strings_if_few()) is None:
@@ -100,9 +103,9 @@ class MixedRows:
             moved = made.status >= tables.MOVED
             wanted = None
             if self.condition is not None:
-                judged = self._judged(self.condition, found, changes.group[rows[part]])
+                judged = self._judged(self.condition, found, of_rows(group, part))
                 wanted, settled = judged.wanted, settled & ~judged.odd
-            images = replace(found, changes=rows[part])
+            images = replace(found, changes=of_rows(rows, part))
             yield MixedStatements(images, text, outcome, moved, settled, wanted)
 
     def _judged(self, condition: ValueFilter, found: FoundImages, group: Index) -> Filtered:

@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Index, Mask, Records
+from replay.arrays import Index, Mask, Records, of_rows, one_of
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
@@ -300,7 +300,7 @@ class BucketReader(ABC, Generic[Content]):
             changes.change, changes.version, plan.version_taken, log.dependent_position, True
         )
         verdict = decide(plan.selection, self._headers(changes, every), facts)
-        unwritten = np.isin(verdict, UNWRITTEN) & (changes.outcome == 0)
+        unwritten = one_of(verdict, UNWRITTEN) & (changes.outcome == 0)
         changes.outcome[unwritten] = verdict[unwritten]
 
     def _fail_segments(
@@ -493,8 +493,31 @@ class BucketReader(ABC, Generic[Content]):
             self.output.cut_back()
 
     def _count(self, changes: ChunkChanges, emitted: Mask, more: int, chunk: Chunk) -> None:
+        part, bad, rows = Tally(), False, np.flatnonzero(emitted)
+        if len(rows) < len(emitted):
+            bad = self._count_others(changes, part)
+        weight, unit, version, change = (
+            of_rows(column, rows)
+            for column in (changes.weight, changes.unit, changes.version, changes.change)
+        )
+        part.emitted = int(weight.sum())
+        part.statements = len(rows) + more
+        part.units = len(order.run_starts(unit))
+        key = version.astype(np.int64) * 16 + change
+        for value, count in enumerate(np.bincount(key).tolist()):
+            if count:
+                part.changes[(value // 16, value % 16)] += count
+        if len(rows):
+            first, last = changes.records["commit"][changes.head[rows[[0, -1]]]]
+            part.saw_commits(Position(first.tobytes()), Position(last.tobytes()))
+        if chunk.pieces == 1:
+            self.tally.add(part)
+        else:
+            self._count_piece(part, chunk, bad)
+
+    def _count_others(self, changes: ChunkChanges, part: Tally) -> bool:
+        """Count the changes that are not emitted; whether a unit of them is bad."""
         bad = self.bad_units[changes.unit]
-        part = Tally()
         failed = changes.outcome == FAILED
         part.failed = int(changes.weight[failed].sum())
         part.quarantined = int(changes.weight[bad & ~failed].sum())
@@ -503,21 +526,7 @@ class BucketReader(ABC, Generic[Content]):
             part.skipped[self.log.in_words(REASONS[code])] += int(
                 changes.weight[~bad & (reasons == code)].sum()
             )
-        part.emitted = int(changes.weight[emitted].sum())
-        part.statements = int(emitted.sum()) + more
-        part.units = len(order.run_starts(changes.unit[emitted]))
-        key = changes.version[emitted].astype(np.int64) * 16 + changes.change[emitted]
-        for value, count in enumerate(np.bincount(key).tolist()):
-            if count:
-                part.changes[(value // 16, value % 16)] += count
-        if emitted.any():
-            of = changes.head[np.flatnonzero(emitted)[[0, -1]]]
-            first, last = changes.records["commit"][of]
-            part.saw_commits(Position(first.tobytes()), Position(last.tobytes()))
-        if chunk.pieces == 1:
-            self.tally.add(part)
-        else:
-            self._count_piece(part, chunk, bool(bad.any()))
+        return bool(bad.any())
 
     def _count_piece(self, part: Tally, chunk: Chunk, bad: bool) -> None:
         """Counts of a long unit wait until its last piece has shown whether the unit is whole."""

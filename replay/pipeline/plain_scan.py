@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions, one_of
 from replay.changes.envelope import FACTS_FACTOR, RECORD, ROW_CHANGES, Envelope
 from replay.changes.selection import Selection, VerdictCodes
 from replay.decoding import codecs
@@ -136,7 +136,7 @@ class PlainScan:
         whole = (lengths >= self.headers.size) & (offsets + self.headers.size <= len(buffer))
         offsets, lengths = offsets[whole], lengths[whole]
         judged = self.judge(offsets, lengths)
-        good = (judged.verdict == 0) & ~judged.damaged & np.isin(judged.change, ROW_CHANGES)
+        good = (judged.verdict == 0) & ~judged.damaged & one_of(judged.change, ROW_CHANGES)
         envelope = judged.envelope
         facts = np.zeros((len(offsets), tables.FACTS), np.int64)
         facts[:, tables.CHANGE], facts[:, tables.VERSION] = judged.change, judged.version

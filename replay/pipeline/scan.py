@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions
+from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions, one_of
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
     CANCELLED,
@@ -119,7 +119,7 @@ def _by_the_rules(
             committed = (envelope.unit_disposition()[kept] == ord("C")) & (
                 envelope.disposition()[kept] == ord("C")
             )
-            events = np.flatnonzero(committed & np.isin(change[kept], TABLE_EVENTS))
+            events = np.flatnonzero(committed & one_of(change[kept], TABLE_EVENTS))
             _refuse_events(log, records[events], change[kept][events], version[kept][events], tally)
         yield from _by_bucket(plan, records)
 
@@ -135,7 +135,7 @@ def _judged(plan: Plan, log: LogFile, file: int, offsets: Index, lengths: Length
     verdict = _verdict(plan, plan.selection, envelope, facts, file, offsets)
     if plan.parts_units:
         taken = _verdict(plan, plan.selection.of_whole_units(), envelope, facts, file, offsets)
-        unwritten = np.isin(verdict, UNWRITTEN) & np.isin(change, ROW_CHANGES)
+        unwritten = one_of(verdict, UNWRITTEN) & one_of(change, ROW_CHANGES)
         verdict[unwritten & (taken == 0)] = 0
     _meet_clones(plan, log, envelope, facts, verdict, file, offsets, lengths)
     verdict[damaged] = 0

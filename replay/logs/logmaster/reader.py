@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions, of_rows
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
 from replay.changes.position import UNIT_POSITION, Position, UnitId
@@ -458,16 +458,19 @@ class LogmasterLog:
         self, records: Records, heads: Index, weights: Index, updates: Mask
     ) -> Iterator[FoundImages]:
         """Those of one segment, of files in which they all close."""
-        files = np.ascontiguousarray(records["file"][heads]).astype(np.int64)
+        files, offsets, lengths = (
+            of_rows(records[name], heads) for name in ("file", "offset", "length")
+        )
+        files = files.astype(np.int64)
         single = (weights == 1) & self._read_in_place(files)
         two = updates.astype(np.uint8)
         for rows in by_value(files, np.flatnonzero(single)):
             log, file = self.owner(int(files[rows[0]]))
-            start = np.ascontiguousarray(records["offset"][heads[rows]])
-            end = start + records["length"][heads[rows]]
+            start = np.array(of_rows(offsets, rows))
+            end = start + of_rows(lengths, rows)
             buffer = log.buffer(file, start, end)
             start += log.shape.header
-            bounds = closing_bounds(buffer, start, end, two[rows], log.reading, True)
+            bounds = closing_bounds(buffer, start, end, of_rows(two, rows), log.reading, True)
             if bounds is not None:
                 yield FoundImages(rows, np.ascontiguousarray(buffer), bounds)
 
