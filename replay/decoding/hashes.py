@@ -23,10 +23,16 @@ _NULL = np.uint64(0xA4093822299F31D0)
 
 def mixed(values: Hashes) -> Hashes:
     """The finaliser of splitmix64: a bijection that spreads every input bit over the word."""
-    values = values + _MIX[0]
-    values = (values ^ (values >> np.uint64(30))) * _MIX[1]
-    values = (values ^ (values >> np.uint64(27))) * _MIX[2]
-    return np.asarray(values ^ (values >> np.uint64(31)))
+    word = values + _MIX[0]
+    shifted = word >> np.uint64(30)  # in place from here on: many values take many pages
+    word ^= shifted
+    word *= _MIX[1]
+    np.right_shift(word, np.uint64(27), out=shifted)
+    word ^= shifted
+    word *= _MIX[2]
+    np.right_shift(word, np.uint64(31), out=shifted)
+    word ^= shifted
+    return word
 
 
 def hash_ranges(buffer: Bytes, start: Index, end: Index, seed: int = 0) -> Hashes:
