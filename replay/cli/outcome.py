@@ -8,6 +8,7 @@ from pathlib import Path
 from replay.changes.balance import balance_text
 from replay.errors import UsageError
 from replay.output.bundle import Bundle
+from replay.pipeline.late import skipped_in_words
 
 
 def tell_notes(notes: tuple[str, ...]) -> None:
@@ -44,6 +45,8 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
             f"… {len(bundle.contents['quarantined_units']) - 20} more quarantined units in"
             " manifest.json"
         )
+    if skipped := bundle.contents.get("late_skipped"):
+        print(skipped_in_words(skipped))
     exported = bundle.contents["mode"] == "export"
     if "lake" in bundle.contents:
         print(balance_text(bundle.tally, "changes"))

@@ -65,6 +65,7 @@ from replay.pipeline.late import (
     Before,
     LateUnits,
     late_units,
+    skipped_in_words,
     named_units,
     positions_of,
     read_before,
@@ -207,10 +208,7 @@ class ReplayPlan:
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
         if len(late.skipped):
-            self.lines.append(
-                f"{len(late.skipped):,} unit(s) that come late count as in the target: --late skip"
-                " says that they are there"
-            )
+            self.lines.append(skipped_in_words(len(late.skipped)))
         if workload.statements:
             self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)

@@ -209,6 +209,8 @@ def write_bundle(
             behind, skipped = stand if plan.continued is None else (before, plan.continued.skipped)
             ended = where_it_ended(behind or before, log, plan, tally, outcome.results, skipped)
             manifest["continuation"] = ended
+            if skipped is not None and len(skipped):
+                manifest["late_skipped"] = len(skipped)
             if plan.export is None and plan.options != asked.options:
                 ended["options"] = _options(asked)  # the run changed them for itself alone
         if before is not None:

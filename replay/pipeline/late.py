@@ -106,6 +106,14 @@ class LateUnits:
     skipped: Records = field(default_factory=lambda: np.zeros(0, UNIT_POSITION))
 
 
+def skipped_in_words(count: int) -> str:
+    """What a user must know who skipped so many units that came late."""
+    return (
+        f"{count:,} unit(s) that come late count as in the target: --late skip says that they are"
+        " there"
+    )
+
+
 def late_units(plan: Plan, log: LogFile, before: Before, late: Late) -> LateUnits:
     """The units of a plan that come late. InputError (LR2039) for ``late`` ``refuse``, where there
     are some, and where new files stand before known ones in a log whose commit positions are places

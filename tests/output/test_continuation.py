@@ -114,7 +114,9 @@ def test_a_unit_that_comes_late_is_refused_until_told(
     assert "LR2039" in message
     assert "b.dat, record 1" in message
     assert redo(tmp_path / "skipped", *after, "--late", "skip") == 0
+    assert "1 unit(s) that come late count as in the target" in capsys.readouterr().out
     assert manifest(tmp_path / "skipped")["statements"] == 1
+    assert manifest(tmp_path / "skipped")["late_skipped"] == 1
     assert redo(tmp_path / "taken", *after, "--late", "take") == 0
     assert manifest(tmp_path / "taken")["statements"] == 2
     again = [*words([one, two]), "--after", tmp_path / "taken"]

@@ -195,7 +195,9 @@ def test_a_file_that_comes_behind_a_later_one_is_refused_until_told(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_units_that_count_as_taken_are_not_asked_about_again(kind: str, tmp_path: Path) -> None:
+def test_units_that_count_as_taken_are_not_asked_about_again(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     site = LuwSite(tmp_path)
     files = []
     for number in (1, 2, 3):
@@ -205,8 +207,11 @@ def test_units_that_count_as_taken_are_not_asked_about_again(kind: str, tmp_path
     assert receiver.take([files[0], files[2]]) in (0, 4)
     site.unit(4)
     files.append(site.file(4))
+    capsys.readouterr()
     assert receiver.take(files, "--late", "skip") in (0, 4)
+    assert "1 unit(s) that come late count as in the target" in capsys.readouterr().out
     assert receiver.take(files) in (0, 4)
+    assert "late" not in capsys.readouterr().out
     assert receiver.keys() == [1, 3, 4]
 
 
