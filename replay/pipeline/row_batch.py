@@ -4,6 +4,7 @@ asks for it, and what is wrong with them noted.
 
 from __future__ import annotations
 
+import glob
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,7 +174,8 @@ class RowBatch:
         hint = "The record is damaged, or the column's code page is another one (--ccsid)"
         column = self.version.format.columns[index]
         if column.lob:
-            words = shlex.join(["--exclude-columns", f"{self.version.name}.{name}"])
+            column_name = glob.escape(f"{self.version.name}.{name}")
+            words = shlex.join(["--exclude-columns", column_name])
             hint = f"Leave the column out ({words}) and bring its values over another way"
         elif column.column.type is SqlType.REAL and column.code == "FLOT":
             hint = (
