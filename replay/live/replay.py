@@ -65,10 +65,10 @@ from replay.pipeline.late import (
     Before,
     LateUnits,
     late_units,
-    skipped_in_words,
     named_units,
     positions_of,
     read_before,
+    skipped_in_words,
 )
 from replay.pipeline.marked import marks_with
 from replay.pipeline.pending_logs import logs_of_pending

@@ -31,6 +31,7 @@ from replay.targets import (
     mysql_own,
     mysql_settings,
 )
+from replay.targets.mysql_errors import failure_of, is_lost, is_transient, said_by
 from replay.targets.mysql_facts import MysqlCatalog
 from replay.targets.mysql_url import connect_arguments
 from replay.targets.states import script_parts, state_rows, state_tables
@@ -45,47 +46,6 @@ _SEEN_FROM = "SELECT host FROM information_schema.processlist WHERE id ="
 #: Rows that are read at once.
 _BATCH_ROWS = 20_000
 _LOCK = "logreplay"
-#: Any statement would end in these: no room or memory, a statement that somebody or a time limit
-#: ended, servers and tables that only read, files that cannot be read or written, damaged tables.
-_SERVER = (
-    1015, 1016, 1017, 1021, 1023, 1024, 1026, 1028, 1030, 1034, 1035, 1036, 1037, 1038, 1041, 1114,
-    1135, 1180, 1194, 1195, 1206, 1290, 1317, 1637, 1792, 1836, 1969, 3024, 3170,
-)  # fmt: skip
-_CONDITIONS = {
-    1022: Condition.DUPLICATE_KEY,
-    1062: Condition.DUPLICATE_KEY,
-    1586: Condition.DUPLICATE_KEY,
-    1216: Condition.FOREIGN_KEY,
-    1217: Condition.FOREIGN_KEY,
-    1451: Condition.FOREIGN_KEY,
-    1452: Condition.FOREIGN_KEY,
-} | dict.fromkeys(_SERVER, Condition.SERVER)
-_TRANSIENT = frozenset({1020, 1205, 1213})
-#: The server goes away, says so, or does not answer any more. 0 is the driver's own: the socket is
-#: closed.
-_GONE = frozenset(
-    {
-        0,
-        1053,
-        1077,
-        1079,
-        1152,
-        1158,
-        1159,
-        1160,
-        1161,
-        1184,
-        1927,
-        2002,
-        2003,
-        2006,
-        2013,
-        2014,
-        2055,
-        3169,
-        4031,
-    }
-)
 _OWN_DATABASES = ("information_schema", "mysql", "performance_schema", "sys")
 _BINARY = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit"})
 #: A float alone is shown with six digits, so it is made a double. MySQL 9 writes a sum in 22
@@ -538,20 +498,17 @@ class MysqlSession:
         """What a statement failed of; raises what is not the statement's fault."""
         import pymysql
 
-        code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
-        message = str(error.args[1]) if len(error.args) > 1 and code else str(error)
-        if isinstance(error, OSError) or (
-            code in _GONE and not isinstance(error, pymysql.ProgrammingError)
-        ):
+        code, message = said_by(error)
+        if is_lost(error):
             with suppress(pymysql.MySQLError, OSError):
                 self.connection.close()
             raise ConnectionLost(
                 "LR4003",
                 f"the connection to {self.public_url} was lost: {message or type(error).__name__}",
             ) from error
-        if code in _TRANSIENT:
+        if is_transient(error):
             raise Transient("LR4001", f"error {code}: {message}") from error
-        return StatementFailure(_CONDITIONS.get(code, Condition.OTHER), f"error {code}", message)
+        return failure_of(error)
 
     def _do(self, action: Callable[[Any], T]) -> T:
         import pymysql
