@@ -330,6 +330,8 @@ def main() -> int:
             bench_scale.add_options(command)
         if name == "logs":
             bench_logs.add_options(command)
+        if name == "index":
+            bench_index.add_options(command)
         if name == "all":
             bench_all.add_options(command)
         if name == "check":

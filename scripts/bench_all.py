@@ -109,15 +109,16 @@ def _children(program: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def command(words: list[str]) -> float:
-    """CPU seconds of a logreplay command: the least of four runs, after which all is in memory."""
+def command(words: list[str], runs: int) -> float:
+    """CPU seconds of a logreplay command: the least of so many runs, in which all comes to be in
+    memory."""
     program = [sys.executable, "-c", "from logreplay_command import main; raise SystemExit(main())"]
-    return min(_children([*program, *words]) for _ in range(4))
+    return min(_children([*program, *words]) for _ in range(runs))
 
 
-def bare() -> float:
+def bare(runs: int) -> float:
     """CPU seconds of Python alone."""
-    return min(_children([sys.executable, "-c", ""]) for _ in range(4))
+    return min(_children([sys.executable, "-c", ""]) for _ in range(runs))
 
 
 class NotMeasuredError(Exception):
@@ -161,7 +162,8 @@ def _small(arguments: argparse.Namespace) -> Iterator[Line]:
     folder.mkdir(parents=True, exist_ok=True)
     control, data = apart(generate, folder, SMALL, arguments.seed)
     log = ["--control", str(control), "--data", str(data)]
-    alone = apart(bare)
+    runs = 2 * arguments.runs
+    alone = apart(bare, runs)
     size = f"{data.stat().st_size / 1e6:.0f} MB"
     for what, words, most in (
         ("--help", ["--help"], 0.15),
@@ -173,7 +175,7 @@ def _small(arguments: argparse.Namespace) -> Iterator[Line]:
             0.6,
         ),
     ):
-        cpu = apart(command, words)
+        cpu = apart(command, words, runs)
         yield Line(what, cpu, "CPU s", "Python alone", alone, most=most)
     spark = apart(measure_command, control, data, folder / "spark", ["--engine", "spark"])
     yield Line(f"redo --engine spark, {size}", spark.cpu, "CPU s", "Python alone", alone, most=3.5)
@@ -187,7 +189,8 @@ def _ways(arguments: argparse.Namespace) -> Iterator[Line]:
     control, data = apart(generate, folder, records, arguments.seed)
     few = min(records, bench_ways.OF_FAMILIES)
     families = apart(bench_ways.family_logs, folder, few, arguments.seed)
-    rows = bench_ways.measure(control, data, records, arguments.runs, families, few)
+    names = bench_ways.named(arguments.ways)
+    rows = bench_ways.measure(control, data, records, arguments.runs, families, few, names)
     cost = {row["way"]: row.get("us") for row in rows}
     for row in rows:
         if "refused" in row:
@@ -231,7 +234,8 @@ def _peers(arguments: argparse.Namespace) -> Iterator[Line]:
         raise NotMeasuredError(
             f"no container engine runs: {engine.stderr.strip().splitlines()[-1]}"
         )
-    runs = bench_peers.measure(arguments.dir / "peers", records, arguments.seed, rounds=3)
+    where = arguments.dir / "peers"
+    runs = bench_peers.measure(where, records, arguments.seed, rounds=3, engines=("local",))
     found = {run.program: run for run in runs}
     local = found["logreplay undo --engine local"]
     for name, cpu, wall in (("my2sql", 0.5, 0.4), ("mariadb-binlog --flashback", None, 1.0)):
@@ -297,3 +301,4 @@ def add_options(command_: argparse.ArgumentParser) -> None:
     command_.add_argument("--json", type=Path, help="file that gets the figures")
     command_.add_argument("--runs", type=int, default=2, help="how often each way is run, in turns")
     command_.add_argument("--parts", nargs="+", choices=PARTS, help="only some of it")
+    bench_ways.add_ways(command_)

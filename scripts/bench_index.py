@@ -25,6 +25,10 @@ from process_watch import Watch
 
 #: The place of the first record; and what frames one (lri48).
 _LSO = 0x100000
+#: What is made of the log beside it as it is, which is ``WHOLE``: in how many log streams, and
+#: whether it is filtered.
+WHOLE = "one stream"
+FORMS = {"two streams": (2, False), "filtered": (1, True)}
 _LRI = np.dtype(
     {
         "names": ["first", "lfs", "lsn", "second", "stream", "lso"],
@@ -145,14 +149,13 @@ def index(arguments: argparse.Namespace) -> int:
 
     arguments.dir.mkdir(parents=True, exist_ok=True)
     made = apart(family_logs, arguments.dir, arguments.records, arguments.seed)["db2luw"]
-    log, catalog = made["log"], made["catalog"]
-    logs = {"": log}
-    for streams, filtered in ((2, False), (1, True)):
-        name = f"{streams} log streams" if streams > 1 else "filtered"
-        logs[name] = apart(in_streams, log, Path(log).parent, streams, filtered)
-    for title, log in logs.items():
+    whole, catalog = made["log"], made["catalog"]
+    for title in arguments.forms:
+        log = whole
+        if title != WHOLE:
+            log = apart(in_streams, whole, Path(whole).parent, *FORMS[title])
         megabytes = Path(log).stat().st_size / 1e6
-        print(f"{arguments.records:,} changes, {megabytes:,.1f} MB {title}")
+        print(f"{arguments.records:,} changes, {megabytes:,.1f} MB, {title}")
         print(
             f"{'CPU microseconds a record':<28}{'driver':>8}{'workers':>9}{'Java':>8}{'wall s':>8}"
         )
@@ -170,3 +173,9 @@ def index(arguments: argparse.Namespace) -> int:
                 )
     print(f"{'SHA-256 of the file':<28}{_digest(log) / records * 1e6:>8.2f}")
     return 0
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of ``bench.py index``."""
+    forms = (WHOLE, *FORMS)
+    command.add_argument("--forms", nargs="+", choices=forms, default=forms, help="only some logs")

@@ -233,6 +233,21 @@ def measure(
     return rows + [{"way": way, "refused": why} for way, why in refused.items()]
 
 
+def add_ways(parser: argparse.ArgumentParser) -> None:
+    """The option that chooses ways."""
+    parser.add_argument(
+        "--ways", nargs="+", metavar="WORD", help="only ways with one of these words in their names"
+    )
+
+
+def named(words: list[str] | None) -> list[str]:
+    """The ways that words of ``--ways`` choose. SystemExit where there are none."""
+    names = [way for way in WAYS if words is None or any(word in way for word in words)]
+    if not names:
+        raise SystemExit(f"found none of {words}; expected words of: {', '.join(WAYS)}")
+    return names
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -240,17 +255,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--family-records", type=int, default=OF_FAMILIES)
-    parser.add_argument(
-        "--ways", nargs="+", metavar="WORD", help="only ways with one of these words in their names"
-    )
+    add_ways(parser)
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()) / "logreplay-bench")
     parser.add_argument("--json", type=Path, help="also write the rows into this file")
     arguments = parser.parse_args()
     control, data = generate(arguments.dir, arguments.records, arguments.seed)
-    words = arguments.ways
-    names = [way for way in WAYS if words is None or any(word in way for word in words)]
-    if not names:
-        parser.error(f"found none of {', '.join(words)}; expected words of: {', '.join(WAYS)}")
+    names = named(arguments.ways)
     few = arguments.family_records
     families = family_logs(arguments.dir, few, arguments.seed)
     rows = measure(control, data, arguments.records, arguments.runs, families, few, names)
