@@ -22,8 +22,8 @@ WHOLE_LOG = "sakila"
 #: Of tests that are made in both directions (an argument ``mode``), redo is in the fast lane.
 TWIN = "undo"
 #: A folder that many systems keep in memory, and the octets that must be free there: the files of
-#: the fast lane are some 150 MB, if nothing is removed.
-MEMORY, ROOM = Path("/dev/shm"), 1 << 30
+#: the fast lane are some 150 MB, if nothing is removed; other lanes have servers and larger logs.
+MEMORY, ROOM, ROOM_OF_OTHERS = Path("/dev/shm"), 1 << 30, 6 << 30
 #: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane; and of those
 #: in a folder whose first seeds have all releases of a format.
 FIRST = 1
@@ -33,7 +33,7 @@ DRAWN, OF_ALL_RELEASES = 3, "independent"
 LONG = (
     *("pipeline/test_standalone.py", "pipeline/test_kubernetes.py", "pipeline/test_yarn.py"),
     *("live/test_month.py", "live/test_kill.py", "live/test_lost.py", "live/test_merged.py"),
-    "storage/test_outputs.py",
+    *("storage/test_outputs.py", "scripts/test_bench.py", "targets/test_replay_targets.py"),
 )
 #: How a file begins that :func:`starts_programs`.
 _STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
@@ -93,12 +93,15 @@ def has_nothing_for(lane: str, path: PurePath, text: str) -> bool:
 
 
 def place_for(lane: str, given: Mapping[str, str], memory: Path = MEMORY) -> str | None:
-    """Where the tests of a lane write: the fast lane in ``memory``, where that is a folder with
-    :data:`ROOM`, for a third of its time was waiting for small files. None: where the system says,
-    or ``given``, the environment."""
-    if lane != "fast" or "TMPDIR" in given or not os.access(memory, os.W_OK | os.X_OK):
+    """Where the tests of a lane write: in ``memory``, where that is a folder with room whose
+    programs start, for a third of their time was making, syncing and removing small files. None:
+    where the system says, or ``given``, the environment."""
+    if "TMPDIR" in given or not os.access(memory, os.W_OK | os.X_OK):
         return None
-    return str(memory) if shutil.disk_usage(memory).free >= ROOM else None
+    if os.statvfs(memory).f_flag & os.ST_NOEXEC:
+        return None
+    room = ROOM if lane == "fast" else ROOM_OF_OTHERS
+    return str(memory) if shutil.disk_usage(memory).free >= room else None
 
 
 def starts_programs(module: ModuleType | None) -> bool:
