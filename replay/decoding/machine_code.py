@@ -92,6 +92,7 @@ def loaded(kernel: Kernel) -> MachineCode:
     with _MAKING:
         kept = _kept(name)
         if kept is None:
+            _check_folders(name)
             kept = _made(kernel, llvm, processor)
             _keep(name, kept)
     symbol, _, code = kept.partition(b"\n")
@@ -255,6 +256,19 @@ def _kept(name: str) -> bytes | None:
                     os.utime(folder / name)  # it is still used
                 return stored[64:]
     return None
+
+
+def _check_folders(name: str) -> None:
+    """Raises OSError where no folder takes a file: what is made would be lost, and made again by
+    each process."""
+    for folder in _folders():
+        probe = folder / f".{name}-{os.getpid()}-{os.urandom(4).hex()}"
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe.touch()
+            probe.unlink()
+            return
+    raise OSError("found no folder to keep machine code in")
 
 
 def _keep(name: str, content: bytes) -> None:
