@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.networks import EXECUTORS
+
 
 @pytest.mark.spark
 @pytest.mark.slow
@@ -40,7 +42,7 @@ def test_relative_paths_on_separate_executors(sakila: Path, tmp_path: Path) -> N
             for path in (tmp_path / out).iterdir()
         }
 
-    cluster = ["--engine", "spark", "--master", "local-cluster[2,1,1024]"]
+    cluster = ["--engine", "spark", "--master", "local-cluster[2,1,1024]", *EXECUTORS]
     speculation = [
         *("--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.01"),
         *("--conf", "spark.speculation.quantile=0.1", "--conf", "spark.executor.memory=600m"),

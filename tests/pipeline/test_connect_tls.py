@@ -22,7 +22,7 @@ import pytest
 from replay.cli.main import main
 from replay.pipeline.java import java_home
 from tests.support.certificates import certificate_of
-from tests.support.networks import stop
+from tests.support.networks import SHORT_LIVED, stop
 from tests.support.places import FIXTURES, ROOT
 
 TOKEN = "never-in-a-message"
@@ -81,6 +81,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             env={
                 **os.environ,
                 "JAVA_HOME": str(java_home()),
+                "JDK_JAVA_OPTIONS": " ".join(SHORT_LIVED),
                 "SPARK_HOME": str(home),
                 "SPARK_LOCAL_IP": "127.0.0.1",
                 "PYSPARK_PYTHON": sys.executable,

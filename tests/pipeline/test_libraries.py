@@ -20,6 +20,7 @@ from replay.logs import LogFile, Split
 from replay.pipeline import libraries, stages
 from replay.pipeline.cluster_trouble import why_failed
 from replay.pipeline.libraries import REFUSED, as_written, check_libraries, versions, written
+from tests.support.networks import EXECUTORS
 from tests.support.places import FIXTURES, ROOT
 
 HOST = socket.gethostname()
@@ -178,10 +179,10 @@ def test_executors_with_another_library(tmp_path: Path, version: str, code: int)
     (tmp_path / "there" / "sitecustomize.py").write_text(
         OTHER.format(version=version), encoding="utf-8"
     )
-    log = FIXTURES / "sakila" / "log"
-    words = ["redo", f"--control={log}/sakila.ctl", f"--data={log}/sakila.dat.gz", "--engine=spark"]
+    log = FIXTURES / "sakila" / "small"
+    words = ["redo", f"--control={log}/small.ctl", f"--data={log}/small.dat", "--engine=spark"]
     words += [f"--out={tmp_path}/out", "--master=local-cluster[1,1,1024]"]
-    words += ["--conf", f"spark.executorEnv.PYTHONPATH={tmp_path}/there"]
+    words += ["--conf", f"spark.executorEnv.PYTHONPATH={tmp_path}/there", *EXECUTORS]
     run = subprocess.run(
         [sys.executable, "-m", "replay", *words],
         cwd=ROOT,

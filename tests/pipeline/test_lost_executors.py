@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.networks import EXECUTORS
 from tests.support.places import FIXTURES, ROOT
 
 LOG = FIXTURES / "incomplete" / "log"
@@ -85,7 +86,7 @@ def redo(folder: Path, *start: str, options: list[str]) -> tuple[str, dict[str, 
 def test_the_same_bundle(tmp_path: Path, how_many: int) -> None:
     """One is lost before the second piece of each job, or both are."""
     cluster = ["--engine", "spark", "--master", "local-cluster[2,1,1024]", "--split-mb", "1"]
-    cluster += ["--conf", "spark.executor.memory=600m"]
+    cluster += ["--conf", "spark.executor.memory=600m", *EXECUTORS]
     start = ("-c", _KILLS, str(how_many))
     told, files = redo(tmp_path / "on-cluster", *start, options=cluster)
     killed = told.splitlines()[-1].split()

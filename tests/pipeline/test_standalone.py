@@ -51,7 +51,8 @@ def alone(
     """A master without workers: tests have their own, which they break."""
     base = tmp_path_factory.mktemp("alone")
     (base / "driver").mkdir()
-    with cluster(wires, base / "spark", base, store.environment, workers=0) as running:
+    where = wires, base / "spark", base, store.environment
+    with cluster(*where, workers=0, lost_after=20) as running:
         yield running
 
 
@@ -432,7 +433,7 @@ def test_executors_that_do_not_start_are_an_error_and_not_a_hang(
     [
         ("cut", 3600, "LR1005 found that the last executor was lost"),
         ("frozen", 3600, "LR1005 found that the last executor was lost"),
-        ("stopped", 30, "LR1005 found no task that ended within 30 s (--task-timeout)"),
+        ("stopped", 15, "LR1005 found no task that ended within 15 s (--task-timeout)"),
     ],
 )
 def test_what_stops_answering_is_an_error_and_not_a_hang(

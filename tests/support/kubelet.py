@@ -20,7 +20,7 @@ import pyspark
 
 from replay.pipeline.java import java_home, program_of
 from tests.support.kubernetes_api import Api, Key, Object, Refused
-from tests.support.networks import LINKED, Network, children, stop
+from tests.support.networks import LINKED, SHORT_LIVED, Network, children, stop
 
 #: Where Spark's own image has things, and where its Python is here.
 _SPARK, _WORK, _PYTHON = "/opt/spark", "/opt/spark/work-dir", "/opt/python"
@@ -102,6 +102,7 @@ class Kubelet:
             "HOME": "/tmp",
             "SPARK_HOME": _SPARK,
             "JAVA_HOME": str(java_home()),
+            "JDK_JAVA_OPTIONS": " ".join(SHORT_LIVED),
             **self.environment,
             **self._variables(key, pod, container),
         }
@@ -228,6 +229,8 @@ def _root(mounts: Mapping[str, Path], environment: Mapping[str, str]) -> str:
     for target, source in sorted({**shown, **mounts}.items()):
         within = '"$root"' + shlex.quote(target)
         lines += [f"mkdir -p {within}", f"mount --rbind {shlex.quote(str(source))} {within}"]
+    # what other machines keep in memory is not here
+    lines += ['mount -t tmpfs none "$root/dev/shm"']
     return "\n".join([*lines, f'exec chroot "$root" env --chdir={_WORK} "$@"'])
 
 

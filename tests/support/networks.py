@@ -14,6 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _NET = "10.213.77"
+#: Options of Java on machines of a network, where it lives for seconds: to start with one compiler
+#: and a plain collector takes less.
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+#: The same for executors that the driver's machine starts.
+EXECUTORS = ("--conf", f"spark.executor.extraJavaOptions={' '.join(SHORT_LIVED)}")
 #: The hub's own address, where the driver of a test and its S3 server are.
 HUB = f"{_NET}.1"
 _HUB = f"""

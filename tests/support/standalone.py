@@ -16,7 +16,7 @@ from subprocess import Popen
 import pyspark
 
 from replay.pipeline.java import java_home
-from tests.support.networks import Network, stop
+from tests.support.networks import SHORT_LIVED, Network, stop
 from tests.support.places import ROOT
 
 _CLASS = "org.apache.spark.deploy"
@@ -27,12 +27,14 @@ _STARTED = "Successfully registered with master"
 class Standalone:
     """A running cluster: the URL of its master, and the processes of its workers, which see nothing
     below ``top`` but their own folder in ``folder``, and have the ``environment`` beside what Spark
-    needs."""
+    needs. A worker of which the master hears nothing for ``lost_after`` seconds is lost for it,
+    when it looks next, which it does as often."""
 
     network: Network
     folder: Path
     top: Path
     environment: Mapping[str, str]
+    lost_after: int = 60
     master: str = ""
     workers: list[Popen[str]] = field(default_factory=list)
 
@@ -80,11 +82,12 @@ class Standalone:
         place = self.folder / f"machine-{len(self.network.machines)}"
         place.mkdir(parents=True)
         program = [str(_home() / "bin" / "spark-class"), f"{_CLASS}.{name}"]
+        daemons = {"SPARK_DAEMON_JAVA_OPTS": f"-Dspark.worker.timeout={self.lost_after}"}
         started = self.network.start(
             [*program, *words],
             place,
             [ROOT / "replay", ROOT / "sqlgen", self.top],
-            {**_environment(), **self.environment, **more, "TMPDIR": str(place)},
+            {**_environment(), **self.environment, **more, **daemons, "TMPDIR": str(place)},
         )
         _wait_for(ready, place / "log")
         return started
@@ -97,7 +100,8 @@ def _home() -> Path:
 def _environment() -> dict[str, str]:
     left_out = ("PYTHONPATH", "PYSPARK_PYTHON", "SPARK_LOCAL_IP")
     mine = {name: value for name, value in os.environ.items() if name not in left_out}
-    return {**mine, "JAVA_HOME": str(java_home()), "SPARK_HOME": str(_home())}
+    java = {"JAVA_HOME": str(java_home()), "JDK_JAVA_OPTIONS": " ".join(SHORT_LIVED)}
+    return {**mine, **java, "SPARK_HOME": str(_home())}
 
 
 def _wait_for(words: str, log: Path, seconds: float = 300) -> None:
@@ -109,10 +113,15 @@ def _wait_for(words: str, log: Path, seconds: float = 300) -> None:
 
 @contextmanager
 def cluster(
-    network: Network, folder: Path, top: Path, environment: Mapping[str, str], workers: int = 2
+    network: Network,
+    folder: Path,
+    top: Path,
+    environment: Mapping[str, str],
+    workers: int = 2,
+    lost_after: int = 60,
 ) -> Iterator[Standalone]:
     """A master and its workers, in ``folder``, while the context lasts."""
-    running = Standalone(network, folder, top, environment)
+    running = Standalone(network, folder, top, environment, lost_after)
     try:
         running.begin()
         for _ in range(workers):

@@ -19,13 +19,15 @@ import pyspark
 
 from replay.pipeline.java import java_home, program_of
 from tests.support.drivers import SEVERAL, driver
-from tests.support.networks import Network
+from tests.support.networks import SHORT_LIVED, Network
 from tests.support.places import ROOT
 
 _JARS = Path(pyspark.__file__).parent / "jars"
 _SOURCE = Path(__file__).with_name("Yarn.java")
 #: How the main classes of containers end.
 EXECUTOR, MASTER = "YarnCoarseGrainedExecutorBackend", "ExecutorLauncher"
+#: Options of Java for containers.
+_JAVA_OPTIONS = ("spark.executor.extraJavaOptions", "spark.yarn.am.extraJavaOptions")
 #: Milliseconds until a connection that failed is tried again, where Hadoop waits ten to thirty
 #: seconds each time: on a busy machine of two cores one may fail.
 _AGAIN = {
@@ -70,6 +72,7 @@ class Yarn:
             "spark.yarn.stagingDir": (self.shared / "staging").as_uri(),
             "spark.yarn.jars": f"local:{_JARS}/*",
             **{f"spark.executorEnv.{name}": word for name, word in self.environment.items()},
+            **dict.fromkeys(_JAVA_OPTIONS, " ".join(SHORT_LIVED)),
             "spark.executor.memory": "600m",
             "spark.driver.memory": "600m",
             **(settings or {}),
@@ -136,7 +139,7 @@ class Yarn:
 
 
 def _java(conf: Path) -> list[str]:
-    return [str(program_of(java_home())), "-Xmx200m", "-cp", f"{conf}:{_JARS}/*"]
+    return [str(program_of(java_home())), *SHORT_LIVED, "-Xmx200m", "-cp", f"{conf}:{_JARS}/*"]
 
 
 def _write(path: Path, settings: Mapping[str, str]) -> None:
