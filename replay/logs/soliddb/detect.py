@@ -179,7 +179,7 @@ def _none(
         str(one): frozenset(
             table
             for table, group in groups.items()
-            if not any(any(_closing([part], buffer, one, name)) for part in _in_windows([group]))
+            if not any(_closes_any(part, buffer, one, name) for part in _in_windows([group]))
         )
         for one in candidates
     }
@@ -272,6 +272,13 @@ def _closing(
         int(possible(walk(group.format(columns), buffer, group.start, group.end, framing)).sum())
         for group in groups
     ]
+
+
+def _closes_any(group: TableImages, buffer: Bytes, framing: ValueFraming, columns: str) -> bool:
+    """Whether any image of a table closes. Of a wrong framing that shows in the first columns."""
+    where = group.start, group.end
+    images = walk(group.format(columns), buffer, *where, framing, until_none=True)
+    return not images.bad.all() and bool(possible(images).any())
 
 
 def possible(images: SolidRowWalk) -> Mask:

@@ -122,13 +122,15 @@ def walk(
     framing: ValueFraming,
     *,
     until_bad: bool = False,
+    until_none: bool = False,
 ) -> SolidRowWalk:
     """Find the columns of the images ``buffer[start:end]``. Nothing outside an image is read;
     images that do not fit are bad. ``until_bad``: columns behind one in which an image is found to
-    be bad are not looked for; what is asked is whether all images fit."""
+    be bad are not looked for; what is asked is whether all images fit. ``until_none``: the same of
+    one up to which every image is bad, and whether any fits."""
     result = SolidRowWalk(fmt, np.asarray(buffer), start, end, np.zeros(len(start), bool))
     if not _walked_at_once(result, framing):
-        _Walker(result, framing).run(until_bad)
+        _Walker(result, framing).run(until_bad, until_none)
     return result
 
 
@@ -250,7 +252,7 @@ class _Walker:
                 expected,
             )
 
-    def run(self, until_bad: bool) -> None:
+    def run(self, until_bad: bool, until_none: bool) -> None:
         result = self.result
         columns = result.format.columns
         if self.framing.count:
@@ -263,7 +265,7 @@ class _Walker:
                 count,
             )
         for column in columns:
-            if until_bad and result.bad.any():
+            if (until_bad and result.bad.any()) or (until_none and result.bad.all()):
                 return
             result.columns.append(self._cell(column))
         size = result.end - result.start
@@ -330,10 +332,11 @@ class _Walker:
         here &= ~result.bad
         widths = layouts.WIDTHS.get(kind)
         if widths is not None:
+            wrong = here.copy()
+            for width in widths:
+                wrong &= length != width
             expected = " or ".join(map(str, widths))
-            self._fail(
-                here & ~np.isin(length, widths), name, "a value of {} bytes", expected, length
-            )
+            self._fail(wrong, name, "a value of {} bytes", expected, length)
         if kind is InternalType.UNICODE:
             self._fail(
                 here & (length % 2 > 0),
