@@ -38,6 +38,8 @@ _VIEW_REACH = (1 << 31) - 1
 #: Rows, and octets of a row, from which on machine code brings them together: it asks for the
 #: memory of rows to come, where NumPy waits for each.
 _MANY, _WIDE = 4096, 16
+#: Octets at a time that make it worth to load that.
+_WORTH = 8 << 20
 _KERNEL = Kernel(
     "replay.decoding.gather_kernel",
     "gather_rows",
@@ -57,7 +59,7 @@ def gather(buf: Bytes, start: Index, width: int) -> Bytes:
     if int(start.min()) < 0 or int(start.max()) + width > len(buf):
         raise ValueError(f"gather of {width} bytes outside a buffer of {len(buf)}")
     if count >= _MANY and width >= _WIDE and buf.flags.c_contiguous:
-        together = once_worth(_KERNEL, count * width, _MANY * _WIDE)
+        together = once_worth(_KERNEL, count * width, _WORTH)
         if together is not None:
             out = np.empty((count, width), np.uint8)
             together(buf, np.ascontiguousarray(start, np.int64), width, out.reshape(-1))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from replay.errors import Refusal, Where
 
@@ -67,6 +66,8 @@ def _types_of(dataset: Mapping[str, Any], folder: Path) -> Types:
 def _types_in(path: Path) -> Types:
     """The types of columns in a file; none where it does not tell them."""
     if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
         schema = pq.read_schema(path)
         return {
             field.name: str(field.type)
