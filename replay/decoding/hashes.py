@@ -19,6 +19,7 @@ from sqlgen.schema import SqlType
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
 _NULL = np.uint64(0xA4093822299F31D0)
+TEXT = (SqlType.CHAR, SqlType.VARCHAR)
 
 
 def mixed(values: Hashes) -> Hashes:
@@ -86,6 +87,15 @@ def hash_values(values: pa.Array, kind: SqlType, seed: int = 0) -> Hashes:
     return hashes
 
 
+def hash_exactly(values: pa.Array, kind: SqlType) -> Hashes:
+    """A hash of each value of a column that tells apart what Db2 compares as equal: blanks at the
+    end of text, and the sign of a zero."""
+    if pa.types.is_floating(values.type):
+        bits = np.asarray(values.fill_null(0)).astype(np.float64).view(np.int64)
+        return hash_values(pa.array(bits, mask=np.asarray(values.is_null())), SqlType.BIGINT)
+    return hash_values(values, SqlType.VARBINARY if kind in TEXT else kind)
+
+
 def hash_texts(values: pa.Array, seed: int = 0) -> Hashes:
     """A hash of each text (or binary value), by its octets; NULL has one of its own."""
     hashes = _hash_octets(values, seed)
@@ -100,7 +110,7 @@ def name_hash(name: str) -> np.uint64:
 
 
 def _hash_text(values: pa.Array, kind: SqlType, seed: int) -> Hashes:
-    if kind in (SqlType.CHAR, SqlType.VARCHAR):
+    if kind in TEXT:
         values = pc.utf8_rtrim(values, " ")
     elif kind in (SqlType.DECIMAL, SqlType.TIMESTAMP):
         fraction = pc.match_substring(values, ".")

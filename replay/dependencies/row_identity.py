@@ -11,13 +11,11 @@ import numpy as np
 from replay.arrays import Hashes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.decoding import codecs
-from replay.decoding.hashes import hash_ranges, hash_values, mixed
+from replay.decoding.hashes import TEXT, hash_ranges, hash_values, mixed
 from replay.decoding.images import ImageWalk
 from replay.errors import InputError
 from replay.logs import NullTelling, Walk
 from sqlgen.schema import SqlType
-
-_TEXT = (SqlType.CHAR, SqlType.VARCHAR)
 
 
 def row_hashes(walk: Walk, version: TableVersion, rows: Index, of_bytes: Hashes) -> Hashes:
@@ -92,6 +90,6 @@ def _of_values(walk: Walk, version: TableVersion, rows: Index) -> Hashes:
     hashes = np.zeros(len(rows), np.uint64)
     for index, column in enumerate(version.format.columns):
         values, _ = walk.decode(index, rows)
-        kind = SqlType.VARBINARY if column.column.type in _TEXT else column.column.type
+        kind = SqlType.VARBINARY if column.column.type in TEXT else column.column.type
         hashes = mixed(hashes) ^ hash_values(values, kind, 0)
     return mixed(hashes)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
 from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct, take_records
 from replay.changes.position import POSITION, UNIT
-from replay.decoding.hashes import hash_ranges, hash_values, mixed
+from replay.decoding.hashes import hash_exactly, hash_ranges, hash_values, mixed
 from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
@@ -370,14 +370,15 @@ class WriteSets:
                 yield from _touches_of_use(base, use, Change.UPDATE, sides, images)
 
     def _value_hashes(self, walk: Walk, version: int, rows: Index) -> Hashes:
-        """Hashes of row images by the values of all columns that are no large objects."""
+        """Hashes of row images by the values of all columns that are no large objects, exactly:
+        two rows that Db2 compares as equal are two rows."""
         table_version = self.log.catalog.versions[version]
         hashes: Hashes = np.full(len(rows), version, np.uint64)
         large = {column.column.name for column in table_version.format.columns if column.lob}
         for column in table_version.table.columns:
             if column.name not in large:
                 values, _ = walk.decode(table_version.index_of(column.name), rows)
-                hashes = mixed(hashes) ^ hash_values(values, column.type)
+                hashes = mixed(hashes) ^ hash_exactly(values, column.type)
         return mixed(hashes)
 
     def _keys(

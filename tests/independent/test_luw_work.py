@@ -1,0 +1,225 @@
+"""Logs of Db2 LUW by a third reading of the format notes, with tables that come, grow and go:
+scripts on DuckDB, with the types that ``migrate`` gives the tables, and exports end in the true
+rows, also at drawn points of the log, and undo in those before.
+
+One seed: ``scripts/run test -n 0 -k "drawn_work and 17"``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from replay.cli.main import main
+from tests.independent import luw_desk, luw_work
+from tests.independent.luw_desk import Column, Desk
+from tests.independent.luw_work import Row, State, Table, Unit, Work
+
+RELEASES = tuple(luw_desk.FRAMINGS)
+SEEDS = range(12)
+Rows = dict[str, Counter[tuple[object, ...]]]
+Shape = Mapping[str, Sequence[Column]]
+
+
+def text_of(column: Column, value: Any) -> object:
+    """A value as tests compare it, from the work, a database or lines of JSON."""
+    if value is None:
+        return None
+    if column.type == "DOUBLE":
+        return repr(float(value))
+    if column.type == "DECIMAL":
+        return format(Decimal(str(value)), "f")
+    if column.bits:
+        return bytes.fromhex(value) if isinstance(value, str) else bytes(value)
+    if column.type == "CHARACTER":
+        return value.rstrip(" ")
+    text = str(value).replace("T", " ") if column.type == "TIMESTAMP" else str(value)
+    if column.type == "TIMESTAMP":
+        whole, _, fraction = text.partition(".")
+        return f"{whole}.{fraction.ljust(column.scale, '0')}"
+    return text
+
+
+def row_of(columns: Sequence[Column], values: Iterable[Any]) -> tuple[object, ...]:
+    return tuple(map(text_of, columns, values))
+
+
+def rows_of(state: State, shape: Shape) -> Rows:
+    return {
+        name: Counter(row_of(columns, values) for values in state[name].values())
+        for name, columns in shape.items()
+    }
+
+
+@dataclass
+class Log:
+    """A log on disk, and a DuckDB that its scripts are run on."""
+
+    work: Work
+    folder: Path
+    source: tuple[str, ...]
+
+    @classmethod
+    def of(cls, work: Work, folder: Path) -> Log:
+        ever = {name for shape in work.shapes for name in shape}
+        tables = [table for table in work.tables if table.name in ever]
+        log, catalog = folder / "log", folder / "catalog.csv"
+        log.write_bytes(b"".join(work.desk.records))
+        catalog.write_text(luw_work.catalog(tables), encoding="utf-8")
+        named = ("--log-option", "dialect=v95") if work.desk.release == "v95" else ()
+        source = ("--source", "db2luw", "--log", str(log), "--catalog", str(catalog), *named)
+        return cls(work, folder, (*source, "--engine", "local"))
+
+    def run(self, command: str, *words: str, fine: tuple[int, ...] = (0,)) -> Path:
+        out = self.folder / f"{command}-{len(list(self.folder.iterdir()))}"
+        code = main([command, *self.source, *words, "--out", str(out)])
+        assert code in fine, (command, code)
+        return out
+
+    def scripts(self, command: str, *words: str, fine: tuple[int, ...] = (0,)) -> Path:
+        return self.run(command, "--dialect", "duckdb", *words, fine=fine)
+
+    def target(self) -> duckdb.DuckDBPyConnection:
+        """The tables as they were before the log, with their rows."""
+        schema = self.scripts("migrate", fine=(0, 4)) / "10-schema.sql"
+        base = duckdb.connect()
+        base.execute(schema.read_text(encoding="utf-8"))
+        for name, columns in self.work.shapes[0].items():
+            marks = ", ".join("?" for _ in columns)
+            for values in self.work.states[0][name].values():
+                plain = [format(v, "f") if isinstance(v, Decimal) else v for v in values]
+                base.execute(f"INSERT INTO app.{name.lower()} VALUES ({marks})", plain)
+        return base
+
+    def check(self, base: duckdb.DuckDBPyConnection, at: int) -> None:
+        """The rows are those behind so many commits."""
+        shape = self.work.shapes[at]
+        found: Rows = {}
+        for name, columns in shape.items():
+            shown = ", ".join(
+                f"CAST({one.name} AS VARCHAR)"
+                if one.type.startswith(("DATE", "TIME"))
+                else one.name
+                for one in columns
+            )
+            lines = base.execute(f"SELECT {shown} FROM app.{name.lower()}").fetchall()
+            found[name] = Counter(row_of(columns, line) for line in lines)
+        assert found == rows_of(self.work.states[at], shape)
+
+    def positions(self, scripts: Path) -> dict[int, str]:
+        """The commit positions of units, by their ids."""
+        text = "".join(one.read_text(encoding="utf-8") for one in sorted(scripts.glob("*.sql")))
+        found = re.findall("^-- unit TID=([0-9A-F]+) .*? commit-[a-z]+=([0-9A-F]+)", text, re.M)
+        return {int(unit, 16): position for unit, position in found}
+
+
+def execute(base: duckdb.DuckDBPyConnection, scripts: Path) -> None:
+    for file in sorted(scripts.glob("*.sql")):
+        base.execute(file.read_text(encoding="utf-8"))
+
+
+def form_of(seed: int) -> tuple[str, str, str]:
+    release = RELEASES[seed % len(RELEASES)]
+    framings = luw_desk.FRAMINGS[release]
+    return release, "<>"[seed // 2 % 2], framings[seed // 4 % len(framings)]
+
+
+@pytest.mark.parametrize("structure", [0, pytest.param(0.08, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_drawn_work(seed: int, structure: float, tmp_path: Path) -> None:
+    work = luw_work.draw_work(seed, *form_of(seed), structure=structure)
+    log = Log.of(work, tmp_path)
+    redo = log.scripts("redo")
+    with closing(log.target()) as base:
+        execute(base, redo)
+        log.check(base, -1)
+        goes = any(number == luw_work.DROPPED for live in work.lives for _, number, *_ in live)
+        if not goes:  # what was dropped cannot be had back
+            execute(base, log.scripts("undo", "--schema", "none"))
+            log.check(base, 0)
+    places = log.positions(redo)
+    units = [unit.number for unit in work.ended]
+    points = [n for n in range(len(units) - 1) if {units[n], units[n + 1]} <= places.keys()]
+    if not points:
+        return
+    at = random.Random(seed).choice(points)
+    with closing(log.target()) as base:
+        execute(base, log.scripts("redo", "--until-position", places[units[at]]))
+        log.check(base, at + 1)
+        rest = ("--from-position", places[units[at + 1]], "--where-columns", "all")
+        execute(base, log.scripts("redo", *rest))
+        log.check(base, -1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_drawn_work_as_data(seed: int, tmp_path: Path) -> None:
+    """Every change in the order of commits, and each finds the row as it was left."""
+    work = luw_work.draw_work(seed, *form_of(seed))
+    tables = {table.name: table for table in work.tables}
+    folder = Log.of(work, tmp_path).run("export", "--format", "jsonl")
+    events = []
+    for file in folder.rglob("*.json*"):
+        name = file.relative_to(folder).parts[0].removeprefix("app.").upper()
+        if name not in tables:
+            continue
+        columns = tables[name].columns
+        for line in file.read_text(encoding="utf-8").split("\n")[:-1]:
+            event = json.loads(line)
+            order = [event[part] for part in ("commit_lrsn", "urid", "member", "sequence")]
+            images = [
+                event[side] and row_of(columns, (event[side][c.name.lower()] for c in columns))
+                for side in ("before", "after")
+            ]
+            events.append((order, name, *images))
+    found = rows_of(work.states[0], work.shapes[0])
+    for _, name, before, after in sorted(events, key=lambda event: event[0]):
+        if before:
+            assert found[name][before] > 0
+            found[name][before] -= 1
+        if after:
+            found[name][after] += 1
+    assert {n: +rows for n, rows in found.items()} == rows_of(work.states[-1], work.shapes[-1])
+
+
+#: Values that Db2 takes for the same and a target need not.
+ALIKE = [("VARCHAR", " ", ""), ("VARCHAR", "a", "a "), ("DOUBLE", 0.0, -0.0), ("DOUBLE", -0.0, 0.0)]
+
+
+@pytest.mark.parametrize(("kind", "one", "other"), ALIKE)
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_keys_change_places_between_rows_that_are_alike(
+    kind: str, one: Any, other: Any, mode: str, tmp_path: Path
+) -> None:
+    """Two rows take each other's key. They differ in what Db2 does not compare, so it is not one
+    row that came back."""
+    columns = [Column("K", "INTEGER", nullable=False), Column("C", kind, 3)]
+    table = Table("T", (2, 5), columns, [0])
+    work = Work(Desk("v97", "<", "lsn8"), [table], random.Random(1))
+    work.options = dict.fromkeys(work.options, 0)
+    for number, value in enumerate((one, other), 1):
+        table.rows[number] = Row([number, value], (1, number), None, 2)
+        work.committed["T"][number] = [number, value]
+    work.snap()
+    unit = Unit(0xA00)
+    work.update(unit, table, 1, [2, one])
+    work.update(unit, table, 2, [1, other])
+    work.commit(unit)
+    log = Log.of(work, tmp_path)
+    with closing(log.target()) as base:
+        execute(base, log.scripts("redo"))
+        log.check(base, -1)
+        if mode == "undo":
+            execute(base, log.scripts("undo", "--schema", "none"))
+            log.check(base, 0)
