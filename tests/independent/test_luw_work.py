@@ -193,6 +193,24 @@ def test_drawn_work_as_data(seed: int, tmp_path: Path) -> None:
     assert {n: +rows for n, rows in found.items()} == rows_of(work.states[-1], work.shapes[-1])
 
 
+@pytest.mark.parametrize(("release", "taken_for"), [("v95", None), ("v7", "v95"), ("v95", "v7")])
+def test_changes_in_the_form_of_another_release_are_not_passed_over(
+    release: str, taken_for: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Releases 5 to 9.5 have one header; only the functions of their records tell them apart."""
+    work = luw_work.draw_work(3, release, "<", "lsn6")
+    log = Log.of(work, tmp_path)
+    named = ("--log-option", f"dialect={taken_for}") if taken_for else ()
+    log.source = (*log.source[:6], *named, "--engine", "local")
+    manifest = log.run("redo", fine=(8,)) / "manifest.json"
+    balance = json.loads(manifest.read_text(encoding="utf-8"))["balance"]
+    assert balance["emitted"] == 0
+    assert balance["failed"] + balance["quarantined"] > 0
+    control = "control record of the log"
+    assert balance["skipped"][control] <= 2 * len(work.desk.ends)  # commits, and rows' pointers
+    assert "--log-option dialect=v95 for 9.1 and 9.5" in capsys.readouterr().out
+
+
 #: Values that Db2 takes for the same and a target need not.
 ALIKE = [("VARCHAR", " ", ""), ("VARCHAR", "a", "a "), ("DOUBLE", 0.0, -0.0), ("DOUBLE", -0.0, 0.0)]
 

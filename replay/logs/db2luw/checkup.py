@@ -107,9 +107,8 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "unknown-records",
         "Record types and functions that no page lists.",
-        "They are passed over by their length.",
-        "Functions of the data manager and the object manager that are not known, in tables of the"
-        " log.",
+        "They are passed over by their length; a warning names the functions (exit code 4).",
+        "Functions by which another release changes rows (LR2014).",
     ),
     UnconfirmedReading(
         "structure-records",

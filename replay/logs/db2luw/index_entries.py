@@ -126,7 +126,13 @@ def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArr
     of no unit."""
     result = arrays.zeros(len(found), ENTRY)
     kept = arrays.places(len(found), lambda part: ~again[part])
-    rows = (RecordRole.INSERT, RecordRole.UPDATE, RecordRole.PARTIAL_UPDATE, RecordRole.DELETE)
+    rows = (
+        RecordRole.INSERT,
+        RecordRole.UPDATE,
+        RecordRole.PARTIAL_UPDATE,
+        RecordRole.DELETE,
+        RecordRole.FOREIGN,
+    )
     for part in windows(len(found)):
         mine, entry = found[part], result[part]
         entry["unit"] = entry["version"] = -1
@@ -188,6 +194,7 @@ def _changes(records: Records, version: Versions, structural: Index, catalog: Ma
         (RecordRole.DELETE, Change.DELETE, before),
         (RecordRole.UPDATE, Change.UPDATE, before & after),
         (RecordRole.PARTIAL_UPDATE, Change.UPDATE, problem),
+        (RecordRole.FOREIGN, Change.UPDATE, problem),
     ):
         change[(role == name) & (there | problem)] = change_kind
     change[role == RecordRole.TRUNCATE] = Change.TRUNCATE

@@ -159,7 +159,8 @@ DMS, DOM = 1, 4
 
 
 class RecordRole(IntEnum):
-    """What a component record does. ``OTHER`` changes nothing that matters here."""
+    """What a component record does. ``OTHER`` changes nothing that matters here; ``FOREIGN`` are
+    the functions by which other releases change rows."""
 
     OTHER = 0
     INSERT = 1
@@ -184,6 +185,7 @@ class RecordRole(IntEnum):
     PARTIAL_UPDATE = 20
     SCHEMA = 21
     UNKNOWN = 22
+    FOREIGN = 23
 
 
 #: DMS functions that mean the same in every dialect.
@@ -197,7 +199,7 @@ _DMS_V7 = _DMS_COMMON | {
     121: RecordRole.PARTIAL_UPDATE, 103: RecordRole.OTHER, 105: RecordRole.OTHER,
     107: RecordRole.OTHER, 108: RecordRole.OTHER, 109: RecordRole.OTHER, 114: RecordRole.OTHER,
     117: RecordRole.OTHER, 131: RecordRole.OTHER, 132: RecordRole.OTHER,
-}  # fmt: skip
+} | dict.fromkeys(range(161, 169), RecordRole.FOREIGN)  # fmt: skip
 _DMS_V9 = _DMS_COMMON | {
     161: RecordRole.DELETE, 162: RecordRole.INSERT, 163: RecordRole.UPDATE, 164: RecordRole.DELETE,
     165: RecordRole.INSERT, 166: RecordRole.UNDO_DELETE, 131: RecordRole.UNDO_INSERT,
@@ -205,7 +207,8 @@ _DMS_V9 = _DMS_COMMON | {
     119: RecordRole.SCHEMA, 122: RecordRole.SCHEMA, 123: RecordRole.SCHEMA, 169: RecordRole.SCHEMA,
     170: RecordRole.SCHEMA, 108: RecordRole.OTHER, 137: RecordRole.OTHER, 171: RecordRole.OTHER,
     211: RecordRole.OTHER, 212: RecordRole.OTHER, 213: RecordRole.OTHER,
-}  # fmt: skip
+    121: RecordRole.PARTIAL_UPDATE,
+} | dict.fromkeys((106, 118, 120), RecordRole.FOREIGN)  # fmt: skip
 _DOM = {
     2: RecordRole.OTHER, 3: RecordRole.OTHER, 4: RecordRole.DROP, 5: RecordRole.UNDO_DROP,
     11: RecordRole.TRUNCATE, 12: RecordRole.NOT_LOGGED, 35: RecordRole.REORG,

@@ -74,8 +74,15 @@ PROBLEMS: tuple[tuple[str, str, str], ...] = (
         "as many rows as the record says",
         _DAMAGED,
     ),
+    (
+        "a change of rows in the form of another release",
+        "functions of the release that the log is read as",
+        "Name the release, if it is another one: --log-option dialect=v95 for 9.1 and 9.5 (v7: 5 to"
+        " 8, v97: 9.7 and 9.8, v10: 10.1 to 12.1)",
+    ),
 )
-ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL, ROWS_OPEN = range(1, 8)
+ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL = range(1, 7)
+ROWS_OPEN, OTHER_RELEASE = 7, 8
 
 #: Records that are looked at together: thirty fields of each are written one after the other.
 _BATCH = NEAR
@@ -343,6 +350,8 @@ class _Scan:
         self._updates(np.flatnonzero(role == RecordRole.UPDATE))
         partial = np.flatnonzero(role == RecordRole.PARTIAL_UPDATE)
         self._problem(partial, np.ones(len(partial), bool), PARTIAL)
+        foreign = np.flatnonzero(role == RecordRole.FOREIGN)
+        self._problem(foreign, np.ones(len(foreign), bool), OTHER_RELEASE)
 
     def _problem(self, rows: Index, wrong: Mask, problem: int) -> None:
         chosen = rows[wrong]

@@ -52,6 +52,7 @@ _ROWS = (
     RecordRole.UNDO_UPDATE,
     RecordRole.TRUNCATE,
     RecordRole.PARTIAL_UPDATE,
+    RecordRole.FOREIGN,
 )
 
 
