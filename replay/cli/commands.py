@@ -217,11 +217,9 @@ def _ddl(arguments: argparse.Namespace) -> int:
         demand = Demand(wide_reals=arguments.reals == RealPolicy.DOUBLE)
         request = request_of(arguments, scratch, demand, selection)
         declared = _declared(arguments, request)
+        first = arguments.generation == Generation.FIRST
+        latest = structure.tables_within(request.log, request.versions, first)
     tell_notes(request.notes)
-    versions = list(request.versions)
-    if arguments.generation == Generation.FIRST:
-        versions.reverse()
-    latest = {version.name: version.table for version in versions}
     script = schemas.schema_script(
         [latest[name] for name in sorted(latest)],
         request.constraints,
@@ -338,10 +336,10 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 def _migration(arguments: argparse.Namespace, request: Request) -> migration.MigrationRequest:
     """What is to be migrated: the tables as they are before the redo scripts."""
-    log, versions = request.log, list(request.versions)
-    if arguments.generation == Generation.FIRST or log.has_structure:
-        versions.reverse()  # the redo scripts make what came later
-    latest = {version.name: version.table for version in versions}
+    log = request.log
+    # the redo scripts make what came later
+    first = arguments.generation == Generation.FIRST or log.has_structure
+    latest = structure.tables_within(log, request.versions, first)
     tables = structure.tables_before(log, request.selection, latest)
     return migration.MigrationRequest(
         [tables[name] for name in sorted(tables)],

@@ -7,7 +7,7 @@ Rows are no part of it: a table that was dropped comes back empty, and the scrip
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from replay.arrays import Records
 from replay.changes import order
+from replay.changes.catalog import TableVersion
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import unit_of
 from replay.changes.selection import RecordFacts, Selection, balance_of, decide
@@ -85,22 +86,58 @@ def tables_before(
     for name, change in first.items():
         if change.action is Action.CREATE_TABLE:
             before.pop(name, None)
-        elif name in before and change.action is Action.ADD_COLUMNS:
-            added = {column.name for column in change.columns}
-            before[name] = replace(
-                change.table,
-                columns=tuple(
-                    column for column in change.table.columns if column.name not in added
-                ),
-            )
-        elif name in before and change.action is Action.DROP_COLUMNS:
-            before[name] = replace(change.table, columns=change.table.columns + change.columns)
+        elif name in before and change.action in (Action.ADD_COLUMNS, Action.DROP_COLUMNS):
+            before[name] = _before(change)
     return before
 
 
-def _records(log: LogFile, selection: Selection, skipped: Counter[str] | None = None) -> Records:
+#: What gives a table other columns, or is the first or last of it.
+_FORMING = (Action.CREATE_TABLE, Action.ADD_COLUMNS, Action.DROP_COLUMNS, Action.DROP_TABLE)
+
+
+def tables_within(log: LogFile, versions: Sequence[TableVersion], first: bool) -> dict[str, Table]:
+    """The tables of ``versions`` (by OWNER.NAME) in the form that was committed first, or last;
+    tables and forms that were there only in work that was taken back are none."""
+    if not log.has_structure:
+        ordered = reversed(versions) if first else versions
+        return {version.name: version.table for version in ordered}
+    everything = Selection()
+    lasting = list(log.structure(_records(log, everything)))
+    in_vain = list(log.structure(_records(log, everything, committed=False)))
+    gone = {_form(change.table) for change in in_vain if change.action in _FORMING[:3]}
+    gone -= {_form(change.table) for change in lasting}
+    lasts = [version for version in versions if _form(version.table) not in gone]
+    tables = {version.name: version.table for version in (reversed(lasts) if first else lasts)}
+    for change in reversed(lasting) if first else lasting:
+        name = f"{change.table.schema}.{change.table.name}"
+        if name in tables and change.action in _FORMING:
+            tables[name] = _before(change) if first else change.table
+    return tables
+
+
+def _form(table: Table) -> tuple[str, ...]:
+    return (table.schema, table.name, *(column.name for column in table.columns))
+
+
+def _before(change: StructureChange) -> Table:
+    """The table before a change of its columns."""
+    columns = change.table.columns
+    if change.action is Action.ADD_COLUMNS:
+        added = {column.name for column in change.columns}
+        columns = tuple(column for column in columns if column.name not in added)
+    elif change.action is Action.DROP_COLUMNS:
+        columns += change.columns
+    return replace(change.table, columns=columns)
+
+
+def _records(
+    log: LogFile,
+    selection: Selection,
+    skipped: Counter[str] | None = None,
+    committed: bool = True,
+) -> Records:
     """The records of committed changes of structure (dtype :data:`replay.changes.envelope.RECORD`),
-    in commit order; ``skipped`` counts why others are left out."""
+    in commit order, or of the others; ``skipped`` counts why others are left out."""
     taken = log.catalog.taken_by(selection.takes_tables)
     parts = [np.zeros(0, RECORD)]
     for split, _, _ in log.splits(_SPLIT):
@@ -127,7 +164,7 @@ def _records(log: LogFile, selection: Selection, skipped: Counter[str] | None = 
             )
             if skipped is not None:
                 skipped.update(balance_of(verdict[ours]))
-            kept = np.flatnonzero(ours & (verdict == 0))
+            kept = np.flatnonzero(ours & ((verdict == 0) == committed))
             parts.append(
                 sort_records(split.file, first, offsets, lengths, envelope, change, version, kept)
             )

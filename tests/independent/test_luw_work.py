@@ -95,6 +95,8 @@ class Log:
         schema = self.scripts("migrate", fine=(0, 4)) / "10-schema.sql"
         base = duckdb.connect()
         base.execute(schema.read_text(encoding="utf-8"))
+        tables = base.execute("SELECT upper(table_name) FROM information_schema.tables").fetchall()
+        assert {name for (name,) in tables} == set(self.work.shapes[0])
         for name, columns in self.work.shapes[0].items():
             marks = ", ".join("?" for _ in columns)
             for values in self.work.states[0][name].values():
@@ -191,6 +193,34 @@ def test_drawn_work_as_data(seed: int, tmp_path: Path) -> None:
         if after:
             found[name][after] += 1
     assert {n: +rows for n, rows in found.items()} == rows_of(work.states[-1], work.shapes[-1])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tables_are_those_that_were_committed(seed: int, tmp_path: Path) -> None:
+    """Their first and last forms; what a unit took back, or left open at the end, is none."""
+    release = ("v7", "v7", "v10")[seed % 3]
+    work = luw_work.draw_work(seed, release, "<", "lsn6" if release == "v7" else "lri48", 12, 0.2)
+    log = Log.of(work, tmp_path)
+    for generation, shapes in (("first", work.shapes[::-1]), ("last", work.shapes)):
+        forms = {name: columns for shape in shapes for name, columns in shape.items()}
+        out = tmp_path / generation
+        words = ("--dialect", "duckdb", "--generation", generation, "--out", str(out))
+        assert main(["ddl", *log.source[:-2], *words]) == 0
+        with closing(duckdb.connect()) as base:
+            base.execute(out.read_text(encoding="utf-8"))
+            columns = base.execute(
+                "SELECT upper(table_name), upper(column_name) FROM information_schema.columns"
+                " ORDER BY ordinal_position"
+            ).fetchall()
+        found: dict[str, list[str]] = {}
+        for table, column in columns:
+            found.setdefault(table, []).append(column)
+        assert found.keys() == forms.keys()
+        for name, form in forms.items():
+            names = [one.name for one in form]
+            if generation == "first" and name in work.made:  # its unit may have added columns
+                names = names[: len(found[name])]
+            assert found[name] == names
 
 
 @pytest.mark.parametrize(("release", "taken_for"), [("v95", None), ("v7", "v95"), ("v95", "v7")])
