@@ -26,6 +26,8 @@ from sqlgen.rows import Op
 
 #: A savepoint covers this much text.
 _WATCHED_BYTES = 32 << 10
+#: How often a unit is applied again in which a row that is found by its place was not there.
+_MOVED_ON = 3
 _HINT = (
     "Nothing of this unit was applied. Find out who changed the row, or which log in between was"
     " not replayed, or say what to do with --on; then run replay again, it goes on here"
@@ -94,7 +96,22 @@ class StrictOrder:
             for single in self.transactions.route.split(group, self.pace.unit_by_unit()):
                 self.apply(single)
             return
+        for _ in range(_MOVED_ON):
+            if not self._may_have_moved(group.units[0], bad):
+                break
+            bad = self.transactions.apply(group, self._body(group))
+            if bad is None:
+                return
         raise self.error_of(group.units[0], bad)
+
+    def _may_have_moved(self, unit: ScriptUnit, bad: BadStatement) -> bool:
+        """Whether a statement may have found no row because another session wrote the row between
+        the look for its place and the change there: rows without a key are found by their place,
+        which PostgreSQL changes with every update."""
+        if bad.condition is not Condition.NO_ROW or bad.step is None:
+            return False
+        rows = self.diagnoser.diagnose(self.transactions.scripts[unit.script], bad.step).rows
+        return rows is not None and not rows.table.key
 
     def end_where_cancelled(self, group: UnitGroup, bad: BadStatement) -> None:
         """Raises TargetError (LR4006) where a statement for many changes of a group was cancelled,

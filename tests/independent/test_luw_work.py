@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import psycopg
 import pytest
 
 from replay.cli.main import main
@@ -30,6 +32,8 @@ RELEASES = tuple(luw_desk.FRAMINGS)
 SEEDS = range(12)
 Rows = dict[str, Counter[tuple[object, ...]]]
 Shape = Mapping[str, Sequence[Column]]
+#: A connection to a database, of one driver or another.
+Base = Any
 
 
 def text_of(column: Column, value: Any) -> object:
@@ -92,19 +96,22 @@ class Log:
 
     def target(self) -> duckdb.DuckDBPyConnection:
         """The tables as they were before the log, with their rows."""
-        schema = self.scripts("migrate", fine=(0, 4)) / "10-schema.sql"
         base = duckdb.connect()
-        base.execute(schema.read_text(encoding="utf-8"))
+        self.fill(base, "duckdb", "?")
         tables = base.execute("SELECT upper(table_name) FROM information_schema.tables").fetchall()
         assert {name for (name,) in tables} == set(self.work.shapes[0])
+        return base
+
+    def fill(self, base: Base, dialect: str, mark: str) -> None:
+        schema = self.run("migrate", "--dialect", dialect, fine=(0, 4)) / "10-schema.sql"
+        base.execute(schema.read_text(encoding="utf-8"))
         for name, columns in self.work.shapes[0].items():
-            marks = ", ".join("?" for _ in columns)
+            marks = ", ".join(mark for _ in columns)
             for values in self.work.states[0][name].values():
                 plain = [format(v, "f") if isinstance(v, Decimal) else v for v in values]
                 base.execute(f"INSERT INTO app.{name.lower()} VALUES ({marks})", plain)
-        return base
 
-    def check(self, base: duckdb.DuckDBPyConnection, at: int) -> None:
+    def check(self, base: Base, at: int) -> None:
         """The rows are those behind so many commits."""
         shape = self.work.shapes[at]
         found: Rows = {}
@@ -239,6 +246,76 @@ def test_changes_in_the_form_of_another_release_are_not_passed_over(
     control = "control record of the log"
     assert balance["skipped"][control] <= 2 * len(work.desk.ends)  # commits, and rows' pointers
     assert "--log-option dialect=v95 for 9.1 and 9.5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_points_forward_and_back(seed: int, fresh_database: str, tmp_path: Path) -> None:
+    """A target goes to drawn points of a log in which tables change, of which it had a part."""
+    work = luw_work.draw_work(seed, *form_of(seed), structure=0.06)
+    log = Log.of(work, tmp_path)
+    places = log.positions(log.scripts("redo"))
+    units = [unit.number for unit in work.ended]
+    pick = random.Random(seed)
+    points = [n for n, unit in enumerate(units) if unit in places]
+    drops = [
+        n
+        for n, live in enumerate(work.lives)
+        if any(number == luw_work.DROPPED for _, number, *_ in live)
+    ]
+    at = 0
+    with psycopg.connect(fresh_database, autocommit=True) as base:
+        log.fill(base, "postgres", "%s")
+        for point in [*pick.sample(points, min(4, len(points))), None]:
+            until = ("--until-position", places[units[point]]) if point is not None else ()
+            to = len(units) if point is None else point + 1
+            code = main(["replay", *log.source, "--to", fresh_database, "--apply", *until])
+            if any(to <= drop < at for drop in drops):
+                assert code == 8  # its rows cannot be had back
+                continue
+            assert code == 0
+            log.check(base, at := to)
+
+
+@pytest.mark.parametrize("how", [[], ["--mode", "bulk"], ["--on", "no-row=skip"]], ids=" ".join)
+def test_a_row_that_another_session_writes_is_there(
+    how: list[str], fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row without a key is found by its place, and an update by somebody else gives it another
+    one while the replay waits for it."""
+    columns = [Column("A", "INTEGER", nullable=False), Column("C", "VARCHAR", 3)]
+    work = Work(Desk("v97", "<", "lsn8"), [Table("T", (2, 5), columns, [])], random.Random(1))
+    work.options = dict.fromkeys(work.options, 0)
+    table = work.tables[0]
+    for number in (1, 2):
+        table.rows[number] = Row([number, "a"], (1, number), None, 2)
+        work.committed["T"][number] = [number, "a"]
+    work.snap()
+    unit = Unit(0xA00)
+    work.update(unit, table, 1, [1, "z"])
+    work.commit(unit)
+    log = Log.of(work, tmp_path)
+    with (
+        psycopg.connect(fresh_database, autocommit=True) as base,
+        psycopg.connect(fresh_database) as other,
+    ):
+        log.fill(base, "postgres", "%s")
+        other.execute("UPDATE app.t SET c = c WHERE a = 1")
+
+        def write() -> None:
+            waiting = (
+                "SELECT pg_sleep(0.02) FROM pg_stat_activity"
+                " WHERE application_name = 'logreplay' AND wait_event_type = 'Lock'"
+            )
+            while not base.execute(waiting).fetchone():
+                pass
+            other.commit()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        assert main(["replay", *log.source, "--to", fresh_database, "--apply", *how]) == 0
+        thread.join()
+        log.check(base, -1)
+    assert "not applied as the log says" not in capsys.readouterr().out
 
 
 #: Values that Db2 takes for the same and a target need not.
