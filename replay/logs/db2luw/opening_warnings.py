@@ -102,9 +102,9 @@ def endless(result: units.Units, holds: Mask) -> list[str]:
     )
 
 
-def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> list[str]:
+def missing(records: Records, holes: chains.Holes | None, files: list[OpenedFile]) -> list[str]:
     """A warning about records that are missing in files that hold all others."""
-    if not len(holes.behind):
+    if holes is None or not len(holes.behind):
         return []
     row = records[holes.behind[0]]
     place = int(row["file"]), int(row["offset"]), int(holes.size[0])
@@ -137,14 +137,10 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
     ]
 
 
-def other_warnings(records: Records, files: list[OpenedFile], arrays: LongArrays) -> list[str]:
-    """Warnings of what was passed over: chains that lead out of the log, the ends of files, loads,
-    rows, types and functions that are not known."""
-    lost, first = units.lost(records, arrays)
-    return [
-        *(lost_ones(lost, records[first], files) if lost else []),
-        *passed_over(records, files),
-    ]
+def lost(records: Records, those: tuple[int, int], files: list[OpenedFile]) -> list[str]:
+    """A warning about chains that lead out of the log, as :func:`units.lost` tells of them."""
+    count, first = those
+    return lost_ones(count, records[first], files) if count else []
 
 
 def lost_ones(count: int, first: np.void, files: list[OpenedFile]) -> list[str]:

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records, one_of
-from replay.logs.db2luw import layouts
+from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
-from replay.logs.db2luw.units import Units, positions
+from replay.logs.db2luw.units import Units
 from replay.logs.long_arrays import LongArrays, windows, windows_back
 
 _STREAM = np.uint64(48)
@@ -40,14 +40,18 @@ class Strays:
     contradicted: Mask
 
 
-def strays(records: Records, result: Units, position: Hashes, arrays: LongArrays) -> Strays:
-    """What may be of another unit. ``position``: of each record, 0 where it is not known."""
+def strays(
+    records: Records, result: Units, positions: Callable[[LongArrays], Hashes], arrays: LongArrays
+) -> Strays:
+    """What may be of another unit. ``positions``: gives that of each record, 0 where it is not
+    known."""
     nothing = np.zeros(0, np.int64)
     previous = records["previous"]
     contradicted = arrays.zeros(len(records), bool)
     heads = arrays.chosen(result.first, lambda rows: previous[rows].astype(np.int64) > 0)
     if not len(heads):
         return Strays(nothing, contradicted)
+    position = positions(arrays)
     bounds = _bounds(records, result.unit, position, arrays)
     # two records of two units that name the same one, where the framing does not tell whose it is
     shared = _named_among(
@@ -181,7 +185,7 @@ def _behind_open_units(
     )
     last = np.sort(_whole(records, result.last[open_]))
     # what is counted from lengths is not exact where a record of another stream lay between
-    at = positions(records, arrays)[last].astype(np.int64)
+    at = units.positions(records, arrays)[last].astype(np.int64)
     low, high = (
         np.where(at > 0, at - 1, bounds.low[last]), np.where(at > 0, at + 1, bounds.high[last])
     )  # fmt: skip
