@@ -38,7 +38,7 @@ def _home(tid: int, bits: int) -> Any:
 
 
 @machine_code
-def _slot(ids: Array, tid: int, bits: int) -> int:
+def _slot(ids: Array, tid: int, bits: int) -> Any:
     """Where an id is, or may be put."""
     last = len(ids) - 1
     slot = _home(tid, bits)

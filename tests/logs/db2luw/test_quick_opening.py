@@ -12,7 +12,7 @@ import pytest
 from replay.arrays import Records
 from replay.decoding.machine_code import Kernel, available
 from replay.logs import Inputs
-from replay.logs.db2luw import chains, layouts, plain_chains, reader, units
+from replay.logs.db2luw import chains, framing, layouts, plain_chains, reader, scan, units
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import SCANNED
 from replay.logs.long_arrays import LongArrays
@@ -28,7 +28,8 @@ def both(monkeypatch: pytest.MonkeyPatch, inputs: Inputs) -> tuple[Any, bool]:
     """(the outcome, which is the same with machine code and without, whether the chains were found
     to have nothing odd)."""
     with monkeypatch.context() as patch:
-        patch.setattr(plain_chains, "once_worth", lambda *_: None)
+        for module in (plain_chains, scan):
+            patch.setattr(module, "once_worth", lambda *_: None)
         slow = outcome(reader.open_log, inputs)
     really, found = plain_chains.plain_chains, list[bool]()
 
@@ -41,7 +42,8 @@ def both(monkeypatch: pytest.MonkeyPatch, inputs: Inputs) -> tuple[Any, bool]:
         return available(kernel)
 
     with monkeypatch.context() as patch:
-        patch.setattr(plain_chains, "once_worth", at_once)
+        for module in (plain_chains, scan):
+            patch.setattr(module, "once_worth", at_once)
         patch.setattr("replay.logs.db2luw.index.plain_chains", noted)
         assert outcome(reader.open_log, inputs) == slow
     return slow, any(found)
@@ -161,3 +163,45 @@ def test_drawn_records(told: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -
         assert not chains.lacking(records, result.unit, len(result.last), holes, arrays).any()
         assert units.lost(records, arrays) == (0, -1)
     assert 50 < odd < 250
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_scanned_records(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records of all releases, of which some have other bytes where their headers and rows begin,
+    and few are left to the other way where none has."""
+    draw = random.Random(f"scanned {seed}")
+    form, wants = luw_history.form_of(seed), luw_history.wants_of(seed)
+    history = luw_history.History(f"scanned {seed}", form, wants)
+    dialect = layouts.DIALECTS[form.release]
+    of = layouts.FRAMINGS[form.framing]
+    shape = framing.LuwShape(of, form.order == "big", dialect)
+    left: list[int] = []
+
+    def at_once(kernel: Kernel, *_: int) -> Any:
+        look = available(kernel)
+        assert look is not None
+
+        def noted(*given: Any) -> int:
+            left.append(look(*given))
+            return left[-1]
+
+        return noted
+
+    records = [record.bytes for record in history.log.records]
+    for number in range(40):
+        parts = [bytearray(record) for record in records]
+        for part in draw.sample(parts, min(len(parts), 12)) if number else ():
+            for _ in range(draw.choice([1, 1, 3])):
+                at = draw.randrange(of.size + 4, min(len(part), of.size + 100))
+                part[at] = draw.choice([part[at] ^ 1 << draw.randrange(8), *b"\0\1\2\4\x43\x42"])
+        size = np.array([len(part) for part in parts])
+        begin = np.cumsum(size) - size + of.size
+        buffer = np.frombuffer(b"".join(parts), np.uint8)
+        lengths, outcomes = (size - of.size).astype(np.int32), []
+        for way in (at_once, lambda *_: None):
+            names = {b"": 0}
+            look = way(scan._KERNEL)
+            found = scan._Scan(buffer, shape, 3, begin, lengths).run(names, look)
+            outcomes.append((found.tobytes(), names))
+        assert outcomes[0] == outcomes[1]
+    assert left[0] <= len(records) // 2
