@@ -16,6 +16,7 @@ import numpy as np
 from replay.arrays import Index, Mask, Records, one_of
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import NORMAL, OVERFLOWN, POINTS
+from replay.logs.long_arrays import near_windows
 
 #: A change made of several records. ``records``: their numbers in the log, rising, -1 behind the
 #: last one; ``before`` and ``after``: those whose old and whose new image are the row, -1 for none
@@ -89,7 +90,9 @@ class Moves:
         """Pair those among the ``live`` ones of some records, of which the ``first`` one has that
         number in the log. What is ``half`` or ``single`` for want of records behind them is not
         among it."""
-        role, before, after = records["role"], records["before_is"], records["after_is"]
+        rows = _maybe_moved(records)
+        some = records[rows]
+        role, before, after = some["role"], some["before_is"], some["after_is"]
         overflow = ((role == RecordRole.INSERT) & (after == OVERFLOWN)) | (
             (role == RecordRole.DELETE) & (before == OVERFLOWN)
         )
@@ -100,24 +103,24 @@ class Moves:
             role == RecordRole.UPDATE
         ) & there & ((before == POINTS) | (after == POINTS))
         between = (
-            records["moves"]
+            some["moves"]
             & one_of(role, (RecordRole.INSERT, RecordRole.DELETE))
             & ((before == NORMAL) | (after == NORMAL))
         )
         found = _Found()
-        live = live & (overflow | pointer | between)
+        live = live[rows] & (overflow | pointer | between)
         mine = np.flatnonzero(live & ~between)
-        mine = self._one_by_one(_Tokens(records, unit, mine, pointer[mine]), first, found)
-        for place in np.sort(np.concatenate([mine, np.flatnonzero(live & between)])).tolist():
-            row = _Half(
-                place + first, RecordRole(int(role[place])), int(before[place]), int(after[place])
-            )
-            if between[place]:
+        tokens = _Tokens(records, unit, rows[mine], pointer[mine])
+        mine = np.searchsorted(rows, self._one_by_one(tokens, first, found))
+        for at in np.sort(np.concatenate([mine, np.flatnonzero(live & between)])).tolist():
+            place = int(rows[at])
+            row = _Half(place + first, RecordRole(int(role[at])), int(before[at]), int(after[at]))
+            if between[at]:
                 _partition(row, int(unit[place]), self._leaving, found)
                 continue
             key = int(unit[place]), int(records["space"][place]), int(records["table"][place])
             move = self._waiting.setdefault(key, _Open())
-            _add(row, move, bool(pointer[place]), found)
+            _add(row, move, bool(pointer[at]), found)
             _match(move, found)
             if move.insert is None and move.delete is None and move.pointer is None:
                 del self._waiting[key]
@@ -147,6 +150,16 @@ class Moves:
         return found.pairing()
 
 
+def _maybe_moved(records: Records) -> Index:
+    """Those of some records that may be of a moved row by what their images are, or their flag."""
+    kinds, found = (OVERFLOWN, POINTS), [np.zeros(0, np.int64)]
+    for part in near_windows(len(records)):
+        some = records["moves"][part] | one_of(records["before_is"][part], kinds)
+        some |= one_of(records["after_is"][part], kinds)
+        found.append(np.flatnonzero(some) + part.start)
+    return np.concatenate(found)
+
+
 class _Tokens:
     """Overflow records and those about pointers (``points``), at ``places`` among some records:
     by unit and table, of which each is a ``group``, in the order of the log."""
@@ -166,10 +179,10 @@ class _Tokens:
 
     def keys(self) -> Iterable[tuple[int, tuple[int, int, int]]]:
         """Each group, and the unit and table that it is of."""
-        for head in self.heads.tolist():
-            row = self.records[self.places[head]]
-            unit = int(self.unit[self.places[head]])
-            yield int(self.group[head]), (unit, int(row["space"]), int(row["table"]))
+        rows = self.places[self.heads]
+        space, table = (self.records[name][rows].tolist() for name in ("space", "table"))
+        of = zip(self.unit[rows].tolist(), space, table, strict=True)
+        return zip(self.group[self.heads].tolist(), of, strict=True)
 
     def _open(self, comes: Mask, goes: Mask) -> Index:
         """How many more of a group came than went, up to each."""
