@@ -48,6 +48,14 @@ _KERNEL = Kernel(
         ArrayOf("uint8"),
     ),
 )
+_PIECES = Kernel(
+    "replay.decoding.gather_kernel",
+    "gather_pieces",
+    (
+        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True)),
+        *(ArrayOf("int64", fixed=True), ArrayOf("uint8")),
+    ),
+)
 
 
 def gather(buf: Bytes, start: Index, width: int) -> Bytes:
@@ -137,6 +145,12 @@ def gather_varying(buf: Bytes, start: Index, length: Index) -> tuple[Bytes, Inde
         raise ValueError(f"gather outside a buffer of {len(buf)} bytes")
     if offsets[-1] == 0:
         return np.empty(0, np.uint8), offsets
+    if count >= _MANY and buf.flags.c_contiguous:
+        together = once_worth(_PIECES, int(offsets[-1]), _MANY * _WIDE)
+        if together is not None:
+            out = np.empty(int(offsets[-1]), np.uint8)
+            together(buf, np.ascontiguousarray(start, np.int64), offsets, out)
+            return out, offsets
     if longest <= _SHORT:
         return (
             gather_padded(buf, start, length, longest)[np.arange(longest) < length[:, None]],

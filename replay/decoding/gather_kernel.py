@@ -25,3 +25,19 @@ def gather_rows(octets: Array, start: Array, width: int, out: Array) -> int:
         place = start[U(row)]
         copied(octets, place, place + width, out, row * width)
     return count
+
+
+@machine_code
+def gather_pieces(octets: Array, start: Array, offsets: Array, out: Array) -> int:
+    """Put the octets from every ``start`` on behind each other, so many as are between two
+    ``offsets``. How many pieces there are."""
+    count = len(start)
+    for row in range(count):
+        if row + AHEAD < count:
+            ahead = start[U(row + AHEAD)]
+            size = offsets[U(row + AHEAD + 1)] - offsets[U(row + AHEAD)]
+            for place in range(ahead, ahead + size, LINE):
+                fetched(octets, place)
+        place, target = start[U(row)], offsets[U(row)]
+        copied(octets, place, place + offsets[U(row + 1)] - target, out, target)
+    return count
