@@ -10,6 +10,7 @@ needs ``file``, ``unit`` (its place among the units, -1: none), ``change``, ``ve
 
 from __future__ import annotations
 
+import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
 from replay.decoding.plain_rows import PlainRows
-from replay.logs import Split
+from replay.logs import Split, scratch_arrays
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.long_arrays import windows
@@ -319,5 +320,8 @@ def save(arrays: Sequence[SavedArray], folder: str | None) -> list[SavedArray]:
     for number, array in enumerate(arrays):
         if not isinstance(array, str):
             saved[number] = str(place / f"{number}.npy")
-            np.save(place / f"{number}.npy", array)
+            if (name := scratch_arrays.name_of(array)) is not None:
+                os.rename(name, place / f"{number}.npy")
+            else:
+                np.save(place / f"{number}.npy", array)
     return saved

@@ -75,6 +75,10 @@ class LongArrays:
         """``count`` zeros."""
         return scratch_arrays.zeros(count, np.dtype(dtype), self.folder, BUDGET)
 
+    def kept(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """``count`` zeros, of what is put into a file of its own later."""
+        return scratch_arrays.kept(count, np.dtype(dtype), self.folder)
+
     def full(self, count: int, value: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """``count`` times ``value``."""
         array = self.zeros(count, dtype)
@@ -94,9 +98,9 @@ class LongArrays:
         """Arrays behind each other."""
         return scratch_arrays.collected(parts, np.dtype(dtype), self.folder, BUDGET)
 
-    def growing(self, dtype: npt.DTypeLike) -> scratch_arrays.GrowingArray:
-        """An array to which others are added."""
-        return scratch_arrays.GrowingArray(np.dtype(dtype), self.folder, BUDGET)
+    def growing(self, dtype: npt.DTypeLike, *, kept: bool = False) -> scratch_arrays.GrowingArray:
+        """An array to which others are added; ``kept`` as :meth:`kept`."""
+        return scratch_arrays.GrowingArray(np.dtype(dtype), self.folder, BUDGET, kept=kept)
 
     def places(self, count: int, holds: Callable[[slice], Mask]) -> Index:
         """The rows among ``count`` of which something holds, which is said of windows: rising."""

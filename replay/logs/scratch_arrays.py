@@ -5,19 +5,26 @@ them."""
 from __future__ import annotations
 
 import os
+import tempfile
 import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib import format as npy
 
 from replay.arrays import Mask
 from replay.leftovers import scratch_file
 
 #: Bytes of an array up to which it lies in memory.
 BUDGET = 32 << 20
+#: Bytes of an array from which on it is a file with a name, where it is to be one; how that begins;
+#: and those of arrays that are still in use, by name.
+KEPT, _KEPT = 1 << 20, "array-"
+_NAMED: dict[str, weakref.finalize[..., Any]] = {}
 #: Entries that are copied at a time.
 _COPIED = 1 << 16
 
@@ -37,6 +44,54 @@ def zeros(
         return _mapped(file, dtype, count)
 
 
+def kept(count: int, dtype: np.dtype[Any], folder: str | None) -> npt.NDArray[Any]:
+    """As :func:`zeros`, of what is to be put into a file of its own: where the array is a whole
+    file already, that has a name (:func:`name_of`)."""
+    if folder is None or count * dtype.itemsize <= KEPT:
+        return zeros(count, dtype, folder)
+    with _named_file(folder) as file:
+        try:
+            begin = _headed(file, dtype, count)
+            file.flush()
+            os.posix_fallocate(file.fileno(), begin, count * dtype.itemsize)
+        except OSError:
+            _forgotten(file.name)
+            raise
+        return _mapped(file, dtype, count, begin)
+
+
+def _named_file(folder: str) -> IO[bytes]:
+    handle, name = tempfile.mkstemp(".npy", _KEPT, folder)
+    return open(name, "r+b", opener=lambda *_: handle)
+
+
+def _headed(file: IO[bytes], dtype: np.dtype[Any], count: int) -> int:
+    """Begin a file of ``count`` entries as ``numpy.save`` does; how many bytes that takes, which
+    does not depend on their number."""
+    file.seek(0)
+    shape = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": (count,)}
+    npy.write_array_header_1_0(file, shape)
+    return file.tell()
+
+
+def name_of(array: npt.NDArray[Any]) -> str | None:
+    """The file that an array is, as ``numpy.save`` writes it, which stays from now on; None where
+    it is not one."""
+    mapped = array.base
+    name = str(mapped.filename) if isinstance(mapped, np.memmap) else ""
+    if mapped is None or name not in _NAMED or array.shape != mapped.shape:
+        return None
+    _NAMED.pop(name).detach()
+    return name
+
+
+def _forgotten(name: str) -> None:
+    """Remove the file of an array that is no more."""
+    _NAMED.pop(name, None)
+    with suppress(OSError):
+        os.unlink(name)
+
+
 def collected(
     parts: Iterable[npt.NDArray[Any]],
     dtype: np.dtype[Any],
@@ -52,14 +107,23 @@ def collected(
 
 
 class GrowingArray:
-    """An array to which others are added at its end; lies where :func:`zeros` has it."""
+    """An array to which others are added at its end; lies where :func:`zeros` has it, or where it
+    is ``kept``, :func:`kept`."""
 
-    def __init__(self, dtype: np.dtype[Any], folder: str | None, budget: int | None = None) -> None:
-        self.dtype, self.folder = dtype, folder
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        folder: str | None,
+        budget: int | None = None,
+        *,
+        kept: bool = False,
+    ) -> None:
+        self.dtype, self.folder, self.kept = dtype, folder, kept
         self.most = BUDGET if budget is None else budget
         self.count = 0
         self._held: list[npt.NDArray[Any]] = []
         self._file: IO[bytes] | None = None
+        self._unused: weakref.finalize[..., Any] | None = None
 
     def add(self, part: npt.NDArray[Any]) -> None:
         """Add some at the end. Raises OSError where the disk has no room for it."""
@@ -69,7 +133,12 @@ class GrowingArray:
             return
         self._held.append(part)
         if self.folder is not None and self.count * self.dtype.itemsize > self.most:
-            self._file = scratch_file(Path(self.folder))
+            if self.kept:
+                self._file = _named_file(self.folder)
+                self._unused = weakref.finalize(self, _forgotten, self._file.name)
+                _headed(self._file, self.dtype, 0)
+            else:
+                self._file = scratch_file(Path(self.folder))
             weakref.finalize(self, self._file.close)  # where an error ends this before array()
             while self._held:
                 _written(self._file, self._held.pop(0))
@@ -79,8 +148,12 @@ class GrowingArray:
         if self._file is None:
             return np.concatenate([np.zeros(0, self.dtype), *self._held])
         with self._file as file:
+            begin = _headed(file, self.dtype, self.count) if self.kept else 0
             file.flush()
-            return _mapped(file, self.dtype, self.count)
+            array = _mapped(file, self.dtype, self.count, begin)
+        if self._unused is not None:
+            self._unused.detach()
+        return array
 
 
 def chosen(array: npt.NDArray[Any], those: Mask, folder: str | None) -> npt.NDArray[Any]:
@@ -95,6 +168,9 @@ def _written(file: IO[bytes], part: npt.NDArray[Any]) -> None:
     file.write(np.ascontiguousarray(part).view(np.uint8).data)
 
 
-def _mapped(file: IO[bytes], dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
+def _mapped(file: IO[bytes], dtype: np.dtype[Any], count: int, begin: int = 0) -> npt.NDArray[Any]:
+    mapped = np.memmap(file, dtype, "r+", begin, (count,))
+    if begin:
+        _NAMED[file.name] = weakref.finalize(mapped, _forgotten, file.name)
     # a plain array: every slice of a memmap object would be one too, which costs more than itself
-    return np.asarray(np.memmap(file, dtype, "r+", shape=(count,)))
+    return np.asarray(mapped)

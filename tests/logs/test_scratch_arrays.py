@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from replay.logs import long_arrays, scratch_arrays
+from replay.logs.indexed_log import save
 from tests.support import luwsakila, solidsakila
 from tests.support.luwbuilder import catalog_csv
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
@@ -97,10 +99,38 @@ def test_logs_whose_index_lies_in_files(
             words += ["--log", str(log)]
         for holder in (scratch_arrays, long_arrays):
             monkeypatch.setattr(holder, "BUDGET", 1 << 40)
+        monkeypatch.setattr(scratch_arrays, "KEPT", 1 << 40)
         here = written(tmp_path / f"{source}-memory", *words)
         assert not made
         for holder in (scratch_arrays, long_arrays):
             monkeypatch.setattr(holder, "BUDGET", 0)
+        monkeypatch.setattr(scratch_arrays, "KEPT", 0)
         assert written(tmp_path / f"{source}-files", *words) == here
         assert len(made) >= 2
         made.clear()
+
+
+def test_arrays_that_are_put_into_files(tmp_path: Path) -> None:
+    """Those that are files already get another name; what nobody puts anywhere is removed."""
+    folder, dtype = str(tmp_path), np.dtype([("one", "<u2"), ("other", "V6")])
+    count = scratch_arrays.KEPT
+    whole = scratch_arrays.kept(count, dtype, folder)
+    whole["one"] = np.arange(count) % 7
+    growing = scratch_arrays.GrowingArray(np.dtype(np.uint8), folder, kept=True, budget=10)
+    for number in range(5):
+        growing.add(np.full(number + 3, number, np.uint8))
+    grown = growing.array()
+    unused = [scratch_arrays.kept(count, dtype, folder), whole[5:9]]
+    small = scratch_arrays.kept(3, dtype, folder)
+    assert len(list(tmp_path.iterdir())) == 3
+    arrays = [whole, grown, small, *unused[1:]]
+    saved = save(arrays, folder)
+    del unused
+    gc.collect()
+    assert len([path for path in tmp_path.iterdir() if path.is_file()]) == 0
+    for path, array in zip(saved, arrays, strict=True):
+        assert isinstance(path, str)
+        np.save(tmp_path / "beside.npy", array)
+        assert Path(path).read_bytes() == (tmp_path / "beside.npy").read_bytes()
+    whole["one"][3] = 9
+    assert np.load(saved[0], mmap_mode="r")["one"][3] == 9

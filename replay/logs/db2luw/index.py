@@ -89,7 +89,7 @@ def build_index(
     splits = not apart and any_of(records["previous"])
     result = units.resolve(records, tids, splits, arrays)
     timeline = build(records, result, files, tables, code_page, arrays)
-    entries = arrays.zeros(len(records), ENTRY)
+    entries = arrays.kept(len(records), ENTRY)
     stray = strays(chain.records, result, chain.positions, arrays)
     foreign = chain.foreign(result, arrays)
     fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
@@ -120,7 +120,7 @@ def build_index(
     )
     if several:
         entries = with_repeated(entries, found, again, arrays)
-    offsets = arrays.zeros(len(entries), np.int64)
+    offsets = arrays.kept(len(entries), np.int64)
     for part in windows(len(entries)):
         offsets[part] = entries["offset"][part]
     return LuwIndex(

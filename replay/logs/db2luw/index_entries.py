@@ -124,7 +124,7 @@ def _judge(
 def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""
-    result = arrays.zeros(len(found), ENTRY)
+    result = arrays.kept(len(found), ENTRY)
     kept = arrays.places(len(found), lambda part: ~again[part])
     rows = (
         RecordRole.INSERT,

@@ -54,7 +54,7 @@ def units_told(
     used = {0}
     for part in windows(len(code)):
         used.update(np.unique(code[part]).tolist())
-    table = arrays.zeros(len(result.last), _unit_dtype(max(len(names[each]) for each in used)))
+    table = arrays.kept(len(result.last), _unit_dtype(max(len(names[each]) for each in used)))
     name_of = np.array(names, table.dtype["authid"])  # those of units are not cut
     _place(table["commit"], records, result.last, by_end, by_lsn)
     by_begin = in_log_order(result.first) if by_lsn else everyone

@@ -108,7 +108,7 @@ class ExportReading:
             self._check_columns()
         self.numbers = {name: arrays.growing(np.int64) for name in _NUMBERS}
         self.named = arrays.growing(np.int16)
-        self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8)
+        self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8, kept=True)
         self.address_null, self.data_null = arrays.growing(np.bool_), arrays.growing(np.bool_)
         self.offsets = arrays.growing(np.int64)
         self.offsets.add(np.zeros(1, np.int64))
@@ -502,7 +502,9 @@ class _Piece:
                 Where(self.path, field=name),
                 "Export it again",
             ) from None
-        return np.asarray(pc.fill_null(values, NONE).to_numpy(zero_copy_only=False), np.int64)
+        if values.null_count:
+            values = pc.fill_null(values, NONE)
+        return np.asarray(values.to_numpy(zero_copy_only=False), np.int64)
 
     def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
         """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
@@ -514,7 +516,9 @@ class _Piece:
         if text:
             column = _bare(column.cast(pa.large_string()))
         try:
-            values = pc.fill_null(column.cast(pa.large_binary()), b"")
+            values = column.cast(pa.large_binary())
+            if values.null_count:
+                values = pc.fill_null(values, b"")
         except pa.ArrowException:
             raise InputError(
                 "LR2010",
