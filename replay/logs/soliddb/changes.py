@@ -76,9 +76,31 @@ def put_together(images: RowRecords) -> PairedChanges:
     )
 
 
+def ordered(*keys: Index | Mask) -> Index:
+    """Rows sorted by ``keys``, and by nothing else where these are the same: as
+    ``numpy.lexsort``, which takes them the other way round and merges. Numbers of keys that lie
+    close together are sorted as one word."""
+    count = len(keys[0])
+    word, most = np.zeros(count, np.int64), 1
+    if not count:
+        return word
+    for key in (*keys, np.arange(count)):
+        low = int(key.min())
+        span = int(key.max()) - low + 1
+        most *= span
+        if most >= 1 << 63:
+            return np.lexsort(keys[::-1])
+        word *= span
+        word += key.astype(np.int64) - low
+    if bool((word[1:] > word[:-1]).all()):
+        return np.arange(count)
+    word.sort()
+    return np.asarray(word % count)
+
+
 def _groups(*keys: Index) -> tuple[Index, Index]:
     """(rows sorted by ``keys`` and then log order, number of each one's group)."""
-    order = np.lexsort((np.arange(len(keys[0])), *keys[::-1]))
+    order = ordered(*keys)
     new = np.zeros(len(order), bool)
     for key in keys:
         new[1:] |= key[order][1:] != key[order][:-1]
@@ -269,9 +291,7 @@ def _contradictions(images: RowRecords, partner: Index, place: Index, cancelled:
     if not len(keyed):
         return result
     after = images.recid[keyed] == Rec.UPDATE
-    order = np.lexsort(
-        (after, place[keyed], images.key[keyed], images.table[keyed], images.unit[keyed])
-    )
+    order = ordered(images.unit[keyed], images.table[keyed], images.key[keyed], place[keyed], after)
     rows = keyed[order]
     one, other = rows[:-1], rows[1:]
     same_row = np.ones(len(one), bool)

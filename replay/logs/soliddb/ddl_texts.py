@@ -56,10 +56,10 @@ class DdlTexts:
     def _live_records(self, kind: Rec) -> Index:
         """Records of a kind, in committed units and without a fault."""
         recid, fault = self.rows.numbers["RECID"], self.entries["fault"]
-        return self.rows.arrays.places(
-            len(self.rows),
-            lambda part: self.live[part] & (recid[part] == kind) & (fault[part] == 0),
-        )
+        arrays = self.rows.arrays
+        # few are of these kinds, and to ask all entries would fetch all of them
+        found = arrays.places(len(self.rows), lambda part: self.live[part] & (recid[part] == kind))
+        return arrays.chosen(found, lambda rows: fault[rows] == 0)
 
     def _data(self, row: int) -> bytes:
         return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Index, Mask, Records
+from replay.arrays import Index, Mask, Records, one_of
 from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError
@@ -48,6 +48,11 @@ from sqlgen.structure import StructureChange
 
 _BATCH = 262_144
 _FAR = np.iinfo(np.int64).max
+_NO_KIND = 255
+#: What records of a unit are, by their kind.
+_CHANGE_OF = np.full(256, Change.CONTROL, np.uint8)
+_CHANGE_OF[[Rec.INSERT, Rec.DELETE]] = Change.INSERT, Change.DELETE
+_CHANGE_OF[[Rec.UPDATE, Rec.BEFORE]] = Change.UPDATE
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,9 @@ class IndexBuilder:
         self.rows, self.bounds, self.manifest, self.settings = rows, bounds, manifest, settings
         self.arrays = LongArrays(folder)
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
-        self.entries = self.arrays.zeros(len(rows), ENTRY)
+        self.entries = self.arrays.kept(len(rows), ENTRY)
+        #: RECID as an octet, :data:`_NO_KIND` for numbers that are none.
+        self.kind = self.arrays.zeros(len(rows), np.uint8)
         self.notes, self.of_values = IndexNotes(), dict[int, ValueNotes]()
         #: Rows of units that are committed and new; of those without their commit some rows may be
         #: missing, and they are set aside below.
@@ -107,6 +114,8 @@ class IndexBuilder:
             mine = unit[inside]
             good = (bounds.disposition[mine] == ord("C")) & ~bounds.repeated[mine]
             self.live[part.start + inside] = good
+            recid = self.recid[part]
+            self.kind[part] = np.where((recid >= 0) & (recid < _NO_KIND), recid, _NO_KIND)
         self.wanted, self.tables = wanted, wanted.tables
         self.ddl = DdlTexts(
             rows, bounds, wanted, self.live, self.entries, self.notes, settings.charset
@@ -163,7 +172,7 @@ class IndexBuilder:
     def _plain(self) -> None:
         rows, begin = self.rows, self.bounds.begin()
         for part in near_windows(len(rows)):
-            entries, recid, unit = self.entries[part], self.recid[part], self.bounds.unit[part]
+            entries, kind, unit = self.entries[part], self.kind[part], self.bounds.unit[part]
             entries["file"], entries["row"], entries["unit"] = rows.file[part], rows.row[part], unit
             for name, source in (
                 ("recid", "RECID"),
@@ -180,16 +189,9 @@ class IndexBuilder:
             entries["place"] = row = np.arange(part.start, part.stop)
             entries["segment"] = entries["segments"] = 1
             entries["version"] = entries["before"] = entries["after"] = entries["other"] = -1
-            entries["change"] = Change.CONTROL
-            loose = (unit < 0) & np.isin(recid, layouts.DATA_RECS) & (row < begin)
-            entries["change"][loose] = Change.HEADLESS
-            for kind, change in (
-                (Rec.INSERT, Change.INSERT),
-                (Rec.DELETE, Change.DELETE),
-                (Rec.UPDATE, Change.UPDATE),
-                (Rec.BEFORE, Change.UPDATE),
-            ):
-                entries["change"][(recid == kind) & (unit >= 0)] = change
+            loose = one_of(kind, layouts.DATA_RECS) & (row < begin)
+            outside = np.where(loose, Change.HEADLESS, Change.CONTROL)
+            entries["change"] = np.where(unit >= 0, _CHANGE_OF[kind], outside)
 
     def spans(self) -> dict[int, tuple[int, int]]:
         """The first and the last row of the committed changes of each table."""
@@ -207,8 +209,8 @@ class IndexBuilder:
         """Row images of user tables in units that are whole and new, as far as their header
         allows."""
         entries, unit, table = self.entries[part], self.bounds.unit[part], self.table[part]
-        holds = np.isin(self.recid[part], layouts.DATA_RECS)
-        row = np.isin(self.recid[part], layouts.ROW_RECS) & (unit >= 0)
+        holds = one_of(self.kind[part], layouts.DATA_RECS)
+        row = one_of(self.kind[part], layouts.ROW_RECS) & (unit >= 0)
         system, away = self.wanted.system(table), self.wanted.away(table)
         entries["change"][row & system] = Change.CATALOG
         entries["change"][holds & away] = Change.ELSEWHERE
@@ -239,10 +241,10 @@ class IndexBuilder:
     def _header_faults_of(self, part: slice) -> None:
         recid, table, inside = self.recid[part], self.table[part], self.live[part]
         flags, named = self.rows.numbers["FLAGS"][part], self.rows.named[part]
-        holds = np.isin(recid, layouts.DATA_RECS)
-        row = np.isin(recid, layouts.ROW_RECS)
+        holds = one_of(self.kind[part], layouts.DATA_RECS)
+        row = one_of(self.kind[part], layouts.ROW_RECS)
         blank = (recid == NONE) | (recid == Rec.EMPTY)
-        known = np.isin(recid, list(Rec))
+        known = one_of(self.kind[part], Rec)
         strange = inside & ~blank & ~known
         empty = holds & (((flags & layouts.FLAG_DATA) == 0) | self.rows.data_null[part])
         # of those without a RECNAME it is not asked
@@ -481,20 +483,13 @@ class IndexBuilder:
         entries = self.entries
         for part in near_windows(len(images)):
             rows, other = images[part], images[pairs.partner[part]]
-            recid, paired = self.recid[rows], other != rows
-            entries["change"][rows] = np.select(
-                [recid == Rec.INSERT, recid == Rec.DELETE],
-                [Change.INSERT, Change.DELETE],
-                Change.UPDATE,
-            )
+            kind, paired = self.kind[rows], other != rows
+            entries["change"][rows] = _CHANGE_OF[kind]
             entries["segments"][rows] = np.where(paired, 2, 1)
-            entries["segment"][rows] = np.where(paired & (recid == Rec.UPDATE), 2, 1)
-            before = np.where(
-                np.isin(recid, (Rec.DELETE, Rec.BEFORE)), rows, np.where(paired, other, -1)
-            )
-            after = np.where(
-                np.isin(recid, (Rec.INSERT, Rec.UPDATE)), rows, np.where(paired, other, -1)
-            )
+            entries["segment"][rows] = np.where(paired & (kind == Rec.UPDATE), 2, 1)
+            of_pair = np.where(paired, other, -1)
+            before = np.where(one_of(kind, (Rec.DELETE, Rec.BEFORE)), rows, of_pair)
+            after = np.where(one_of(kind, (Rec.INSERT, Rec.UPDATE)), rows, of_pair)
             for name, source in (("before", before), ("after", after)):
                 there = source >= 0
                 start, end = self.rows.start[source], self.rows.end[source]
@@ -539,7 +534,7 @@ class IndexBuilder:
         )
         for part in windows_back(len(rows)):
             unit, ids = bounds.unit[part], rows.numbers["TRXID"][part]
-            holds = np.flatnonzero(np.isin(self.recid[part], layouts.DATA_RECS) & (unit >= 0))
+            holds = np.flatnonzero(one_of(self.kind[part], layouts.DATA_RECS) & (unit >= 0))
             first[unit[holds[::-1]]] = part.start + holds[::-1]
             given = (unit >= 0) & (ids != NONE)
             np.minimum.at(least, unit[given], ids[given])
@@ -580,7 +575,7 @@ class IndexBuilder:
         for row in wrong[self.live[wrong]].tolist():
             unit = int(self.bounds.unit[row])
             first, last = int(self.bounds.first[unit]), int(self.bounds.last[unit])
-            held = first + np.flatnonzero(np.isin(self.recid[first : last + 1], layouts.DATA_RECS))
+            held = first + np.flatnonzero(one_of(self.kind[first : last + 1], layouts.DATA_RECS))
             near = held[held <= row][-1:]
             self._fault(near if len(near) else held[:1], fault)
 

@@ -73,10 +73,13 @@ class Keys:
         codes = np.full(len(rows), -1, np.int64)
         mine = np.flatnonzero(self.known[rows] & ~np.isin(table, without))
         one, other = (hashes[rows[mine]] for hashes in self.hashes)
-        order = np.lexsort((other, one))
-        new = np.zeros(len(order), bool)
-        for hashes in (one[order], other[order]):
-            new[1:] |= hashes[1:] != hashes[:-1]
+        order = np.argsort(one)
+        new = np.append(False, one[order[1:]] != one[order[:-1]])[: len(order)]
+        more = np.append(False, other[order[1:]] != other[order[:-1]])[: len(order)]
+        if (more & ~new).any():  # the same first hash of two keys: it is the second that tells
+            order = np.lexsort((other, one))
+            new[1:] = one[order[1:]] != one[order[:-1]]
+            new[1:] |= other[order[1:]] != other[order[:-1]]
         codes[mine[order]] = np.cumsum(new)
         return codes
 
