@@ -29,6 +29,7 @@ _UNDO_INSERT, _UNDO_DELETE, _UNDO_UPDATE = (
     int(RecordRole.UNDO_INSERT), int(RecordRole.UNDO_DELETE), int(RecordRole.UNDO_UPDATE)
 )  # fmt: skip
 _PARTIAL, _OTHER = int(RecordRole.PARTIAL_UPDATE), int(RecordRole.OTHER)
+_FOREIGN = int(RecordRole.FOREIGN)
 _ROWS, _UNDO_ROWS = int(RecordRole.INSERT_ROWS), int(RecordRole.UNDO_INSERT_ROWS)
 _LOW_EMPTY, _HIGH_EMPTY = min(layouts.EMPTY_PAGE), max(layouts.EMPTY_PAGE)
 _MORE = layouts.EMPTY_PAGE_MORE
@@ -125,7 +126,7 @@ def look(
                 continue
             role = octet(roles, component * 256 + function)
             if component == _DMS:
-                if role in (_OTHER, _PARTIAL, _ROWS, _UNDO_ROWS):
+                if role in (_OTHER, _PARTIAL, _FOREIGN, _ROWS, _UNDO_ROWS):
                     continue
                 space = _number(buffer, body + _SPACE, 2, big)
                 table = _number(buffer, body + _TABLE, 2, big)

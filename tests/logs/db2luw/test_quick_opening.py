@@ -205,3 +205,40 @@ def test_scanned_records(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
             outcomes.append((found.tobytes(), names))
         assert outcomes[0] == outcomes[1]
     assert left[0] <= len(records) // 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_function(seed: int) -> None:
+    """Records of each component whose functions are all that there may be."""
+    form, wants = luw_history.form_of(seed), luw_history.wants_of(seed)
+    history = luw_history.History(f"functions {seed}", form, wants)
+    dialect, of = layouts.DIALECTS[form.release], layouts.FRAMINGS[form.framing]
+    shape = framing.LuwShape(of, form.order == "big", dialect)
+    look = available(scan._KERNEL)
+    assert look is not None
+    parts = []
+    for record in (record.bytes for record in history.log.records):
+        size = np.array([len(record) - of.size], np.int32)
+        one = scan._Scan(np.frombuffer(record, np.uint8), shape, 0, np.array([of.size]), size)
+        one._look()
+        told = one.records[0]
+        if told["kind"] != RecordKind.COMPONENT or told["component"] not in (
+            layouts.DMS,
+            layouts.DOM,
+        ):
+            continue
+        place = of.size + int(told["header"])
+        parts += [
+            record[:place] + bytes([component, function]) + record[place + 2 :]
+            for component in (layouts.DMS, layouts.DOM, 2)
+            for function in range(256)
+        ]
+        if len(parts) > 20_000:
+            break
+    length = np.array([len(part) for part in parts])
+    begin, lengths = np.cumsum(length) - length + of.size, (length - of.size).astype(np.int32)
+    buffer = np.frombuffer(b"".join(parts), np.uint8)
+    slow, quick = (
+        scan._Scan(buffer, shape, 3, begin, lengths).run({b"": 0}, way) for way in (None, look)
+    )
+    assert slow.tobytes() == quick.tobytes()
