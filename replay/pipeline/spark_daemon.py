@@ -30,6 +30,8 @@ OF_WORKERS = (
     "replay.pipeline.stages",
     "replay.pipeline.spark_results",
     "pyspark.worker_message",
+    "dateutil.relativedelta",
+    "numpy.ma",
 )
 
 

@@ -37,7 +37,6 @@ from replay.pipeline.spark_results import PiecedResults
 from replay.pipeline.spark_start import count_archives, that_travelled
 from replay.pipeline.spark_watch import going_on, watched
 from replay.pipeline.stages import (
-    OTHERS,
     BucketBlock,
     First,
     Listed,
@@ -194,12 +193,12 @@ def execute(
 
         return compared(here, ends, begun, error.add, program)
 
-    # a partition is one bucket (:func:`replay.pipeline.stages.place`)
+    # a partition is one bucket, the last one all else (:func:`replay.pipeline.stages.place`)
     blocks = context.parallelize(splits, tasks).mapPartitions(scan)
     if buckets:
-        blocks = blocks.partitionBy(buckets + OTHERS, place).mapPartitions(reduce)
+        blocks = blocks.partitionBy(buckets + 1, partial(place, buckets)).mapPartitions(reduce)
     if last is not None:
-        blocks = blocks.partitionBy(meetings + OTHERS, place).mapPartitions(meet)
+        blocks = blocks.partitionBy(meetings + 1, partial(place, meetings)).mapPartitions(meet)
     results = PiecedResults(context, blocks)
     counts, limited = (read, error, events), (progress, limits)
     looking = partial(watched, context, (title, splits, tasks, buckets), limited, counts)

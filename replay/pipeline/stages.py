@@ -141,7 +141,7 @@ def reduced(
     Raises AssertionError where blocks of one bucket do not lie together."""
     _use_folders_of_spark()
     last, ends = third_stage(job), last_number(job)
-    for bucket, content in _together(blocks):
+    for bucket, content in _together(blocks, job.buckets):
         if bucket >= job.buckets:
             those = set(content) if bucket == job.buckets + 2 else content
             yield from ((bucket - job.buckets + ends, block) for block in those)
@@ -154,7 +154,7 @@ def met(
     job: ThreeStageJob, blocks: Iterable[BucketBlock], hears: Hears = deaf
 ) -> Iterator[BucketBlock]:
     """The results of the meetings that came to a task. Raises as :func:`reduced`."""
-    for meeting, content in _together(blocks):
+    for meeting, content in _together(blocks, job.meetings):
         if meeting >= job.meetings:
             yield from ((meeting, block) for block in content)
         else:
@@ -172,9 +172,10 @@ def block_size(block: BucketBlock) -> int:
     return len(block[1])
 
 
-def place(number: int) -> int:
-    """The partition of Spark's in which the blocks of a number meet."""
-    return number
+def place(buckets: int, number: int) -> int:
+    """The partition of Spark's in which the blocks of a number meet: one for each bucket, and one
+    for all that are beside them, which are few, for each task has its price."""
+    return min(number, buckets)
 
 
 def error_of(last: int, block: BucketBlock) -> str:
@@ -202,13 +203,17 @@ def warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def _together(blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, Iterator[bytes]]]:
-    """The blocks of each number. A bucket in two pieces would be ordered in two pieces."""
+def _together(
+    blocks: Iterable[BucketBlock], buckets: int
+) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """The blocks of each number. A bucket in two pieces would be ordered in two pieces; what is
+    beside the ``buckets`` comes in as many as it likes."""
     seen: set[int] = set()
     for number, those in groupby(blocks, itemgetter(0)):
         if number in seen:
             raise AssertionError(f"blocks of bucket {number} do not lie together")
-        seen.add(number)
+        if number < buckets:
+            seen.add(number)
         yield number, map(itemgetter(1), those)
 
 

@@ -223,6 +223,16 @@ def test_a_bucket_in_two_pieces_is_never_reduced_as_two() -> None:
         [*stages.reduced(job, log, [(0, b"a"), (2, b"c"), (0, b"b")])]
 
 
+def test_what_is_beside_buckets_comes_to_one_task_in_any_order() -> None:
+    job: Any = SimpleNamespace(buckets=3, meetings=2)
+    log: Any = None
+    beside = [(3, b"result"), (4, b"error"), (3, b"another"), (5, b"note"), (4, b"one more")]
+    assert [*stages.reduced(job, log, beside)] == beside
+    there = [(number - 1, block) for number, block in beside]
+    assert [*stages.met(job, there)] == there
+    assert [stages.place(3, number) for number in range(6)] == [0, 1, 2, 3, 3, 3]
+
+
 #: In a process of its own, which has imported neither package.
 HIDDEN = """
 from replay.machine import hidden

@@ -61,6 +61,7 @@ def manager():
     inherited = set(sys.modules)
     import replay.output.datasets, replay.output.jobs, replay.output.scripts
     import replay.pipeline.spark_results, replay.pipeline.stages
+    import sqlglot, numpy.ma, dateutil.relativedelta  # which are imported where they are used
     print(len(inherited), *sorted(set(sys.modules) - inherited | {"pandas"} & inherited))
 
 daemon.manager = manager
