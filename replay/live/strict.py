@@ -192,7 +192,7 @@ class StrictOrder:
             for side, image in diagnosis.images().items()
             if image is not None
         ]
-        if diagnosis.rows is not None:
+        if diagnosis.rows is not None and diagnosis.rows.table.key:
             lines += self._found(diagnosis)
         return TargetError("LR4006", "\n".join(lines), diagnosis.where, hint)
 
