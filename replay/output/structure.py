@@ -18,7 +18,7 @@ from replay.changes import order
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import unit_of
-from replay.changes.selection import RecordFacts, Selection, balance_of, decide
+from replay.changes.selection import REASON, RecordFacts, Selection, balance_of, decide
 from replay.errors import InputError, Refusal, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import nothing_left
@@ -91,6 +91,18 @@ def tables_before(
     return before
 
 
+#: Why a change of structure was not committed.
+_NOT_COMMITTED = tuple(
+    REASON[reason]
+    for reason in (
+        "unit of recovery aborted",
+        "record aborted (LOGRECDISP A)",
+        "rolled back to savepoint (LOGRECDISP S)",
+        "reversed by Db2 (LOGRECDISP O)",
+        "unit of recovery in flight at the end of the log",
+        "unit of recovery in doubt (prepared)",
+    )
+)
 #: What gives a table other columns, or is the first or last of it.
 _FORMING = (Action.CREATE_TABLE, Action.ADD_COLUMNS, Action.DROP_COLUMNS, Action.DROP_TABLE)
 
@@ -137,7 +149,7 @@ def _records(
     committed: bool = True,
 ) -> Records:
     """The records of committed changes of structure (dtype :data:`replay.changes.envelope.RECORD`),
-    in commit order, or of the others; ``skipped`` counts why others are left out."""
+    in commit order, or of those that were not; ``skipped`` counts why others are left out."""
     taken = log.catalog.taken_by(selection.takes_tables)
     parts = [np.zeros(0, RECORD)]
     for split, _, _ in log.splits(_SPLIT):
@@ -164,7 +176,7 @@ def _records(
             )
             if skipped is not None:
                 skipped.update(balance_of(verdict[ours]))
-            kept = np.flatnonzero(ours & ((verdict == 0) == committed))
+            kept = np.flatnonzero(ours & np.isin(verdict, (0,) if committed else _NOT_COMMITTED))
             parts.append(
                 sort_records(split.file, first, offsets, lengths, envelope, change, version, kept)
             )
