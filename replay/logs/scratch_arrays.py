@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +61,10 @@ def kept(count: int, dtype: np.dtype[Any], folder: str | None) -> npt.NDArray[An
 
 
 def _named_file(folder: str) -> IO[bytes]:
-    handle, name = tempfile.mkstemp(".npy", _KEPT, folder)
-    return open(name, "r+b", opener=lambda *_: handle)
+    file: Any = tempfile.NamedTemporaryFile(  # noqa: SIM115  closed by who asks
+        suffix=".npy", prefix=_KEPT, dir=folder, delete=False
+    )
+    return cast(IO[bytes], file)
 
 
 def _headed(file: IO[bytes], dtype: np.dtype[Any], count: int) -> int:

@@ -107,6 +107,7 @@ _KERNEL = Kernel(
         ArrayOf("uint8", fixed=True),
         ArrayOf("uint8", fixed=True),
         ArrayOf("int64", fixed=True),
+        ArrayOf("int64"),
         ArrayOf("uint8"),
         ArrayOf("uint8"),
     ),
@@ -287,7 +288,7 @@ class _Scan:
         odd = np.zeros(len(self.offsets), np.uint8)
         offsets, lengths = np.ascontiguousarray(self.offsets), np.ascontiguousarray(self.lengths)
         out, roles = self.records.view(np.uint8), self.dialect.roles.reshape(-1)
-        own = shape_of(self.shape), layouts.KIND_OF_TYPE, roles, _FIELDS
+        own = shape_of(self.shape), layouts.KIND_OF_TYPE, roles, _FIELDS, np.zeros(len(PUT), int)
         if not look(self.buffer, offsets, lengths, *own, out, odd):
             return
         rows = np.flatnonzero(odd)

@@ -81,6 +81,141 @@ def _row_kind(buffer: Array, place: Any, size: Any) -> Any:
 
 
 @machine_code
+def _header(buffer: Array, at: int, length: Any, shape: Array, kinds: Array, found: Array) -> bool:
+    big, lead = shape[0], shape[14]
+    if at < lead or length < shape[9] or at + length > len(buffer):
+        return True
+    if shape[19] >= 0 and _number(buffer, at - lead + shape[19], 4, big) != 0:
+        return True
+    kind_of = _number(buffer, at + shape[1], 2, big)
+    if kind_of > 255:
+        kind_of = np.int64(0)
+    if kind_of == _BACKOUT_FREE:
+        return True
+    found[0], found[1] = kind_of, kinds[U(kind_of)]
+    found[2] = flags = _number(buffer, at + shape[2], 2, big)
+    found[3], found[9] = shape[9], 0
+    if kind_of == _COMPENSATION:
+        found[3] = shape[11] if (flags & _PROPAGATABLE) != 0 else shape[10]
+        if found[3] == shape[11] and length >= found[3]:
+            found[9] = _number(buffer, at + shape[12], shape[13], big)
+    found[8] = _number(buffer, at + shape[4], shape[5], big)
+    found[4] = _number(buffer, at + shape[3], 6, big)
+    if shape[8] >= 0:
+        found[4] |= _number(buffer, at + shape[8], 2, big) << 48
+    found[5] = _number(buffer, at + shape[6], 8, big) if shape[6] >= 0 else np.int64(0)
+    found[6] = _number(buffer, at + shape[7], 8, big) if shape[7] >= 0 else np.int64(0)
+    found[7] = _number(buffer, at - lead + shape[18], 8, big) if shape[18] >= 0 else np.int64(0)
+    if shape[15] >= 0:
+        found[5] = _number(buffer, at - lead + shape[15], shape[16], big)
+    if shape[17] >= 0:
+        found[6] = _number(buffer, at - lead + shape[17], 8, big)
+    return False
+
+
+@machine_code
+def _update(buffer: Array, body: int, payload: int, shape: Array, found: Array) -> bool:
+    big, first = shape[0], shape[24]
+    if payload < 2 * first + _HEADER_SIZE:
+        return True
+    found[15] = _number(buffer, body + shape[20], shape[21], big)
+    before, size = body + first, _number(buffer, body + first + _LENGTH, 2, big)
+    second = before + size
+    after, rest = second + first, payload - 2 * first - size
+    if rest < 0 or octet(buffer, second) != _DMS:
+        return True
+    same = octet(buffer, second + 1) == found[11]
+    same = same and _number(buffer, second + _SPACE, 2, big) == found[13]
+    same = same and _number(buffer, second + _TABLE, 2, big) == found[14]
+    if rest >= _HEADER_SIZE:
+        same = same and _number(buffer, after + _LENGTH, 2, big) == rest
+    if not same:
+        return True
+    was, then = _row_kind(buffer, before, size), _row_kind(buffer, after, rest)
+    found[17], found[18], found[19] = before, size, was
+    found[20], found[21], found[22] = after, rest, then
+    if (was in (_NORMAL, _OVERFLOWN)) == (then in (_NORMAL, _OVERFLOWN)):
+        return False
+    return was in (_INTERNAL, _UNKNOWN) or then in (_INTERNAL, _UNKNOWN)
+
+
+@machine_code
+def _single(buffer: Array, body: int, payload: int, shape: Array, found: Array) -> bool:
+    """A record with one row image."""
+    big, first = shape[0], shape[24]
+    if payload < first:
+        return True
+    found[15] = _number(buffer, body + shape[20], shape[21], big)
+    if shape[23] >= 0 and (_number(buffer, body + shape[23], 2, big) & _MOVE) != 0:
+        found[16] = 1
+    size = _number(buffer, body + shape[22], 2, big)
+    if _LOW_EMPTY <= found[11] <= _HIGH_EMPTY and payload == first + _MORE + size:
+        first += _MORE
+    if payload != first + size:
+        return True
+    side = 20 if found[12] == _INSERT else 17
+    found[side], found[side + 1] = body + first, size
+    found[side + 2] = _row_kind(buffer, body + first, size)
+    return False
+
+
+@machine_code
+def _component(
+    buffer: Array, body: int, payload: int, shape: Array, roles: Array, found: Array
+) -> bool:
+    if payload < 6 or (found[2] & _TEMPORARY) != 0:
+        return True
+    component, function = octet(buffer, body), octet(buffer, body + 1)
+    if component > 15:
+        return True
+    role = octet(roles, component * 256 + function)
+    found[10], found[11], found[12] = component, function, role
+    if component == _DMS:
+        if role in (_OTHER, _PARTIAL, _FOREIGN, _ROWS, _UNDO_ROWS):
+            return True
+        found[13] = _number(buffer, body + _SPACE, 2, shape[0])
+        found[14] = _number(buffer, body + _TABLE, 2, shape[0])
+    elif component == _DOM:
+        if payload < 12:
+            return True
+        found[13] = _number(buffer, body + _OF_SPACE, 2, shape[0])
+        found[14] = _number(buffer, body + _OF_TABLE, 2, shape[0])
+    elif octet(roles, _DMS * 256 + function) in (_INSERT, _DELETE, _UPDATE):
+        return True
+    if role == _UNDO_INSERT:
+        if payload < shape[25] + shape[26]:
+            return True
+        found[15] = _number(buffer, body + shape[25], shape[26], shape[0])
+    elif role == _UPDATE:
+        return _update(buffer, body, payload, shape, found)
+    elif role in (_INSERT, _DELETE, _UNDO_DELETE, _UNDO_UPDATE):
+        return _single(buffer, body, payload, shape, found)
+    return False
+
+
+@machine_code
+def _put_all(out: Array, to: int, fields: Array, found: Array) -> int:
+    # sizes that are known beforehand make one step of each
+    _put(out, to + fields[0], found[0], 1)
+    _put(out, to + fields[1], found[1], 1)
+    _put(out, to + fields[2], found[2], 2)
+    _put(out, to + fields[3], found[3], 1)
+    for number in range(4, 10):
+        _put(out, to + fields[number], found[number], 8)
+    for number in range(10, 13):
+        _put(out, to + fields[number], found[number], 1)
+    _put(out, to + fields[13], found[13], 2)
+    _put(out, to + fields[14], found[14], 2)
+    _put(out, to + fields[15], found[15], 8)
+    _put(out, to + fields[16], found[16], 1)
+    for number in (17, 20):
+        _put(out, to + fields[number], found[number], 8)
+        _put(out, to + fields[number + 1], found[number + 1], 4)
+        _put(out, to + fields[number + 2], found[number + 2], 1)
+    return 0
+
+
+@machine_code
 def look(
     buffer: Array,
     offsets: Array,
@@ -89,142 +224,28 @@ def look(
     kinds: Array,
     roles: Array,
     fields: Array,
+    found: Array,
     out: Array,
     odd: Array,
 ) -> int:
     """Look at records; how many are odd: of these nothing is said. ``out``: the bytes of the
     results, which are zeros but for file, offset, length, before and after."""
-    big, lead, wrong = shape[0], shape[14], 0
+    wrong = 0
     for row in range(len(offsets)):
-        at, length, to = offsets[U(row)], np.int64(lengths[U(row)]), row * fields[23]
-        odd[U(row)] = 1
-        wrong += 1
-        if at < lead or length < shape[9] or at + length > len(buffer):
-            continue
-        if shape[19] >= 0 and _number(buffer, at - lead + shape[19], 4, big) != 0:
-            continue
-        kind_of = _number(buffer, at + shape[1], 2, big)
-        if kind_of > 255:
-            kind_of = np.int64(0)
-        kind, flags = octet(kinds, kind_of), _number(buffer, at + shape[2], 2, big)
-        if kind_of == _BACKOUT_FREE:
-            continue
-        header, compensated = shape[9], np.int64(0)
-        if kind_of == _COMPENSATION:
-            header = shape[11] if (flags & _PROPAGATABLE) != 0 else shape[10]
-            if header == shape[11] and length >= header:
-                compensated = _number(buffer, at + shape[12], shape[13], big)
-        body, payload = at + header, length - header
-        component = function = role = space = table = rid = np.int64(0)
-        before = after = np.int64(-1)
-        before_size = after_size = before_is = after_is = moves = np.int64(0)
-        if kind == _COMPONENT:
-            if payload < 6 or (flags & _TEMPORARY) != 0:
-                continue
-            component, function = octet(buffer, body), octet(buffer, body + 1)
-            if component > 15:
-                continue
-            role = octet(roles, component * 256 + function)
-            if component == _DMS:
-                if role in (_OTHER, _PARTIAL, _FOREIGN, _ROWS, _UNDO_ROWS):
-                    continue
-                space = _number(buffer, body + _SPACE, 2, big)
-                table = _number(buffer, body + _TABLE, 2, big)
-            elif component == _DOM:
-                if payload < 12:
-                    continue
-                space = _number(buffer, body + _OF_SPACE, 2, big)
-                table = _number(buffer, body + _OF_TABLE, 2, big)
-            else:
-                meant = octet(roles, _DMS * 256 + function)
-                if meant in (_INSERT, _DELETE, _UPDATE):
-                    continue
-            first = shape[24]
-            if role == _UNDO_INSERT:
-                if payload < shape[25] + shape[26]:
-                    continue
-                rid = _number(buffer, body + shape[25], shape[26], big)
-            elif role == _UPDATE:
-                if payload < 2 * first + _HEADER_SIZE:
-                    continue
-                rid = _number(buffer, body + shape[20], shape[21], big)
-                before, before_size = body + first, _number(buffer, body + first + _LENGTH, 2, big)
-                second = before + before_size
-                after, after_size = second + first, payload - 2 * first - before_size
-                if after_size < 0 or octet(buffer, second) != _DMS:
-                    continue
-                same = octet(buffer, second + 1) == function
-                same = same and _number(buffer, second + _SPACE, 2, big) == space
-                same = same and _number(buffer, second + _TABLE, 2, big) == table
-                if after_size >= _HEADER_SIZE:
-                    same = same and _number(buffer, after + _LENGTH, 2, big) == after_size
-                if not same:
-                    continue
-                before_is = _row_kind(buffer, before, before_size)
-                after_is = _row_kind(buffer, after, after_size)
-                user = before_is in (_NORMAL, _OVERFLOWN)
-                if user != (after_is in (_NORMAL, _OVERFLOWN)):
-                    internal = before_is in (_INTERNAL, _UNKNOWN)
-                    if internal or after_is in (_INTERNAL, _UNKNOWN):
-                        continue
-            elif role in (_INSERT, _DELETE, _UNDO_DELETE, _UNDO_UPDATE):
-                if payload < first:
-                    continue
-                rid = _number(buffer, body + shape[20], shape[21], big)
-                if shape[23] >= 0:
-                    moves = np.int64(_number(buffer, body + shape[23], 2, big) & _MOVE)
-                size = _number(buffer, body + shape[22], 2, big)
-                if _LOW_EMPTY <= function <= _HIGH_EMPTY and payload == first + _MORE + size:
-                    first += _MORE
-                if payload != first + size:
-                    continue
-                if role == _INSERT:
-                    after, after_size = body + first, size
-                    after_is = _row_kind(buffer, after, size)
-                else:
-                    before, before_size = body + first, size
-                    before_is = _row_kind(buffer, before, size)
-        elif kind not in (_COMMIT, _ABORT, _PREPARE) and (
-            octet(buffer, min(body, len(buffer) - 1)) == _DMS
-        ):
-            continue
-        tid = _number(buffer, at + shape[3], 6, big)
-        if shape[8] >= 0:
-            tid |= _number(buffer, at + shape[8], 2, big) << 48
-        lsn = lfs = lso = np.int64(0)
-        if shape[6] >= 0:
-            lsn = _number(buffer, at + shape[6], 8, big)
-        if shape[7] >= 0:
-            lfs = _number(buffer, at + shape[7], 8, big)
-        if shape[15] >= 0:
-            lsn = _number(buffer, at - lead + shape[15], shape[16], big)
-        if shape[17] >= 0:
-            lfs = _number(buffer, at - lead + shape[17], 8, big)
-        if shape[18] >= 0:
-            lso = _number(buffer, at - lead + shape[18], 8, big)
-        _put(out, to + fields[0], kind_of, 1)
-        _put(out, to + fields[1], kind, 1)
-        _put(out, to + fields[2], flags, 2)
-        _put(out, to + fields[3], header, 1)
-        _put(out, to + fields[4], tid, 8)
-        _put(out, to + fields[5], lsn, 8)
-        _put(out, to + fields[6], lfs, 8)
-        _put(out, to + fields[7], lso, 8)
-        _put(out, to + fields[8], _number(buffer, at + shape[4], shape[5], big), 8)
-        _put(out, to + fields[9], compensated, 8)
-        _put(out, to + fields[10], component, 1)
-        _put(out, to + fields[11], function, 1)
-        _put(out, to + fields[12], role, 1)
-        _put(out, to + fields[13], space, 2)
-        _put(out, to + fields[14], table, 2)
-        _put(out, to + fields[15], rid, 8)
-        _put(out, to + fields[16], np.int64(1) if moves != 0 else np.int64(0), 1)
-        _put(out, to + fields[17], before, 8)
-        _put(out, to + fields[18], before_size, 4)
-        _put(out, to + fields[19], before_is, 1)
-        _put(out, to + fields[20], after, 8)
-        _put(out, to + fields[21], after_size, 4)
-        _put(out, to + fields[22], after_is, 1)
-        odd[U(row)] = 0
-        wrong -= 1
+        at, length = offsets[U(row)], np.int64(lengths[U(row)])
+        strange = _header(buffer, at, length, shape, kinds, found)
+        if not strange:
+            body, kind = at + found[3], found[1]
+            for number in range(10, 23):
+                found[number] = 0
+            found[17] = found[20] = -1
+            if kind == _COMPONENT:
+                strange = _component(buffer, body, length - found[3], shape, roles, found)
+            elif kind not in (_COMMIT, _ABORT, _PREPARE):
+                strange = octet(buffer, min(body, len(buffer) - 1)) == _DMS
+        odd[U(row)] = strange
+        if strange:
+            wrong += 1
+        else:
+            _put_all(out, row * fields[23], fields, found)
     return wrong
