@@ -28,8 +28,6 @@ from replay.leftovers import lasting_folder, user_cache
 SUPPORTED = (17, 21, 25)
 
 _VECTOR = "jdk.incubator.vector"
-#: The octets at the start of a program that tell what it is made for.
-_HEADER = 20
 _WRAPPER = """#!/bin/sh
 # Spark always asks for this optional module; this Java does not carry it.
 for argument do
@@ -74,36 +72,7 @@ def java_home() -> Path:
 
 def inspect_java(java: str) -> tuple[int, Path] | None:
     """(release, home folder) as the JVM itself reports them, so that shims and links do not matter;
-    None when it does not start. To start it takes an eighth of a second: where it is sure what it
-    would report, nobody asks."""
-    return _at_home(Path(java)) or _reported(java)
-
-
-def _at_home(java: Path) -> tuple[int, Path] | None:
-    """What a program reports that is no shim: it is made for the machine that this Python is made
-    for, and lies in a home folder that says of which release it is. None where that is not sure."""
-    try:
-        program = java.resolve(strict=True)
-        home = program.parents[1]
-        with program.open("rb") as its, open(sys.executable, "rb") as ours:
-            made_for, here = _made_for(its.read(_HEADER)), _made_for(ours.read(_HEADER))
-        says = (home / "release").read_text(encoding="utf-8", errors="replace")
-    except (OSError, IndexError, RuntimeError):  # links in a circle
-        return None
-    parts = (home / "lib" / "modules", home / "lib" / "server" / "libjvm.so")
-    release = re.search(r'^JAVA_VERSION="(\d+)', says, re.MULTILINE)
-    if release is None or made_for is None or made_for != here or not os.access(program, os.X_OK):
-        return None
-    return (int(release[1]), home) if all(part.is_file() for part in parts) else None
-
-
-def _made_for(header: bytes) -> tuple[bytes, bytes] | None:
-    """The width, order of octets and processor that a program of Linux is made for (ELF)."""
-    return (header[4:6], header[18:20]) if header.startswith(b"\x7fELF") else None
-
-
-def _reported(java: str) -> tuple[int, Path] | None:
-    """What a program reports once it is started."""
+    None when it does not start."""
     try:
         run = subprocess.run(
             [java, "-XshowSettings:properties", "-version"],

@@ -20,13 +20,7 @@ from pathlib import Path
 from replay.leftovers import remove_unused, user_cache
 
 #: Options of Java 13 and later (JEP 350). What it says of the file would go where reports are.
-#: Java would map the file at an address that nobody can guess: then it changes all addresses in it,
-#: so that it has all of its pages for itself, those that it never looks at too. A Java that knows
-#: no such option starts without it.
-_WHERE_IT_WAS = (
-    "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
-)
-_USE = f"-Xlog:disable -XX:+VerifySharedSpaces {_WHERE_IT_WAS} -XX:SharedArchiveFile={{}}"
+_USE = "-Xlog:disable -XX:+VerifySharedSpaces -XX:SharedArchiveFile={}"
 _MAKE = "-Xlog:disable -XX:ArchiveClassesAtExit={}"
 #: After so many runs with a job the file is made by the next one; for a few it does not pay.
 RUNS = 2

