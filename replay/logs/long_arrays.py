@@ -77,7 +77,7 @@ class LongArrays:
 
     def kept(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """``count`` zeros, of what is put into a file of its own later."""
-        return scratch_arrays.kept(count, np.dtype(dtype), self.folder)
+        return scratch_arrays.kept(count, np.dtype(dtype), self.folder, BUDGET)
 
     def full(self, count: int, value: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """``count`` times ``value``."""

@@ -44,10 +44,12 @@ def zeros(
         return _mapped(file, dtype, count)
 
 
-def kept(count: int, dtype: np.dtype[Any], folder: str | None) -> npt.NDArray[Any]:
+def kept(
+    count: int, dtype: np.dtype[Any], folder: str | None, budget: int = BUDGET
+) -> npt.NDArray[Any]:
     """As :func:`zeros`, of what is to be put into a file of its own: where the array is a whole
     file already, that has a name (:func:`name_of`)."""
-    if folder is None or count * dtype.itemsize <= KEPT:
+    if folder is None or count * dtype.itemsize <= min(KEPT, budget):
         return zeros(count, dtype, folder)
     with _named_file(folder) as file:
         try:
