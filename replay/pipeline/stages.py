@@ -203,9 +203,7 @@ def warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def _together(
-    blocks: Iterable[BucketBlock], buckets: int
-) -> Iterator[tuple[int, Iterator[bytes]]]:
+def _together(blocks: Iterable[BucketBlock], buckets: int) -> Iterator[tuple[int, Iterator[bytes]]]:
     """The blocks of each number. A bucket in two pieces would be ordered in two pieces; what is
     beside the ``buckets`` comes in as many as it likes."""
     seen: set[int] = set()
