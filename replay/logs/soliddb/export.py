@@ -502,9 +502,7 @@ class _Piece:
                 Where(self.path, field=name),
                 "Export it again",
             ) from None
-        if values.null_count:
-            values = pc.fill_null(values, NONE)
-        return np.asarray(values.to_numpy(zero_copy_only=False), np.int64)
+        return np.asarray(_filled(values, NONE).to_numpy(zero_copy_only=False), np.int64)
 
     def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
         """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
@@ -516,9 +514,7 @@ class _Piece:
         if text:
             column = _bare(column.cast(pa.large_string()))
         try:
-            values = column.cast(pa.large_binary())
-            if values.null_count:
-                values = pc.fill_null(values, b"")
+            values = _filled(column.cast(pa.large_binary()), b"")
         except pa.ArrowException:
             raise InputError(
                 "LR2010",
@@ -557,6 +553,12 @@ class _Piece:
 _NIBBLE = np.full(256, 255, np.uint8)
 for _value in range(16):
     _NIBBLE[ord(f"{_value:x}")] = _NIBBLE[ord(f"{_value:X}")] = _value
+
+
+def _filled(column: pa.Array, missing: int | bytes) -> pa.Array:
+    """A column with ``missing`` for its nulls; itself where it has none, of which Arrow makes a
+    copy."""
+    return pc.fill_null(column, missing) if column.null_count else column
 
 
 def _bare(column: pa.Array) -> pa.Array:
