@@ -18,7 +18,7 @@ import pytest
 
 from replay.errors import LogReplayError
 from replay.logs import Inputs, files, long_arrays
-from replay.logs.db2luw import framing, reader, scan
+from replay.logs.db2luw import framing, plain_chains, reader, scan
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.soliddb import export, index
 from replay.logs.soliddb import reader as solid_reader
@@ -310,11 +310,15 @@ def units_side_by_side(count: int) -> bytes:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("worth", [0, 1 << 60], ids=["machine code", "plain"])
 def test_memory_does_not_grow_with_a_db2luw_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: int
 ) -> None:
+    for module in (scan, plain_chains):  # one way for all logs, however many bytes came before
+        monkeypatch.setattr(module, "WORTH", worth)
     monkeypatch.setattr(long_arrays, "WINDOW", 256)
     monkeypatch.setattr(long_arrays, "BUDGET", 4096)
+    monkeypatch.setattr(reader, "_HEAD", 4096)
     monkeypatch.setattr(scan, "_BATCH", 256)
     monkeypatch.setattr(framing, "_TOGETHER", 256)
     monkeypatch.setattr(framing, "WORTH", 0)

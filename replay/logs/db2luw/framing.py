@@ -34,8 +34,8 @@ from replay.logs.db2luw.layouts import (
 )
 from replay.logs.files import mapped, size_of
 
-#: FramedRecords looked at to find out the shape, and bytes of the file that may take.
-_SAMPLE, _HEAD = 200, 4 << 20
+#: Records looked at to find out the shape.
+_SAMPLE = 200
 #: A record with rows that closes counts for so much more; a shape with so high a score that fails
 #: later fails because the file is damaged.
 _CLOSURE, _SURE = 3, 20
