@@ -20,7 +20,7 @@ from replay.errors import LogReplayError
 from replay.logs import Inputs, files, long_arrays
 from replay.logs.db2luw import framing, plain_chains, reader, scan
 from replay.logs.indexed_log import IndexedLog
-from replay.logs.soliddb import export, index
+from replay.logs.soliddb import export_files, index
 from replay.logs.soliddb import reader as solid_reader
 from tests.independent import luw_history, solid_export, solid_history
 from tests.independent.harm import harmed_export, harmed_log
@@ -210,8 +210,8 @@ def test_soliddb(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "headless": [lines[one:]],
         **{f"harm {number}": [harmed_export(history.export, draw)[1]] for number in range(3)},
     }
-    monkeypatch.setattr(export, "_ROWS", draw.randrange(1, 60))
-    monkeypatch.setattr(export, "_SMALL_BLOCK", draw.choice([1 << 9, 1 << 12, 1 << 20]))
+    monkeypatch.setattr(export_files, "_ROWS", draw.randrange(1, 60))
+    monkeypatch.setattr(export_files, "_SMALL_BLOCK", draw.choice([1 << 9, 1 << 12, 1 << 20]))
     for name, parts in exports.items():
         paths = []
         for number, part in enumerate(parts):
@@ -347,9 +347,9 @@ def test_memory_does_not_grow_with_a_soliddb_export(
 ) -> None:
     monkeypatch.setattr(long_arrays, "WINDOW", 256)
     monkeypatch.setattr(long_arrays, "BUDGET", 4096)
-    monkeypatch.setattr(export, "_ROWS", 256)
-    monkeypatch.setattr(export, "_SMALL_BLOCK", 1 << 14)
-    monkeypatch.setattr(export, "_BUFFER", 1 << 13)
+    monkeypatch.setattr(export_files, "_ROWS", 256)
+    monkeypatch.setattr(export_files, "_SMALL_BLOCK", 1 << 14)
+    monkeypatch.setattr(export_files, "_BUFFER", 1 << 13)
     monkeypatch.setattr(files, "_BLOCK", 1 << 13)
     monkeypatch.setattr(index, "_BATCH", 256)
     write_catalog(tmp_path, (OLD,))

@@ -28,8 +28,9 @@ from replay.logs.made_arrays import MadeArray
 from replay.logs.soliddb.addresses import AddressHabit, address_faults, habit_of
 from replay.logs.soliddb.ddl_records import DdlText
 from replay.logs.soliddb.detect import FittingFramings, SolidShape, fitting
-from replay.logs.soliddb.export import ExportReading, SyslogRows, numbers_of
+from replay.logs.soliddb.export import ExportReading, SyslogRows
 from replay.logs.soliddb.export_ranges import ExportLog
+from replay.logs.soliddb.export_values import numbers_of
 from replay.logs.soliddb.index import IndexBuilder
 from replay.logs.soliddb.joined_rows import BLANK, Joined, held_sessions, join
 from replay.logs.soliddb.layouts import Rec
@@ -52,12 +53,13 @@ _MOST_DDL = 1 << 16
 @dataclass
 class ShareTold:
     """What the rows of a share say of the log. ``parts``: (file, rows of it) in order, each row of
-    a file once among all shares; ``ordered``: whether there are SEQ and SESSION; ``kinds`` as
-    :func:`replay.logs.soliddb.export.json_tables`, by file. ``edges``: the first and the last row;
-    ``few`` rows that tell of read sessions, of which those at ``commits`` end transactions; of all
-    commits the ``first_commit`` and the ``last_commit``; whether no transaction is open in the last
-    row (``ends``). ``behind``: the row behind the last commit up to an address; ``images``: the
-    first and the last row with an image of a table. ``odd``: what is, in words."""
+    a file once among all shares; ``ordered``: whether there are SEQ and SESSION; ``kinds`` by file,
+    as :func:`replay.logs.soliddb.export_files.json_tables` takes them. ``edges``: the first and the
+    last row; ``few`` rows that tell of read sessions, of which those at ``commits`` end
+    transactions; of all commits the ``first_commit`` and the ``last_commit``; whether no
+    transaction is open in the last row (``ends``). ``behind``: the row behind the last commit up to
+    an address; ``images``: the first and the last row with an image of a table. ``odd``: what is,
+    in words."""
 
     number: int
     parts: list[tuple[int, int]] = field(default_factory=list)

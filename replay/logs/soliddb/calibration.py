@@ -19,7 +19,8 @@ from replay.changes.catalog import RowFormat
 from replay.errors import InputError, Where
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.detect import SolidShape, listed
-from replay.logs.soliddb.export import find, read_rows
+from replay.logs.soliddb.export import read_rows
+from replay.logs.soliddb.export_files import find
 from replay.logs.soliddb.joined_rows import Joined, join
 from replay.logs.soliddb.layouts import Rec, ValueFraming
 from replay.logs.soliddb.manifest import read_manifest

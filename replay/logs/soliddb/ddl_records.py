@@ -11,7 +11,7 @@ import numpy.typing as npt
 from replay.arrays import Index
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
-from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.layouts import Rec, ValueFraming
 
 #: Of all rows of a log.

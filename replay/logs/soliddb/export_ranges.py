@@ -19,8 +19,8 @@ from replay import storage
 from replay.logs import Split
 from replay.logs.by_tasks import OddError
 from replay.logs.files import mapped, size_of
-from replay.logs.soliddb import export
-from replay.logs.soliddb.export import csv_options, format_of, json_tables, named_tables
+from replay.logs.soliddb import export_files
+from replay.logs.soliddb.export_files import csv_options, format_of, json_tables, named_tables
 from replay.stored_ranges import versioned
 
 #: Bytes of a range of text, and of row groups, unpacked, that are one.
@@ -79,7 +79,7 @@ class ExportLog:
 
     def tables(self, split: Split, few: bool, kinds: dict[str, str]) -> Iterator[pa.Table]:
         """The rows of a range, some at a time (``few``: only the first ones are wanted). ``kinds``
-        as :func:`replay.logs.soliddb.export.json_tables`. Errors as
+        as :func:`replay.logs.soliddb.export_files.json_tables`. Errors as
         :func:`replay.logs.soliddb.export.read_rows`; OddError where lines of CSV do not end with
         their rows."""
         file = self.files[split.file]
@@ -87,7 +87,7 @@ class ExportLog:
         if kind == "parquet":
             found = _groups(file, split, few)
         elif file.packed:
-            found = export.packed_tables(file.path, kinds)
+            found = export_files.packed_tables(file.path, kinds)
         elif kind == "json":
             found = json_tables((bytes(piece) for piece in _pieces(file, split, 0, few)), kinds)
         else:

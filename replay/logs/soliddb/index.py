@@ -32,7 +32,8 @@ from replay.logs.soliddb.addresses import (
 from replay.logs.soliddb.ddl_texts import DdlTexts
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.entries import ENTRY
-from replay.logs.soliddb.export import NONE, UNNAMED
+from replay.logs.soliddb.export import UNNAMED
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest

@@ -12,7 +12,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, UsageError, Where
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.reader import SolidLog
 from replay.logs.text import (

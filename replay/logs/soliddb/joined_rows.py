@@ -18,7 +18,8 @@ from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
 from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.export import NONE, Named, SyslogRows
+from replay.logs.soliddb.export import Named, SyslogRows
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.layouts import Rec
 
 #: RECIDs of rows that hold nothing.

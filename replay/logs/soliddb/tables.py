@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
-from replay.logs.soliddb import export, layouts
+from replay.logs.soliddb import export_files, layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.manifest import Manifest
 from replay.storage import Place, at
@@ -65,7 +65,7 @@ class SolidTable:
 def files_of(folder: str, manifest: Manifest) -> list[str]:
     """The files of a catalog folder that are read."""
     place = _meta(folder)
-    files = [export.find(place, name) for name in _FILES]
+    files = [export_files.find(place, name) for name in _FILES]
     return [
         *([manifest.path] if manifest.path else []),
         *(str(path) for path in files if path is not None),
@@ -146,7 +146,7 @@ def _keys_of_manifest(
 
 
 def _records(place: Place, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
-    path = export.find(place, name)
+    path = export_files.find(place, name)
     if path is None:
         files = f"{name}.parquet, .csv or .jsonl"
         raise InputError(
@@ -155,14 +155,14 @@ def _records(place: Place, name: str, needed: tuple[str, ...]) -> list[dict[str,
             Where(str(place)),
             _HINT,
         )
-    return export.records(path, needed)
+    return export_files.records(path, needed)
 
 
 def _unusable(place: Place, name: str, found: str, expected: str) -> InputError:
     return InputError(
         "LR2031",
         f"found {found}; expected {expected}",
-        Where(str(export.find(place, name) or place)),
+        Where(str(export_files.find(place, name) or place)),
         _HINT,
     )
 
@@ -292,7 +292,8 @@ def _keys(
     """The columns of each table's primary key, in key order. ``with_key``: tables whose key the
     manifest names; ``optional``: it names some."""
     if optional and (
-        export.find(place, "sys_keys") is None or export.find(place, "sys_keyparts") is None
+        export_files.find(place, "sys_keys") is None
+        or export_files.find(place, "sys_keyparts") is None
     ):
         return {}
     primary = {
@@ -373,7 +374,7 @@ def read_constraints(folder: str, exported: Mapping[int, SolidTable]) -> Constra
     for row in _records(place, "sys_columns", _COLUMNS):
         columns.setdefault(_number(row, "REL_ID", place), []).append(row)
     keys = []
-    if export.find(place, "sys_keys") and export.find(place, "sys_keyparts"):
+    if export_files.find(place, "sys_keys") and export_files.find(place, "sys_keyparts"):
         parts = _parts_of(place, "sys_keyparts", _PARTS)
         for row in _records(place, "sys_keys", _KEYS):
             relid = _number(row, "REL_ID", place)
@@ -392,7 +393,7 @@ def read_constraints(folder: str, exported: Mapping[int, SolidTable]) -> Constra
     return Constraints(
         tuple(keys),
         tuple(_foreign_keys(place, names, columns)),
-        complete=all(export.find(place, name) is not None for name in _FOREIGN_TABLES),
+        complete=all(export_files.find(place, name) is not None for name in _FOREIGN_TABLES),
     )
 
 
@@ -427,7 +428,7 @@ def _foreign_keys(
 ) -> Iterator[ForeignKey]:
     """Each constraint has two rows of one name and creating table: the columns that refer, and
     those they refer to."""
-    if any(export.find(place, name) is None for name in _FOREIGN_TABLES):
+    if any(export_files.find(place, name) is None for name in _FOREIGN_TABLES):
         return
     parts = _parts_of(place, "sys_forkeyparts", _FOREIGN_PARTS)
     sides: dict[tuple[str, int], dict[int, Mapping[str, str | None]]] = {}

@@ -11,7 +11,7 @@ from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError
 from replay.logs.long_arrays import windows
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import ORDER, Joined
 from replay.logs.soliddb.layouts import Rec
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from replay.arrays import Hashes, Index, Records
 from replay.logs.long_arrays import LongArrays, windows
-from replay.logs.soliddb.export import NONE
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.transactions import SolidTransactions
 

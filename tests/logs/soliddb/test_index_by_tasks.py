@@ -18,7 +18,15 @@ import pytest
 
 from replay.logs import Inputs, long_arrays
 from replay.logs.by_tasks import OddError
-from replay.logs.soliddb import by_range, by_version, export, export_ranges, gathered, index, reader
+from replay.logs.soliddb import (
+    by_range,
+    by_version,
+    export_files,
+    export_ranges,
+    gathered,
+    index,
+    reader,
+)
 from replay.pipeline import input_digests, local, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import solid_export, solid_history
@@ -54,7 +62,7 @@ def small(draw: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_ranges, "_ROWS", draw.randrange(1, 30))
     monkeypatch.setattr(export_ranges, "_FEW_ROWS", draw.randrange(1, 9))
     monkeypatch.setattr(export_ranges, "_LINE", draw.choice([1, 60, 1 << 16]))
-    monkeypatch.setattr(export, "_SMALL_BLOCK", draw.choice([1 << 9, 1 << 20]))
+    monkeypatch.setattr(export_files, "_SMALL_BLOCK", draw.choice([1 << 9, 1 << 20]))
     monkeypatch.setattr(by_range, "_RESULT", draw.choice([1, 1000]))
     monkeypatch.setattr(by_range, "_LARGE", draw.choice([0, 1 << 40]))
     monkeypatch.setattr(long_arrays, "WINDOW", draw.choice([7, 50, 1 << 17]))

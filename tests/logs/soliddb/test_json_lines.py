@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from replay.errors import InputError
-from replay.logs.soliddb import export
-from replay.logs.soliddb.export import read_rows, whole_lines
+from replay.logs.soliddb import export_files
+from replay.logs.soliddb.export import read_rows
+from replay.logs.soliddb.export_files import whole_lines
+from replay.logs.soliddb.export_values import NONE
 from tests.logs.soliddb.test_structure import OLD, unit
 from tests.support.solidbuilder import LogBuilder, write_rows
 
@@ -64,9 +66,9 @@ def test_columns_that_come_late_or_go(
     sparse = [{key: value for key, value in row.items() if value is not None} for row in rows]
     whole = said(written(tmp_path / "all.jsonl", rows))
     assert whole[1] == 1
-    assert whole[0][7] == [export.NONE] * 8 + [7] * 10
+    assert whole[0][7] == [NONE] * 8 + [7] * 10
     for size in (1, 300, 1000):
-        monkeypatch.setattr(export, "_SMALL_BLOCK", size)
+        monkeypatch.setattr(export_files, "_SMALL_BLOCK", size)
         for some in (rows, sparse):
             assert said(written(tmp_path / f"some.{kind}", some)) == whole, size
     for row in sparse:
@@ -86,7 +88,7 @@ def test_values_of_two_kinds_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     whole = said(path)
     assert "LR2001" in whole
     assert "Column(/RELID) changed from number to string" in whole
-    monkeypatch.setattr(export, "_SMALL_BLOCK", 1)
+    monkeypatch.setattr(export_files, "_SMALL_BLOCK", 1)
     assert said(path).split(" in row ")[0] == whole.split(" in row ")[0]
 
 
