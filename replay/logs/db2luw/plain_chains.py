@@ -43,12 +43,13 @@ _KERNEL = Kernel(
         NUMBER,
         ArrayOf("int64"),
     ),
+    sources=(__name__,),
 )
 #: What the walk carries on: how long the records so far are; how far positions are from places (-1:
 #: not known); LSN and flush sequence of the last record; which positions records have (lso, lsn and
 #: lfs: 1, 2, 4), and their log stream (-1: there was none yet); how many transactions are open, and
 #: how many records named one before them.
-_PLACE, _BASE, _FORM, _NAMED = 0, 1, 4, 7
+PLACE, BASE, LSN, LFS, FORM, STREAM, OPEN, NAMED = range(8)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def plain_chains(records: Records) -> PlainChains | None:
         if go_along(octets, count, fields, outside, ends, ids, begins, _BITS, state) < count:
             return None
     # with fewer, positions are not counted from lengths
-    if not chains.holds_all(int(state[_NAMED]), 0):
+    if not chains.holds_all(int(state[NAMED]), 0):
         return None
-    told = int(state[_FORM]) == 2 or bool(state[_FORM] & 1)
-    return PlainChains(records, int(state[_BASE]), told)
+    told = int(state[FORM]) == 2 or bool(state[FORM] & 1)
+    return PlainChains(records, int(state[BASE]), told)

@@ -16,9 +16,12 @@ from typing import Any
 import numpy as np
 
 from replay.decoding.shared_kernel import Array, U, machine_code, octet, word_of
+from replay.logs.db2luw.plain_chains import BASE, FORM, LFS, LSN, NAMED, OPEN, PLACE, STREAM
 
 #: Spreads ids over the table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+#: Places in ``fields``.
+_LENGTH, _TYPE, _KIND, _FLAGS, _TID, _LSN, _LFS, _LSO, _PREVIOUS, _PART, _SIZE = range(11)
 
 
 @machine_code
@@ -79,35 +82,38 @@ def go_along(
     the last of them."""
     singular, component = octet(ends, 257), octet(ends, 256)
     for row in range(count):
-        here = row * fields[10]
-        if _short(records, here + fields[9]) != 0:
+        here = row * fields[_SIZE]
+        if _short(records, here + fields[_PART]) != 0:
             continue
-        length = _number(records, here + fields[0]) & 0xFFFFFFFF
-        kind, tid = octet(records, here + fields[2]), _number(records, here + fields[4])
-        lsn, lfs = _number(records, here + fields[5]), _number(records, here + fields[6])
-        lso, previous = _number(records, here + fields[7]), _number(records, here + fields[8])
-        place, stream = state[U(0)], (tid >> 48) & 0xFFFF
+        length = _number(records, here + fields[_LENGTH]) & 0xFFFFFFFF
+        kind, tid = octet(records, here + fields[_KIND]), _number(records, here + fields[_TID])
+        lsn, lfs = _number(records, here + fields[_LSN]), _number(records, here + fields[_LFS])
+        lso, previous = (
+            _number(records, here + fields[_LSO]),
+            _number(records, here + fields[_PREVIOUS]),
+        )
+        place, stream = state[U(PLACE)], (tid >> 48) & 0xFFFF
         form = (1 if lso != 0 else 0) | (2 if lsn != 0 else 0) | (4 if lfs != 0 else 0)
-        if state[U(4)] < 0:
-            state[U(4)], state[U(5)] = form, stream
-            state[U(2)], state[U(3)] = -1, -1
-        if form != state[U(4)] or stream != state[U(5)] or length <= 0:
+        if state[U(FORM)] < 0:
+            state[U(FORM)], state[U(STREAM)] = form, stream
+            state[U(LSN)], state[U(LFS)] = -1, -1
+        if form != state[U(FORM)] or stream != state[U(STREAM)] or length <= 0:
             return row
         if lsn < 0 or lfs < 0 or lso < 0 or previous < 0:
             return row
         told = form == 2 or (form & 1) != 0
         if told:
             base = (lso if lso != 0 else lsn) - place
-            if state[U(1)] < 0:
-                state[U(1)] = base
-            if base != state[U(1)] or base <= 0:
+            if state[U(BASE)] < 0:
+                state[U(BASE)] = base
+            if base != state[U(BASE)] or base <= 0:
                 return row
         elif form == 6:
-            if lfs < state[U(3)] or (lfs == state[U(3)] and lsn < state[U(2)]):
+            if lfs < state[U(LFS)] or (lfs == state[U(LFS)] and lsn < state[U(LSN)]):
                 return row
-            state[U(2)], state[U(3)] = lsn, lfs
-        state[U(0)] = place + length
-        if outside[U(octet(records, here + fields[1]))] != 0 or (tid & 0xFFFFFFFFFFFF) == 0:
+            state[U(LSN)], state[U(LFS)] = lsn, lfs
+        state[U(PLACE)] = place + length
+        if outside[U(octet(records, here + fields[_TYPE]))] != 0 or (tid & 0xFFFFFFFFFFFF) == 0:
             # of no transaction: nothing is before it, and no other has its id
             if previous != 0 or (tid & 0xFFFFFFFFFFFF) != 0:
                 return row
@@ -117,19 +123,19 @@ def go_along(
             if ids[U(slot)] == 0:
                 return row
             base = previous - places[U(slot)]
-            if state[U(1)] < 0:
-                state[U(1)] = base
-            if base != state[U(1)] or base <= 0:
+            if state[U(BASE)] < 0:
+                state[U(BASE)] = base
+            if base != state[U(BASE)] or base <= 0:
                 return row
-            state[U(7)] += 1
+            state[U(NAMED)] += 1
         elif ids[U(slot)] == 0:
-            state[U(6)] += 1
-            if 2 * state[U(6)] > len(ids):
+            state[U(OPEN)] += 1
+            if 2 * state[U(OPEN)] > len(ids):
                 return row
             ids[U(slot)] = tid
         places[U(slot)] = place
-        flags = _short(records, here + fields[3])
+        flags = _short(records, here + fields[_FLAGS])
         if ends[U(kind)] != 0 or (kind == component and (flags & singular) != 0):
             _removed(ids, places, slot, bits)
-            state[U(6)] -= 1
+            state[U(OPEN)] -= 1
     return count
