@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from replay.changes.balance import Tally
@@ -32,6 +33,7 @@ from replay.live.route import Route, Workload
 from replay.live.strict import StrictOrder
 from replay.live.transactions import Transactions
 from replay.logs import LogFile
+from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Scripts
 from replay.pipeline.late import REASON_OF_LATE
 from replay.pipeline.plan import Plan
@@ -130,7 +132,7 @@ class ReplayRun:
             self.session,
         )
         strategy = self._strategy(transactions)
-        applier = Applier(transactions, strategy)
+        applier = Applier(transactions, strategy, partial(check_unchanged, self.log))
         total = self.statements.workload.statements
         began = time.perf_counter()
         sequences: dict[str, int] = {}  # to where each was moved

@@ -15,6 +15,7 @@ from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.logs.log_file import LogFile
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
+from replay.logs.unchanged import KnowsFiles, states_of
 
 if TYPE_CHECKING:
     from replay.logs.by_tasks import OpeningTasks
@@ -253,7 +254,13 @@ class Family:
                 f"found {len(files):,} files of a log; expected {MOST_FILES:,} at most",
                 hint="Read them in several runs (--after), or follow them (logreplay follow)",
             )
-        return self.open(inputs)
+        named = [inputs.control, *(pair.control for pair in inputs.pairs), *files]
+        found = states_of(name for name in named if name)
+        log = self.open(inputs)
+        if isinstance(log, KnowsFiles):
+            others = [name for name in log.inputs() if name not in found]
+            log.as_found = found | states_of(others)
+        return log
 
 
 #: The families of this package. Others come through the entry-point group ``logreplay.logs``, whose

@@ -34,6 +34,7 @@ from replay.logs import Split, scratch_arrays
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.long_arrays import windows
+from replay.logs.unchanged import FileState
 from replay.logs.words import said_of
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
@@ -72,6 +73,7 @@ class IndexedLog(ABC):
     indexed_by_tasks: bool = False
     constraints: Constraints = field(default_factory=Constraints)
     dependent_position: Position | None = field(default=None, init=False)
+    as_found: Mapping[str, FileState] = field(default_factory=dict)
 
     def array(self, number: int) -> npt.NDArray[Any]:
         """One of ``arrays``, mapped."""

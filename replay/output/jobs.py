@@ -250,7 +250,7 @@ def _written(
 ) -> tuple[Tally, list[BucketResult]]:
     tally = Tally()
     results: dict[int, BucketResult] = {}
-    for blob in engine.execute(job, log, plan.splits):
+    for blob in engine.results(job, log, plan.splits):
         bucket, value = pickle.loads(blob)
         if isinstance(value, Tally):
             tally.add(value)

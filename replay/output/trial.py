@@ -143,7 +143,7 @@ def look_through(
     written of each bucket, and where the buckets lie. Raises what the engine raises."""
     tally, results, found = Tally(), dict[int, BucketResult](), dict[int, dict[int, _Seen]]()
     numbers = {split: number for number, split in enumerate(plan.splits)}
-    for blob in engine.execute(TrialJob(plan, images), log, plan.splits):
+    for blob in engine.results(TrialJob(plan, images), log, plan.splits):
         place, what, more = pickle.loads(blob)
         if place == -1:
             results[more] = what

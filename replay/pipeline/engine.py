@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from replay.changes.choices import EngineName
 from replay.logs import LogFile, Split
+from replay.logs.unchanged import seen_unchanged
 
 
 class Job(Protocol):
@@ -89,6 +90,12 @@ class Engine:
     reason: str = ""
     exchange: str = ""
     elsewhere: Callable[[], bool] = lambda: False
+
+    def results(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        """What :attr:`execute` gives. Raises what that raises, and InputError LR2001 where a file
+        of the log is another one than when it was opened."""
+        with seen_unchanged(log):
+            yield from self.execute(job, log, splits)
 
 
 #: Bytes of a log that one task reads.

@@ -85,7 +85,7 @@ def log_extent(
             for part in _batches(len(offsets))
         )
     else:
-        parts = map(pickle.loads, engine.execute(ExtentJob(time), log, found.splits))
+        parts = map(pickle.loads, engine.results(ExtentJob(time), log, found.splits))
     return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
 
 

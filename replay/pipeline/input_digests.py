@@ -21,6 +21,7 @@ from replay import storage
 from replay.errors import InputError
 from replay.logs import LogFile
 from replay.logs.files import mapped
+from replay.logs.unchanged import check_unchanged
 
 #: Files of more bytes than this are digested by ranges.
 WHOLE_BYTES = 1 << 30
@@ -127,8 +128,11 @@ class Digests:
         return digests_of_starts(path, [storage.size_of(path)], self._abandoned)[-1]
 
     def wait(self) -> list[dict[str, Any]]:
-        """Name, size and digest of each input; raises what reading them raised."""
-        return self._inputs.result()
+        """Name, size and digest of each input; raises what reading them raised, and InputError
+        LR2001 where one is another one than when the log was opened."""
+        inputs = self._inputs.result()
+        check_unchanged(self.log)
+        return inputs
 
     def abandon(self) -> None:
         """End: nobody will ask."""

@@ -58,7 +58,7 @@ class EngineTasks:
 
     def results(self, job: ScanJob, log: Any, splits: Sequence[Split]) -> Iterator[bytes]:
         """What the engine gives."""
-        return self.started().execute(cast(Job, job), log, splits)
+        return self.started().results(cast(Job, job), log, splits)
 
 
 def tasks_of(engine: Engine | None) -> OpeningTasks | None:

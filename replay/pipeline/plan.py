@@ -41,6 +41,7 @@ from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.logs import LogFile, Split
 from replay.logs.by_tasks import Digested
+from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.commit_sample import CommitSample
 from replay.pipeline.engine import Engine
 from replay.pipeline.input_digests import FileDigest
@@ -290,18 +291,20 @@ def make_plan(
     """Index the data files, sample the commit positions of what is selected, and cut. Tasks of
     ``engine`` index a large log (:mod:`replay.pipeline.range_walk`).
 
-    Raises InputError where a file's framing is damaged, and what tasks raise.
+    Raises InputError where a file's framing is damaged, or a file is another one than when the log
+    was opened, and what tasks raise.
     """
     taken = log.catalog.taken_by(selection.takes_tables)
-    found = index_by_tasks(log, selection, taken, split_bytes, engine)
-    if found is None:
-        splits: list[Split] = []
-        commits = CommitSample(log, selection, taken)
-        for split, offsets, lengths in log.splits(split_bytes):
-            splits.append(split)
-            commits.look(split, offsets, lengths)
-        digests = log.digests if isinstance(log, Digested) else {}
-        found = LogIndex(tuple(splits), commits.words(), commits.stride, digests)
+    with seen_unchanged(log):
+        found = index_by_tasks(log, selection, taken, split_bytes, engine)
+        if found is None:
+            splits: list[Split] = []
+            commits = CommitSample(log, selection, taken)
+            for split, offsets, lengths in log.splits(split_bytes):
+                splits.append(split)
+                commits.look(split, offsets, lengths)
+            digests = log.digests if isinstance(log, Digested) else {}
+            found = LogIndex(tuple(splits), commits.words(), commits.stride, digests)
     sample = found.words
     files = max(1, -(-len(sample) * found.stride // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample

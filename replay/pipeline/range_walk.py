@@ -174,7 +174,7 @@ def index_by_tasks(
     if found is None or engine is None:
         return None
     job = SampleJob(selection, taken, stride_of(found.records))
-    parts = [np.frombuffer(words, np.uint64) for words in engine.execute(job, log, found.splits)]
+    parts = [np.frombuffer(words, np.uint64) for words in engine.results(job, log, found.splits)]
     words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
     return LogIndex(found.splits, words, job.stride, found.digests)
 
@@ -295,7 +295,7 @@ def digests_by_tasks(places: Mapping[str, str], engine: Engine) -> Mapping[str, 
     ranges = [_ranges_of(number, size) for number, size in enumerate(sizes)]
     job, none = DigestJob(tuple(places.values())), cast(LogFile, None)
     splits = [split for each in ranges for split in each]
-    made = map(pickle.loads, engine.execute(cast(Job, job), none, splits))
+    made = map(pickle.loads, engine.results(cast(Job, job), none, splits))
     found = {(file, stop): digest for file, stop, digest in made}
     return {
         name: _file_digest(size, [found[(number, split.stop)] for split in ranges[number]])
@@ -317,7 +317,7 @@ _Walks = dict[tuple[int, int], WalkedRange]
 
 def _walks(engine: Engine, log: RangedLog, job: RangeWalkJob, ranges: Sequence[Split]) -> _Walks:
     """Walks by (file, stop of the range)."""
-    walks = map(pickle.loads, engine.execute(job, cast(LogFile, log), ranges))
+    walks = map(pickle.loads, engine.results(job, cast(LogFile, log), ranges))
     return {(walk.file, walk.stop): walk for walk in walks}
 
 

@@ -36,6 +36,7 @@ from replay.logs.logmaster.headers import OPTIONAL, Headers
 from replay.logs.logmaster.plain_headers import plain_headers
 from replay.logs.logmaster.row_readings import FitCounts, whole_log
 from replay.logs.plain import FoundImages, PlainHeaders
+from replay.logs.unchanged import FileState
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
@@ -78,6 +79,7 @@ class LogmasterLog:
     control_path: str = ""
     row_readings: dict[int, int] | None = field(default_factory=dict)
     rules: HeaderRules = field(default_factory=HeaderRules)
+    as_found: Mapping[str, FileState] = field(default_factory=dict)
     catalog: Catalog = field(init=False)
 
     def __post_init__(self) -> None:

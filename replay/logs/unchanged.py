@@ -1,0 +1,77 @@
+"""Whether the files of an open log are still those that were there when it was opened.
+
+A local file is mapped, by this process and by tasks, each time that something of it is read. One
+that somebody writes, or puts another one in place of, meanwhile would be read as two halves of two
+logs, each of them sound. (Objects in stores are read by their version.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Protocol, runtime_checkable
+
+from replay import storage
+from replay.errors import InputError, Where
+
+#: Bytes of a file, and when it was last written (nanoseconds since 1970); None where it is not
+#: there.
+FileState = tuple[int, int] | None
+
+
+@runtime_checkable
+class KnowsFiles(Protocol):
+    """A log that knows in which state its files were when it was opened. Raises no error."""
+
+    #: Their states, by their paths; of local files alone.
+    as_found: Mapping[str, FileState]
+
+
+def states_of(paths: Iterable[str]) -> dict[str, FileState]:
+    """In which state local files are; URLs are left out. Raises no error."""
+    return {path: _state_of(path) for path in paths if not storage.is_url(path)}
+
+
+def check_unchanged(log: object) -> None:
+    """InputError LR2001 where a file of the log is in another state than when it was opened."""
+    found = log.as_found if isinstance(log, KnowsFiles) else {}
+    for path, before in found.items():
+        now = _state_of(path)
+        if now != before:
+            raise InputError(
+                "LR2001",
+                f"found {_in_words(now)}; expected {_in_words(before)}, as it was when the log was"
+                " opened",
+                Where(path),
+                "Somebody wrote it while it was read. Run again with a copy that nobody writes",
+            )
+
+
+@contextmanager
+def seen_unchanged(log: object) -> Iterator[None]:
+    """:func:`check_unchanged` after something was read, or could not be: of a log that is written
+    meanwhile results are of two, and what is wrong is of none."""
+    try:
+        yield
+    except Exception:
+        check_unchanged(log)
+        raise
+    check_unchanged(log)
+
+
+def _state_of(path: str) -> FileState:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _in_words(state: FileState) -> str:
+    if state is None:
+        return "no such file"
+    size, written = state
+    at = datetime.fromtimestamp(written / 1e9, UTC)
+    return f"{size:,} bytes written at {at:%Y-%m-%d %H:%M:%S.%f} UTC"
