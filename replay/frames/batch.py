@@ -14,9 +14,11 @@ import hashlib
 import json
 import os
 import pickle
+import socket
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -41,6 +43,7 @@ from replay.frames.options import Damage, RowKind, SourceOptions
 from replay.leftovers import WorkFolder
 from replay.live.target_state import baseline_of
 from replay.logs import Inputs, LogFile, Split, envelope_batch
+from replay.logs.unchanged import seen_unchanged
 from replay.output.bundle import consequences_told, raise_for, selection_warnings
 from replay.output.change_batches import forms_of, is_of, merged
 from replay.output.datasets import export_bucket
@@ -183,6 +186,8 @@ class Prepared:
     plan: Plan | None = None
     places: tuple[BucketPlace, ...] = ()
     notes: tuple[tuple[str, str | None, str | None, int | None, str], ...] = ()
+    #: The machine on which the log was opened.
+    host: str = field(default_factory=socket.gethostname)
 
     # -- parts
     # ---------------------------------------------------------------------------------------------
@@ -229,7 +234,12 @@ class Prepared:
 
     def read(self, part: LogPart, condition: Pushed) -> Iterator[pa.RecordBatch]:
         """The rows of a part. InputError for a log that is damaged where that was to end the
-        query, or that is another one now."""
+        query, or that is another one now: elsewhere, where a copy may have another time of writing,
+        as far as counts tell it."""
+        with seen_unchanged(self.log) if self.host == socket.gethostname() else nullcontext():
+            yield from self._read(part, condition)
+
+    def _read(self, part: LogPart, condition: Pushed) -> Iterator[pa.RecordBatch]:
         if part.place is not None:
             yield from self._changes(part.place, condition)
         elif part.split is not None:
