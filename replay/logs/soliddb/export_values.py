@@ -38,6 +38,17 @@ class SomeRows:
             return pa.nulls(self.table.num_rows)
         return self.table[name].combine_chunks()
 
+    def _cast(self, column: pa.Array, name: str, kind: pa.DataType, expected: str) -> pa.Array:
+        try:
+            return column.cast(kind)
+        except pa.ArrowException:
+            raise InputError(
+                "LR2010",
+                f"found {column.type} values; expected {expected}",
+                Where(self.path, field=name),
+                "Export it again",
+            ) from None
+
     def numbers(self, name: str) -> Index:
         """A column of numbers. InputError LR2010."""
         column = self._column(name)
@@ -57,15 +68,7 @@ class SomeRows:
                     "a whole number",
                 )
             column = digits
-        try:
-            values = column.cast(pa.int64())
-        except pa.ArrowException:
-            raise InputError(
-                "LR2010",
-                f"found {column.type} values; expected whole numbers",
-                Where(self.path, field=name),
-                "Export it again",
-            ) from None
+        values = self._cast(column, name, pa.int64(), "whole numbers")
         return np.asarray(_filled(values, NONE).to_numpy(zero_copy_only=False), np.int64)
 
     def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
@@ -77,15 +80,7 @@ class SomeRows:
         text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         if text:
             column = _bare(column.cast(pa.large_string()))
-        try:
-            values = _filled(column.cast(pa.large_binary()), b"")
-        except pa.ArrowException:
-            raise InputError(
-                "LR2010",
-                f"found {column.type} values; expected bytes",
-                Where(self.path, field=name),
-                "Export it again",
-            ) from None
+        values = _filled(self._cast(column, name, pa.large_binary(), "bytes"), b"")
         offsets = np.frombuffer(values.buffers()[1], np.int64)[
             values.offset : values.offset + len(values) + 1
         ]
