@@ -32,13 +32,10 @@ class Strategy(Protocol):
 
 
 class Applier:
-    """Applies all groups of the route of ``transactions`` by a strategy. ``check`` is called
-    between preparing a group and applying it: preparing may read the log."""
+    """Applies all groups of the route of ``transactions`` by a strategy."""
 
-    def __init__(
-        self, transactions: Transactions, strategy: Strategy, check: Callable[[], None]
-    ) -> None:
-        self.transactions, self.strategy, self.check = transactions, strategy, check
+    def __init__(self, transactions: Transactions, strategy: Strategy) -> None:
+        self.transactions, self.strategy = transactions, strategy
 
     def apply(
         self,
@@ -51,7 +48,7 @@ class Applier:
 
         Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when
         somebody else moves the position, ConnectionLost or Transient when trying again did not
-        help, and what ``check`` raises. What was committed before stays, and the position says so.
+        help. What was committed before stays, and the position says so.
         """
         transactions, pace = self.transactions, self.transactions.pace
         committed = transactions.committed
@@ -60,7 +57,6 @@ class Applier:
             try:
                 transactions.begin()
                 for apply_group in self._prepared():
-                    self.check()
                     apply_group()
                     progress(committed.statements)
                 transactions.catch_up()

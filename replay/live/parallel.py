@@ -31,6 +31,7 @@ from replay.live.strict import StrictOrder
 from replay.live.transactions import BATCH_BYTES, BadStatement, shapes_of
 from replay.live.units import UnitColumns
 from replay.logs import LogFile
+from replay.logs.unchanged import seen_unchanged
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
@@ -123,7 +124,8 @@ class Partitioner:
             batch.version[kept],
         )
         write_sets = WriteSets(self.log, self.spaces)
-        touches = np.array(write_sets.touches(batch))
+        with seen_unchanged(self.log):
+            touches = np.array(write_sets.touches(batch))
         if write_sets.unreadable:
             raise Inseparable("keys that cannot be read")
         touches["change"] = of_unit[step[kept]][touches["change"]]

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from replay.changes.balance import Tally
@@ -33,7 +32,6 @@ from replay.live.route import Route, Workload
 from replay.live.strict import StrictOrder
 from replay.live.transactions import Transactions
 from replay.logs import LogFile
-from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Scripts
 from replay.pipeline.late import REASON_OF_LATE
 from replay.pipeline.plan import Plan
@@ -130,9 +128,11 @@ class ReplayRun:
             pace,
             self.request.reached,
             self.session,
+            # in strict order all statements were made before
+            self.log if pace.merged or pace.in_bulk else None,
         )
         strategy = self._strategy(transactions)
-        applier = Applier(transactions, strategy, partial(check_unchanged, self.log))
+        applier = Applier(transactions, strategy)
         total = self.statements.workload.statements
         began = time.perf_counter()
         sequences: dict[str, int] = {}  # to where each was moved

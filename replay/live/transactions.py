@@ -20,6 +20,8 @@ from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
+from replay.logs import LogFile
+from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
     Condition,
@@ -122,7 +124,8 @@ class Transactions:
 
     ``connect`` opens a session that holds the lock, ``session`` is the first one; ``run`` is the
     number of the run; ``reached`` hears of every point where a kill is interesting. ``route`` and
-    ``committed`` say where the run stands.
+    ``committed`` say where the run stands. ``log``: the log that is read while groups are applied
+    (None: none is), which must stay as it was.
     """
 
     def __init__(
@@ -134,7 +137,9 @@ class Transactions:
         pace: Pace,
         reached: Callable[[str], None] = nothing,
         session: Session | None = None,
+        log: LogFile | None = None,
     ) -> None:
+        self.log = log
         self.connect, self.scripts, self.route, self.run = connect, scripts, route, run
         self.pace, self.reached = pace, reached
         self.committed = Committed()
@@ -280,6 +285,7 @@ class Transactions:
             session.rollback()
             return BadStatement(None, failure.condition, failure), 0
         self._move(store, group, rejected)
+        check_unchanged(self.log)
         self.reached("position moved")
         session.commit()
         self.reached("committed")

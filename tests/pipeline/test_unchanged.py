@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 import replay
 from replay.errors import InputError
+from replay.live.parallel import Partitioner
+from replay.live.transactions import Transactions
 from replay.output.jobs import RenderJob
 from tests.support import family_logs, small_target
 from tests.support.family_logs import FamilyLog
@@ -101,31 +104,40 @@ def test_damage_that_is_found_then_is_none(
     assert not (tmp_path / "out").exists()
 
 
-def test_no_transaction_is_committed_after_it(tmp_path: Path) -> None:
-    named = dict(zip(*[iter(small_target.write_log(tmp_path))] * 2, strict=True))
-    control, data = named["--control"], Path(named["--data"])
+def harmed_when(called: Callable[..., Any], harm: Callable[[], None]) -> Callable[..., Any]:
+    """A function that does harm when it is called."""
+
+    def harming(*arguments: Any) -> Any:
+        harm()
+        return called(*arguments)
+
+    return harming
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(
+    ("mode", "sessions"), [("strict", 1), ("strict", 2), ("bulk", 1), ("merged", 1)]
+)
+def test_no_transaction_is_committed_that_was_read_of_it(
+    mode: str, sessions: int, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In strict order one session has all statements before the first transaction."""
+    control, data = small_target.write_log(tmp_path)[1::2]
+    harm = partial(replaced, Path(data))
+    monkeypatch.setattr(Transactions, "_move", harmed_when(Transactions._move, harm))
+    monkeypatch.setattr(Partitioner, "_steps", harmed_when(Partitioner._steps, harm))
     with (
-        small_target.small_target("sqlite", None) as url,
-        replay.open_log(control=control, data=str(data)) as log,
+        small_target.small_target("postgres", postgres) as url,
+        replay.open_log(control=control, data=data) as log,
+        log.select().replay(url, mode=mode, sessions=sessions) as plan,
     ):
-        with log.select().replay(url, commit_every=1) as plan:
-            heard: list[int] = []
-
-            def write(stage: str, done: int, total: int) -> None:
-                heard.append(done)
-                written_again(data)
-
-            with pytest.raises(InputError, match="LR2001"):
-                plan.apply(write)
-        assert heard == [1]
-        assert small_target.state(url) == [("a", "uno"), ("b", "two"), ("c", "three")]
-        written_again(data)  # as it was
-        with (
-            replay.open_log(control=control, data=str(data)) as again,
-            again.select().replay(url) as plan,
-        ):
+        if (mode, sessions) == ("strict", 1):
             plan.apply()
-        assert small_target.state(url) == small_target.AFTER
+            assert small_target.state(url) == small_target.AFTER
+        else:
+            with pytest.raises(InputError, match="LR2001"):
+                plan.apply()
+            assert small_target.state(url) == small_target.BEFORE
 
 
 def test_a_replay_that_was_planned_before_is_not_begun(tmp_path: Path) -> None:
