@@ -168,7 +168,9 @@ def _add_state(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         ),
     )
     group.add_argument(
-        "--to", metavar="URL", help="put the rows into the empty tables of a database"
+        "--to",
+        metavar="URL",
+        help="put the rows into the empty tables of a database; tables that are not there are made",
     )
     group.add_argument(
         "--format",

@@ -20,6 +20,10 @@ from sqlgen.names import target_name
 from sqlgen.schema import Column, SqlType
 
 #: Types of targets that keep a moment and not the zone it was written in.
+_UNCHANGED = (
+    "The log has no change of it: take its file out of the state, or write one of the log's tables"
+    " alone (logreplay state … --at start --initial DIR --format csv --out BEFORE)"
+)
 _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
 
@@ -103,6 +107,7 @@ def compared_tables(
                 "LR4002",
                 "the database lacks a table of the expected state",
                 Where(table=f"{schema}.{name}"),
+                "" if log is None or expected is not None else _UNCHANGED,
             )
         if expected is not None and expected.unknown:
             notes.append(f"table {name}: {expected.unknown}")

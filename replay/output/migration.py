@@ -358,7 +358,7 @@ def _steps(manifest: Mapping[str, Any]) -> list[str]:
             " highest value."
         )
     if manifest["expected_rows"]:
-        steps.append(f"`{VERIFY}`: prints nothing when each table has the expected number of rows.")
+        steps.append(f"`{VERIFY}`: gives no row when each table has the expected number of rows.")
     return steps
 
 

@@ -9,45 +9,53 @@ from pathlib import Path
 
 from replay.errors import TargetError
 from replay.leftovers import WorkFolder
-from replay.output.bundle import write_file
 from replay.output.state_files import TableRows, write_state
-from replay.targets import target_of
-from sqlgen.constraints import Constraints
-from sqlgen.dialects import profile_named
+from replay.targets import Target, target_of
+from sqlgen.ddl import create_table
+from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import check_collisions, target_name
 from sqlgen.schema import Table
-from sqlgen.schema_script import schema_script
 
 
 def load_rows(url: str, tables: Sequence[TableRows]) -> int:
-    """Put the rows of a state into the tables of a database; those that are not there are made. The
-    number of rows. SqlgenError (LR3005) for tables that become one there, TargetError (LR4002) for
-    a table that has rows already, and what the database refuses."""
+    """Put the rows of a state into the tables of a database; those that are not there are made, and
+    so is a database that is a file. The number of rows. SqlgenError (LR3005) for tables that become
+    one there, TargetError (LR4002) for a table that has rows already, and what the database
+    refuses."""
     target = target_of(url)
     profile = profile_named(target.dialect)
     check_collisions([table_of(table) for table in tables], profile, "lower")
-    missing: list[Table] = []
+    made = target.make(url)
+    try:
+        return _load(target, url, tables, profile)
+    except BaseException:
+        if made is not None:
+            made.unlink(missing_ok=True)
+        raise
+
+
+def _load(target: Target, url: str, tables: Sequence[TableRows], profile: Profile) -> int:
+    missing: list[tuple[str, str]] = []
     with closing(target.connect(url)) as session:
         for table in tables:
             schema, name = (target_name(part, profile, "lower") for part in names_of(table))
             if session.facts(schema, name) is None:
-                missing.append(table_of(table))
+                missing.append((schema, create_table(table_of(table), profile)))
             elif session.count(schema, name):
                 raise TargetError(
                     "LR4002",
                     f"found rows in {schema}.{name} of {target.public_url(url)}; expected an empty"
                     " table, or none",
                 )
+        for schema in dict.fromkeys(schema for schema, _ in missing):
+            session.make_schema(schema)
+        for _, statement in missing:
+            session.execute(statement.replace("%", "%%"))
+    rows = 0
+    by_owner: dict[str, list[TableRows]] = {}
+    for table in tables:
+        by_owner.setdefault(target_name(names_of(table)[0], profile, "lower"), []).append(table)
     with WorkFolder() as scratch:
-        if missing:
-            script = Path(scratch) / "tables.sql"
-            text = schema_script(missing, Constraints(), profile, "lower").text
-            write_file(script, text)
-            target.run_scripts(url, [script])
-        rows = 0
-        by_owner: dict[str, list[TableRows]] = {}
-        for table in tables:
-            by_owner.setdefault(target_name(names_of(table)[0], profile, "lower"), []).append(table)
         for number, (schema, mine) in enumerate(by_owner.items()):
             folder = Path(scratch) / str(number)
             write_state(mine, folder, "csv", {})

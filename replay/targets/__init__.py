@@ -335,6 +335,10 @@ class Target(Protocol):
     def public_url(self, url: str) -> str:
         """The URL without passwords, for messages."""
 
+    def make(self, url: str) -> Path | None:
+        """Make the database that ``url`` names, where databases are files, there is none of that
+        name and its folder is there; the file, or None where nothing was made."""
+
     def scratch(self, url: str | None) -> AbstractContextManager[str]:
         """The URL of an empty database of the same kind, gone afterwards; ``url`` is a server to
         make it on. Raises UsageError (LR1001) where one is needed and not given, or the other way

@@ -24,7 +24,14 @@ from replay.targets import (
     Transient,
 )
 from replay.targets.duckdb_facts import TableColumn, columns_of, table_facts
-from replay.targets.states import file_of, no_roles, no_server, state_tables, statements_of
+from replay.targets.states import (
+    file_of,
+    new_file_of,
+    no_roles,
+    no_server,
+    state_tables,
+    statements_of,
+)
 from replay.targets.urls import public_url
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ __all__ = [
     "dialect",
     "keys",
     "load_state",
+    "make",
     "public_url",
     "run_scripts",
     "scratch",
@@ -57,6 +65,22 @@ def connect(url: str) -> Session:
     """A session; TargetError (LR4003) when there is no such file, or another process has it
     open."""
     return DuckdbSession(url)
+
+
+def make(url: str) -> Path | None:
+    """Make a database file where there is none; the file, or None. TargetError (LR4003) where it
+    cannot be made."""
+    path = new_file_of(url)
+    if path is None:
+        return None
+    optional_library(*_DRIVER)
+    import duckdb
+
+    try:
+        duckdb.connect(str(path)).close()
+    except duckdb.Error as error:
+        raise TargetError("LR4003", f"cannot make {public_url(url)}: {error}") from error
+    return path
 
 
 @contextmanager

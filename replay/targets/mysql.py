@@ -69,6 +69,10 @@ class Server:
         """The URL without its password."""
         return public_url(url)
 
+    def make(self, url: str) -> Path | None:
+        """Makes nothing: a server is no file."""
+        return None
+
     @contextmanager
     def scratch(self, url: str | None) -> Iterator[str]:
         """The server that ``url`` names, emptied afterwards: tables keep the names of their

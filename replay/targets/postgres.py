@@ -52,6 +52,10 @@ SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname,
     replace(pg_get_constraintdef(f.oid), ' NOT VALID', ''))
 FROM t JOIN pg_constraint f ON f.conrelid = t.oid JOIN t AS p ON p.oid = f.confrelid
 WHERE f.contype = 'f' AND f.conparentid = 0 ORDER BY 1"""
+#: Tables with triggers that fire for a row that comes in; foreign keys are triggers, too.
+_ACTING = """SELECT DISTINCT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = ANY(%s)
+AND t.tgtype & 4 <> 0 AND t.tgenabled IN ('O', 'A') ORDER BY 1"""
 #: psql's exit code when the connection failed or was lost.
 _NO_CONNECTION = 2
 
@@ -101,17 +105,31 @@ def keys(url: str, tables: Sequence[str]) -> str:
 
 def load_state(url: str, schema: str, folder: Path) -> int:
     """Copy every table of a state into the existing, empty tables of ``schema``, foreign keys
-    unchecked; the number of rows.
+    unchecked and no triggers fired; the number of rows.
 
-    Needs a superuser: the database is a scratch one. Raises InputError (LR2001) for an unusable
-    folder, TargetError for the database.
+    A user who may not say so gets tables without either loaded. Raises InputError (LR2001) for an
+    unusable folder, TargetError for the database.
     """
     rows = 0
     with _connection(url) as connection:
+        import psycopg
         from psycopg import sql
 
-        connection.execute("SET LOCAL session_replication_role = replica")
-        for table, path in state_tables(folder).items():
+        from replay.targets.postgres_session import REPLICA
+
+        tables = state_tables(folder)
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL session_replication_role = replica")
+        except psycopg.errors.InsufficientPrivilege as error:
+            for (acts,) in connection.execute(_ACTING, (schema, list(tables))):
+                raise TargetError(
+                    "LR4001",
+                    f"SQLSTATE {error.sqlstate}: {error}; the table {schema}.{acts} has triggers or"
+                    " foreign keys, which are not to act here",
+                    hint=f"{REPLICA}. Or load before they are made",
+                ) from error
+        for table, path in tables.items():
             rows += _copy(connection, sql.Identifier(schema, table), path)
     return rows
 
@@ -210,7 +228,7 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     from replay.targets.postgres_session import is_gone
 
     try:
-        connection = psycopg.connect(url, connect_timeout=30)
+        connection = psycopg.connect(url, connect_timeout=30, client_encoding="utf8")
         connection.execute("SET LOCAL search_path = pg_catalog, pg_temp")
     except psycopg.Error as error:
         raise TargetError(
@@ -270,6 +288,11 @@ def scratch(url: str | None = None) -> Iterator[str]:
             session.execute(f"DROP DATABASE {name} WITH (FORCE)")
     finally:
         session.close()
+
+
+def make(url: str) -> Path | None:
+    """Makes nothing: a server is no file."""
+    return None
 
 
 def connect(url: str) -> Session:

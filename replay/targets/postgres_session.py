@@ -55,7 +55,8 @@ _SERVER = ("53", "57", "58", "F0", "XX", "25006")
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05"})
 _NOT_PREPARED, _PREPARED_ALREADY = "26000", "42P05"
-_REPLICA = (
+#: Who may keep triggers and foreign keys from acting.
+REPLICA = (
     "Only a superuser, or who was granted SET ON PARAMETER session_replication_role, may do that"
 )
 
@@ -162,7 +163,7 @@ class PostgresSession:
         except ConnectionLost:
             raise
         except TargetError as error:
-            raise TargetError("LR4001", error.message, error.where, _REPLICA) from error
+            raise TargetError("LR4001", error.message, error.where, REPLICA) from error
 
     def begin(self) -> None:
         self._parted = False
@@ -321,7 +322,9 @@ class PostgresSession:
         self._plain("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def make_schema(self, schema: str) -> None:
-        self.execute(f"CREATE SCHEMA IF NOT EXISTS {_name(schema)}")
+        # IF NOT EXISTS would ask for the right to create one
+        if not self.query("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)):
+            self.execute(f"CREATE SCHEMA {_name(schema)}")
 
     def definition(self, schema: str, table: str) -> list[str]:
         columns = self.query(_DEFINITIONS, (schema, table))

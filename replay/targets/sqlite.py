@@ -36,6 +36,7 @@ from replay.targets import (
 from replay.targets.sqlite_facts import columns_of, foreign_keys, table_facts
 from replay.targets.states import (
     file_of,
+    new_file_of,
     no_roles,
     no_server,
     path_of,
@@ -54,6 +55,7 @@ __all__ = [
     "dialect",
     "keys",
     "load_state",
+    "make",
     "public_url",
     "run_scripts",
     "scratch",
@@ -89,6 +91,18 @@ _SERVER = (
 def connect(url: str) -> Session:
     """A session; TargetError (LR4003) when there is no such file."""
     return SqliteSession(url)
+
+
+def make(url: str) -> Path | None:
+    """Make a database file where there is none; the file, or None. TargetError (LR4003) where it
+    cannot be made."""
+    path = new_file_of(url)
+    if path is not None:
+        try:
+            path.touch(exist_ok=False)
+        except OSError as error:
+            raise TargetError("LR4003", f"cannot make {public_url(url)}: {error}") from error
+    return path
 
 
 @contextmanager

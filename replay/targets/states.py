@@ -159,6 +159,14 @@ def path_of(url: str) -> Path:
     return Path(unquote(urlsplit(url).path.removeprefix("/")))
 
 
+def new_file_of(url: str) -> Path | None:
+    """The file that a URL names, if it could be made: there is nothing of that name, and the folder
+    is there."""
+    path = path_of(url)
+    free = not urlsplit(url).netloc and path.name and not path.exists() and path.parent.is_dir()
+    return path if free else None
+
+
 def file_of(url: str) -> Path:
     """The file that a URL names. TargetError (LR4003) when there is none: a target is never made by
     a slip of the pen."""

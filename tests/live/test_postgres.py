@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -114,6 +115,45 @@ def test_loading_a_state_twice_is_refused_by_the_database(database: str, state: 
         postgres.load_state(database, "s", state)
 
     assert raised.value.code == "LR4001"
+
+
+def test_a_state_is_read_as_what_it_is_whatever_the_database_has(
+    database: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("id,v\n7,Ü\n", encoding="utf-8")
+    with psycopg.connect(database) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET client_encoding = 'LATIN1'")
+    assert postgres.load_state(database, "s", tmp_path) == 1
+    with psycopg.connect(database, client_encoding="utf8") as connection:
+        assert connection.execute("SELECT v FROM s.t WHERE id = 7").fetchall() == [("Ü",)]
+
+
+def test_who_may_not_set_the_role_loads_what_does_not_act(database: str, tmp_path: Path) -> None:
+    (tmp_path / "bag.csv").write_text("v\nseen\n")
+    with psycopg.connect(database) as connection:
+        connection.execute("DROP ROLE IF EXISTS loads; CREATE ROLE loads LOGIN PASSWORD 'loads'")
+        connection.execute("ALTER TABLE s.bag OWNER TO loads; GRANT USAGE ON SCHEMA s TO loads")
+    user = urlunsplit(urlsplit(database)._replace(netloc=_as(database, "loads:loads")))
+    try:
+        assert postgres.load_state(user, "s", tmp_path) == 1
+        with psycopg.connect(database) as connection:
+            connection.execute(
+                "CREATE FUNCTION s.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+            )
+            connection.execute(
+                "CREATE TRIGGER b BEFORE INSERT ON s.bag FOR EACH ROW EXECUTE FUNCTION s.f()"
+            )
+        with pytest.raises(TargetError, match=r"s\.bag has triggers .*not to act") as raised:
+            postgres.load_state(user, "s", tmp_path)
+        assert raised.value.code == "LR4001"
+    finally:
+        with psycopg.connect(database) as connection:
+            connection.execute("DROP OWNED BY loads CASCADE; DROP ROLE loads")
+
+
+def _as(url: str, user: str) -> str:
+    return f"{user}@{urlsplit(url).netloc.rpartition('@')[2]}"
 
 
 @pytest.mark.parametrize("exists", [True, False])

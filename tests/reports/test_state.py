@@ -190,6 +190,43 @@ def test_databases(
         assert "expected an empty table" in capsys.readouterr().err
 
 
+def test_a_file_that_is_not_there_is_made(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = [
+        "--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat"),
+        "--engine", "local",
+    ]  # fmt: skip
+    words = ["state", *log, "--table", "CUSTOMER", "--at", "end", "--to"]
+    for url in (f"duckdb:///{tmp_path}/noon.duckdb", f"sqlite:///{tmp_path}/sakila.db"):
+        assert main([*words, url]) == 4, "rows that the log knows"
+        assert f"rows are in {url.partition(':')[0]}:" in capsys.readouterr().out
+        assert main([*words, url]) == 8
+        assert "expected an empty table" in capsys.readouterr().err
+        assert main(["state", *log, "--table", "RENTAL", "--at", "end", "--to", url]) == 4
+    assert main([*words, f"sqlite:///{tmp_path}/noon.db"]) == 8
+    assert "?schema=sakila" in capsys.readouterr().err
+    assert not (tmp_path / "noon.db").exists(), "nothing of a run that failed"
+    assert main([*words, f"duckdb:///{tmp_path}/none/noon.duckdb"]) == 8
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_a_file_of_a_table_that_the_log_lacks_is_named_with_the_way_out(
+    sakila: Path, sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    for name in ("customer.csv.gz", "staff.csv"):
+        (tmp_path / "state").mkdir(exist_ok=True)
+        shutil.copy(sakila / "initial" / name, tmp_path / "state")
+    to = ["--to", f"sqlite:///{tmp_path}/sakila.db", "--engine", "local"]
+    assert main(["state", *log, "--table", "CUSTOMER", "--at", "end", *to]) == 4
+    assert main(["verify", *log, *to, "--expected", str(tmp_path / "state")]) == 8
+    said = capsys.readouterr().err
+    assert "sakila.staff" in said
+    assert "The log has no change of it" in said
+    assert "state … --at start" in said
+
+
 def test_a_replayed_database_knows_where_it_stands(
     sakila: Path, sakila_small: Path, tmp_path: Path
 ) -> None:
