@@ -419,7 +419,10 @@ def _unsuited(
     problems: list[str] = []
     absent = _absent(plan, table, facts)
     if absent and not altered:
-        problems.append(f"{name}: the target's table has no column {', '.join(absent)}")
+        problems.append(
+            f"{name}: the target's table has no column {', '.join(absent)}. Add it, or leave it out"
+            " (--exclude-columns)"
+        )
     # Which of its forms an altered table has now is told by its columns. What identifies rows of
     # the others, what is done to the table brings about.
     forms = [table]

@@ -44,8 +44,9 @@ _FIRST_LOG_HINT = (
 )
 _LATER_ROWS_HINT = (
     f"{_FIRST_LOG}; it may have later ones. Load the earlier ones, or begin with a fresh target and"
-    " say with --at-position where its rows are from. Else find out who made the row, or say what"
-    " to do with --on; then run replay again, it goes on here"
+    " say with --at-position where its rows are from. Else find out who made the row, or"
+    " whether the source has this key, or say what to do with --on; then run replay again, it goes"
+    " on here"
 )
 _REFUSED_HINT = (
     "Nothing of this unit was applied. What the target refuses may be a rule that the source does"
@@ -177,7 +178,8 @@ class StrictOrder:
             hint = _FIRST_LOG_HINTS.get(bad.condition, hint)
         if bad.step is None:
             assert bad.failure is not None
-            reason = f"the check at the end of the unit failed: {bad.failure}"
+            said = str(bad.failure).rstrip(".")  # a sentence of the server's
+            reason = f"the check at the end of the unit failed: {said}"
             where = Where(unit=str(unit.key.unit))
             return TargetError("LR4006", f"{commit}: {bad.condition}: {reason}", where, hint)
         diagnosis = self.diagnoser.diagnose(self.transactions.scripts[unit.script], bad.step)

@@ -314,7 +314,7 @@ def test_a_target_that_lacks_something(
     rows(database, invalid.format("customer_pkey"))
     assert replay() == 8
     said = capsys.readouterr().out
-    assert "refused: SAKILA.FILM: the target's table has no column RATING" in said
+    assert "refused: SAKILA.FILM: the target's table has no column RATING. Add it" in said
     assert "refused: SAKILA.RENTAL: no unique key of the target lies within rental_id" in said
     assert "refused: SAKILA.CUSTOMER: no unique key of the target lies within customer_id" in said
     assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said

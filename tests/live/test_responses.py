@@ -298,7 +298,9 @@ def test_a_missing_parent(
     rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
     rows(fresh_database, key + " DEFERRABLE")
     assert main(go) == 8
-    assert "the check at the end of the unit failed: SQLSTATE 23503" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the check at the end of the unit failed: SQLSTATE 23503" in said
+    assert ".." not in said
     assert position(fresh_database) == at
     rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
     rows(fresh_database, key)

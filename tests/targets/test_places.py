@@ -16,10 +16,10 @@ from tests.support.small_target import replay, run, session_of, small_target, wr
 
 #: Kind -> what is said of the table in another place, and of one in another case.
 NEAR = {
-    "sqlite": "the target has no such table (testown.t); there is other.t",
-    "duckdb": "the target has no such table (testown.t); there is other.t",
+    "sqlite": "the target has no such table (testown.t); there is other.t. Make it",
+    "duckdb": "the target has no such table (testown.t); there is other.t. Make it",
     "mariadb": "no such table (testown.t), or this user has no right on it and is not shown it;"
-    " there is other.t",
+    " there is other.t. Make it",
 }
 
 
