@@ -16,6 +16,10 @@ from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import check_collisions, target_name
 from sqlgen.schema import Table
 
+#: A database that is a file, and what is kept beside it while it is written to: left behind, that
+#: would be taken for the next one's of this name.
+_BESIDE = ("", "-journal", "-wal", "-shm", ".wal")
+
 
 def load_rows(url: str, tables: Sequence[TableRows]) -> int:
     """Put the rows of a state into the tables of a database; those that are not there are made, and
@@ -29,8 +33,8 @@ def load_rows(url: str, tables: Sequence[TableRows]) -> int:
     try:
         return _load(target, url, tables, profile)
     except BaseException:
-        if made is not None:
-            made.unlink(missing_ok=True)
+        for end in _BESIDE if made is not None else ():
+            Path(f"{made}{end}").unlink(missing_ok=True)
         raise
 
 

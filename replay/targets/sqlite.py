@@ -495,11 +495,17 @@ class SqliteSession:
             for name, column in zip(rows.column_names, rows.columns, strict=True)
         ]
         marks = ", ".join("?" * rows.num_columns)
-        self.connection.executemany(
-            f"INSERT INTO {into} ({_list(rows.column_names)}) VALUES ({marks})",
-            zip(*values, strict=True),
-        )
+        statement = f"INSERT INTO {into} ({_list(rows.column_names)}) VALUES ({marks})"
+        self._do_many(statement, zip(*values, strict=True), f"{schema}.{table}")
         return int(rows.num_rows)
+
+    def _do_many(self, statement: str, rows: Iterable[Sequence[Any]], table: str) -> None:
+        import sqlite3
+
+        try:
+            self.connection.executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise TargetError("LR4001", f"{_code(error)}: {error}", Where(table=table)) from error
 
     def difference(self, schema: str, table: str, path: Path) -> Difference | None:
         """How a table differs from a state's file; None when it does not."""

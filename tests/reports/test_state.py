@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 
 import replay
 from replay.cli.main import main
-from replay.errors import InputError, Refusal, UsageError
+from replay.errors import InputError, Refusal, TargetError, UsageError
 from replay.output.initial_load import StateFiles, state_rows
 from replay.output.state_files import state_csv
 from replay.reports.images import shown_value
@@ -23,7 +25,7 @@ from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, rows_at
 from replay.reports.state_load import load_rows
 from replay.targets import target_named
-from replay.targets.states import state_tables
+from replay.targets.states import path_of, state_tables
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
@@ -209,6 +211,37 @@ def test_a_file_that_is_not_there_is_made(
     assert not (tmp_path / "noon.db").exists(), "nothing of a run that failed"
     assert main([*words, f"duckdb:///{tmp_path}/none/noon.duckdb"]) == 8
     assert "no such file" in capsys.readouterr().err
+
+
+def test_what_a_file_refuses_is_told_and_nothing_of_it_stays(
+    sakila_small: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    url = f"sqlite:///{tmp_path}/sakila.db"
+    words = ["state", *log, "--engine", "local", "--table", "CUSTOMER", "--at", "end", "--to", url]
+    assert main(words) == 4
+    with closing(sqlite3.connect(tmp_path / "sakila.db")) as connection:
+        (definition,) = connection.execute("SELECT sql FROM sqlite_master").fetchone()
+        connection.execute("DROP TABLE customer")
+        connection.execute(f"{definition.rpartition(')')[0]}, CHECK (customer_id < 0))")
+    assert main(words) == 8
+    said = capsys.readouterr().err
+    assert "LR4001" in said
+    assert "table sakila.customer" in said
+    assert "CHECK constraint failed" in said
+
+    def full(url: str, schema: str, folder: Path) -> int:
+        for end in ("-journal", "-wal"):
+            Path(f"{path_of(url)}{end}").write_text("left")
+        raise TargetError("LR4001", "SQLITE_FULL: database or disk is full")
+
+    monkeypatch.setattr(target_named("sqlite"), "load_state", full)
+    (tmp_path / "sakila.db").unlink()
+    assert main(words) == 8
+    assert list(tmp_path.iterdir()) == [], "a journal would be taken for the next file's"
 
 
 def test_a_file_of_a_table_that_the_log_lacks_is_named_with_the_way_out(
