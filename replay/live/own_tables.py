@@ -4,7 +4,8 @@ there is ours."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from replay.errors import Refusal, TargetError
 from replay.targets import ConnectionLost, OwnTable, Session, Transient
@@ -77,6 +78,8 @@ TABLES: Mapping[str, OwnTable] = {
     ),
 }
 
+_PREPARE = "Have somebody who has the right run logreplay prepare --to URL --role USER"
+
 
 def statements(session: Session, missing: bool = True) -> list[str]:
     """The statements (without ``;``) that make the place for our tables and our tables: those that
@@ -107,8 +110,27 @@ def make(session: Session, grants: Sequence[str] = ()) -> None:
             error.code,
             f"the tables for the position cannot be made: {error.message}",
             error.where,
-            "Have somebody who has the right run logreplay prepare --to URL --role USER; logreplay"
-            " prepare --print shows the statements",
+            f"{_PREPARE}; logreplay prepare --print shows the statements",
+        ) from error
+
+
+@contextmanager
+def rights_told() -> Iterator[None]:
+    """What a user may not do with our tables comes with the way out."""
+    try:
+        yield
+    except (ConnectionLost, Transient):
+        raise
+    except TargetError as error:
+        if "denied" not in error.message:
+            raise
+        said = error.message.partition("\n")[0]
+        raise TargetError(
+            error.code,
+            f"the tables for the position cannot be used by this user: {said}",
+            error.where,
+            f"{_PREPARE}. To look only, USAGE on the schema logreplay and SELECT on its tables are"
+            " enough",
         ) from error
 
 

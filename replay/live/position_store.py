@@ -136,6 +136,8 @@ class Store:
             return False
         if there != self._looked_at:
             own_tables.refuse_strange(self.session, writes=False)
+            with own_tables.rights_told():
+                self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
             self._looked_at = there
         return True
 
@@ -167,7 +169,8 @@ class Store:
     def hold(self) -> None:
         """Take the position row's lock inside a transaction: whoever changed it and may still
         commit, such as a session of a killed run, is waited for."""
-        self.session.execute(f"UPDATE {self.name['position']} SET run = run WHERE id = 1")
+        with own_tables.rights_told():
+            self.session.execute(f"UPDATE {self.name['position']} SET run = run WHERE id = 1")
 
     def settle(self) -> None:
         """Wait until nobody who changed the position can still commit that."""

@@ -113,6 +113,26 @@ def test_prepared_beforehand_no_right_to_create_is_needed(
     assert rows_of(target) == AFTER
 
 
+def test_rights_on_the_position_that_lack_are_told_with_the_way_out(
+    target: str, role: str, log: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where another user replayed before."""
+    rows(target, GRANTS.format(role=name_of(role)))
+    assert main(["prepare", "--to", target]) == 0
+    for words in (["status"], ["mark", "X"], ["replay", *log, "--apply"]):
+        assert main([*words, "--to", role]) == 8
+        said = capsys.readouterr().err
+        assert "cannot be used by this user: SQLSTATE 42501: permission denied for schema" in said
+        assert "prepare --to URL --role USER" in said
+        assert "LINE 1" not in said
+    user = name_of(role)
+    rows(target, f"GRANT USAGE ON SCHEMA logreplay TO {user}")
+    rows(target, f"GRANT SELECT ON ALL TABLES IN SCHEMA logreplay TO {user}")
+    assert main(["status", "--to", role]) == 0
+    assert main(["replay", *log, "--apply", "--to", role]) == 8
+    assert "permission denied for table position" in capsys.readouterr().err
+
+
 def test_what_role_and_database_have_set_does_not_matter(
     target: str, role: str, log: list[str]
 ) -> None:
