@@ -135,14 +135,15 @@ def _status(arguments: argparse.Namespace) -> int:
         with WorkFolder() as scratch:
             state = status.with_times(state, open_log(arguments, scratch).log)
     text = json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state)
+    code = EXIT_WARNING if state.get("hidden") else EXIT_OK
     if is_printed(arguments.rejects):
         sys.stdout.write(status.rejects_text(state))
         print(text, file=sys.stderr)
-        return EXIT_OK
+        return code
     if arguments.rejects is not None:
         write_file(arguments.rejects, status.rejects_text(state))
     print(text)
-    return EXIT_OK
+    return code
 
 
 def _told(sentence: str) -> int:

@@ -114,6 +114,18 @@ def make(session: Session, grants: Sequence[str] = ()) -> None:
         ) from error
 
 
+#: What is said of a target whose position this user may not see.
+HIDDEN = (
+    "this user is not shown logreplay's own tables, so whether a replay moved this target, and how"
+    " far, is not known (GRANT SELECT ON logreplay.* shows it)"
+)
+
+
+def is_denied(error: TargetError) -> bool:
+    """Whether a statement failed for want of a right."""
+    return "denied" in error.message
+
+
 @contextmanager
 def rights_told() -> Iterator[None]:
     """What a user may not do with our tables comes with the way out."""
@@ -122,7 +134,7 @@ def rights_told() -> Iterator[None]:
     except (ConnectionLost, Transient):
         raise
     except TargetError as error:
-        if "denied" not in error.message:
+        if not is_denied(error):
             raise
         said = error.message.partition("\n")[0]
         raise TargetError(

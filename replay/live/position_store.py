@@ -22,7 +22,7 @@ from replay.errors import LogReplayError, Refusal, TargetError, Where, cut_to
 from replay.live import own_tables
 from replay.pipeline.late import read_before
 from replay.pipeline.taken import KEPT, Pool, TakenUnits
-from replay.targets import Session, undone_where_it_fails
+from replay.targets import ConnectionLost, Session, Transient, undone_where_it_fails
 
 #: What was accepted stands beside the options and is none of them: it may differ from run to run.
 _ACCEPTED = "accepted"
@@ -140,6 +140,18 @@ class Store:
                 self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
             self._looked_at = there
         return True
+
+    def is_hidden(self) -> bool:
+        """Whether our tables may be there all the same, and this user is not shown them."""
+        if self.session.shows_all or self.session.own_tables():
+            return False
+        try:
+            self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
+        except (ConnectionLost, Transient):
+            raise
+        except TargetError as error:
+            return own_tables.is_denied(error)
+        return False
 
     def position(self) -> TargetPosition | None:
         """The position, None where nothing was replayed yet."""

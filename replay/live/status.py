@@ -14,6 +14,7 @@ from replay import storage
 from replay.changes.position import Position
 from replay.errors import InputError, UsageError, Where
 from replay.live import own_tables
+from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store
 from replay.logs import LogFile
 from replay.logs.words import said_of
@@ -39,6 +40,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
             "marks": {n: c.hexadecimal for n, c in store.marks().items()},
         }
         if row is None:
+            report |= {"hidden": True} if store.is_hidden() else {}
             return {**report, "runs": [], "set_aside": [], "ahead": 0, "rejects": []}
         report["position"] = {
             "source": row.source,
@@ -186,7 +188,8 @@ def text(report: Mapping[str, Any]) -> str:
     lines = [f"Target {report['target']}"]
     position = report["position"]
     if position is None:
-        return "\n".join([*lines, "Nothing was replayed into it.", *_marks(report)])
+        said = f"warning: {HIDDEN}" if report.get("hidden") else "Nothing was replayed into it."
+        return "\n".join([*lines, said, *_marks(report)])
     lines += [
         (
             f"Replayed from {position['source']} up to"

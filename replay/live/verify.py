@@ -31,6 +31,7 @@ from replay.live.compared_tables import (
 )
 from replay.live.differences import RowDifferences, TableVerdict, differences_of
 from replay.live.expected import LogChanges, initial_rows
+from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import identity_of
 from replay.live.replay import plan_replay
@@ -118,6 +119,7 @@ def state(
         session.snapshot()
         store = Store(session)
         row = store.position()
+        hidden = work is not None and row is None and store.is_hidden()
         if row is not None and work is not None and (ahead := store.ahead()):
             message = (
                 f"{len(ahead):,} units are in the target ahead of its position"
@@ -147,6 +149,8 @@ def state(
             f"warning: {aside:,} unit(s) of recovery are set aside, so they are neither in the"
             " target nor in what was expected; logreplay status names them"
         )
+    if hidden:
+        out(f"warning: {HIDDEN}: the rows after the whole log were expected")
     out("SAME" if not differing else f"DIFFERENT in {differing:,} rows")
     body = {
         "claim": f"the rows of the target are those of {where}",
@@ -160,7 +164,7 @@ def state(
         "not_compared": list(comparison.not_compared),
         "tables": [verdict.describe() for verdict in verdicts],
     }
-    code = EXIT_ERROR if differing else EXIT_WARNING if aside else EXIT_OK
+    code = EXIT_ERROR if differing else EXIT_WARNING if aside or hidden else EXIT_OK
     return code, certificate.sealed(body)
 
 

@@ -96,6 +96,24 @@ def test_rights_that_lack_are_said_before_the_first_unit(
     assert state(target) == BEFORE
 
 
+def test_what_a_user_is_not_shown_is_not_said_to_be_nothing(
+    target: str, account: str, log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another user replayed; who may read the rows alone does not see how far."""
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    (rows / "t.csv").write_text("k,v\n" + "".join(f"{k},{v}\n" for k, v in BEFORE))
+    assert replay(log, target) == 0
+    run(target, "GRANT SELECT ON testown.* TO app")
+    look = [["status"], ["verify", *log, "--engine", "local", "--expected", str(rows)]]
+    for words in look:
+        assert main([*words, "--to", account]) == 4
+        assert "is not shown logreplay's own tables" in capsys.readouterr().out
+    run(target, "GRANT SELECT ON logreplay.* TO app")
+    for words in look:
+        assert main([*words, "--to", account]) == 0
+
+
 def test_prepared_beforehand_the_grants_are_enough(
     target: str, account: str, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
