@@ -405,7 +405,8 @@ def problems_of(
     if altered and not session.alters:
         problems.append(
             "the log changes tables' structure, and the target ends its transaction at such a"
-            " statement"
+            " statement. Scripts have such changes (logreplay redo); or leave these tables out"
+            " (--exclude-table)"
         )
     return problems
 
@@ -434,7 +435,8 @@ def _unsuited(
     if lacking and len(lacking) == len(keys):
         problems.append(
             f"{name}: no unique key of the target lies within {', '.join(sorted(lacking[0]))},"
-            " which identifies rows in the log"
+            " which identifies rows in the log. Make one: a primary key, or a unique index without a"
+            " condition"
         )
     if facts.missing_privileges:
         problems.append(f"{name}: this user may not {', '.join(facts.missing_privileges)}")

@@ -317,6 +317,7 @@ def test_a_target_that_lacks_something(
     assert "refused: SAKILA.FILM: the target's table has no column RATING. Add it" in said
     assert "refused: SAKILA.RENTAL: no unique key of the target lies within rental_id" in said
     assert "refused: SAKILA.CUSTOMER: no unique key of the target lies within customer_id" in said
+    assert "identifies rows in the log. Make one: a primary key" in said
     assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said
 
 
