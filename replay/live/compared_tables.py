@@ -19,11 +19,12 @@ from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 from sqlgen.schema import Column, SqlType
 
-#: Types of targets that keep a moment and not the zone it was written in.
+#: What to do about a table that the target lacks, where nobody said what is expected of it.
 _UNCHANGED = (
     "The log has no change of it: take its file out of the state, or write one of the log's tables"
     " alone (logreplay state … --at start --initial DIR --format csv --out BEFORE)"
 )
+#: Types of targets that keep a moment and not the zone it was written in.
 _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
 

@@ -121,9 +121,14 @@ HIDDEN = (
 )
 
 
+#: What servers say of a right that lacks, in whatever language: PostgreSQL; MariaDB and MySQL of a
+#: database, a table, a column and a routine.
+_DENIED = re.compile(r"\b(SQLSTATE 42501|error (1044|1142|1143|1370)):")
+
+
 def is_denied(error: TargetError) -> bool:
     """Whether a statement failed for want of a right."""
-    return "denied" in error.message
+    return _DENIED.search(error.message) is not None
 
 
 @contextmanager

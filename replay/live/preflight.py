@@ -435,8 +435,8 @@ def _unsuited(
     if lacking and len(lacking) == len(keys):
         problems.append(
             f"{name}: no unique key of the target lies within {', '.join(sorted(lacking[0]))},"
-            " which identifies rows in the log. Make one: a primary key, or a unique index without a"
-            " condition"
+            " which identifies rows in the log. Make one: a primary key, or a unique index without"
+            " a condition"
         )
     if facts.missing_privileges:
         problems.append(f"{name}: this user may not {', '.join(facts.missing_privileges)}")
