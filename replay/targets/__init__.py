@@ -45,6 +45,10 @@ class ConnectionLost(TargetError):
     be made."""
 
 
+#: What to do where a connection broke.
+LOST = "Run the same command again when it answers: what was committed counts, and it goes on there"
+
+
 class Transient(TargetError):
     """The database undid a transaction for reasons that pass: a deadlock, a serialization
     failure."""

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from replay.errors import TargetError, UsageError, Where, optional_library
 from replay.targets import (
+    LOST,
     Condition,
     ConnectionLost,
     Difference,
@@ -509,6 +510,7 @@ class MysqlSession:
             raise ConnectionLost(
                 "LR4003",
                 f"the connection to {self.public_url} was lost: {message or type(error).__name__}",
+                hint=LOST,
             ) from error
         if is_transient(error):
             raise Transient("LR4001", f"error {code}: {message}") from error

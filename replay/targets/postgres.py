@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from replay.errors import TargetError, Where, cut_to, optional_library
-from replay.targets import ConnectionLost, Difference, Session, embedded
+from replay.targets import LOST, ConnectionLost, Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.states import state_tables
 from replay.targets.urls import public_url, redacted, secrets_of
@@ -241,7 +241,7 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.Error as error:
         if is_gone(error.sqlstate):
             said = f"the connection to {public_url(url)} was lost: {str(error).strip()}"
-            raise ConnectionLost("LR4003", said) from error
+            raise ConnectionLost("LR4003", said, hint=LOST) from error
         raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from replay.errors import TargetError, optional_library
 from replay.targets import (
+    LOST,
     Condition,
     ConnectionLost,
     OwnTable,
@@ -398,14 +399,18 @@ class PostgresSession:
     def _raise_for(self, sqlstate: str, message: str) -> None:
         if is_gone(sqlstate):
             raise ConnectionLost(
-                "LR4003", f"the connection to {self.public_url} was lost: {message.strip()}"
+                "LR4003",
+                f"the connection to {self.public_url} was lost: {message.strip()}",
+                hint=LOST,
             )
         if sqlstate in _TRANSIENT:
             raise Transient("LR4001", f"SQLSTATE {sqlstate}: {message}")
 
     def _lost(self, error: psycopg.Error) -> ConnectionLost:
         return ConnectionLost(
-            "LR4003", f"the connection to {self.public_url} was lost: {str(error).strip()}"
+            "LR4003",
+            f"the connection to {self.public_url} was lost: {str(error).strip()}",
+            hint=LOST,
         )
 
     def _plain(self, statement: str) -> None:

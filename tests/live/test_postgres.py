@@ -230,8 +230,11 @@ def test_a_server_that_goes_away_while_it_is_asked_for_keys(
     monkeypatch.setattr(
         postgres, "_KEYS", "SELECT pg_terminate_backend(pg_backend_pid()), %(names)s::text[]"
     )
-    with pytest.raises(ConnectionLost, match="LR4003"):
+    with pytest.raises(ConnectionLost, match=r"LR4003 .* Run the same command again"):
         postgres.keys(database, ["t"])
+    lost = pytest.raises(ConnectionLost, match=r"was lost: (?s:.*)\. Run the same command again")
+    with closing(postgres.connect(database)) as session, lost:
+        session.query("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
 SEQUENCES = """
