@@ -42,13 +42,16 @@ def _database(duckdb: Any, process: int) -> Any:
 
 class ValueFilter:
     """One predicate for all tables of a log. A table that lacks one of its columns has no row that
-    satisfies it.
+    satisfies it. Values of ``masked`` columns (OWNER.NAME.COLUMN) are not told.
 
     Raises UsageError when the text is no predicate, no table has its columns, or DuckDB is not
     installed (LR1005).
     """
 
-    def __init__(self, text: str, catalog: Catalog) -> None:
+    def __init__(
+        self, text: str, catalog: Catalog, masked: frozenset[str] = frozenset()
+    ) -> None:
+        self.masked = masked
         from sqlgen.predicate import parse_predicate
 
         try:
@@ -112,6 +115,9 @@ class ValueFilter:
             return self._evaluated({"chosen": chosen}, rows)["chosen"]
         except self._duckdb.Error as error:
             message = str(error).splitlines()[0]
+            name, asked_for = asked.version.name, self.columns(asked.version)
+            if any(f"{name}.{column}" in self.masked for column in asked_for):
+                message = "values that are masked are not what it takes them for"
             raise UsageError(
                 "LR1003",
                 f"--where cannot be evaluated on {asked.version.name}: {message}",

@@ -380,8 +380,8 @@ def _samples(
     job = LookupJob(analysis.spaces, named, pieces, versions)
     for blob in analysis.run(job, analysis.log, analysis.splits):
         for _, question, lookup in pickle.loads(blob):
-            columns = [f"{lookup.table.schema}.{lookup.table.name}.{c}" for c in lookup.columns]
-            hidden = not analysis.spaces.masked.isdisjoint(columns)
+            table = f"{lookup.table.schema}.{lookup.table.name}"
+            hidden = analysis.spaces.hides(table, lookup.columns)
             for at, values in zip(question.tolist(), zip(*lookup.values, strict=True), strict=True):
                 key = "(masked)" if hidden else ",".join(str(value.as_py()) for value in values)
                 texts[at] = f"{texts[at]}/{key}"

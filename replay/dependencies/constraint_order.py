@@ -70,7 +70,8 @@ class ConstraintOrder:
     foreign keys may be left to wait. ``partible`` says by table version and first record whether
     the row of a change may be removed and put back. ``nulls_equal``: the target lets a unique key
     with nulls be there once; an order that is right then is right elsewhere too, so it is taken
-    where there is one, but only here is a row removed and put back for it."""
+    where there is one, but only here is a row removed and put back for it. ``masked``: columns
+    (OWNER.NAME.COLUMN) whose values must not be shown."""
 
     def __init__(
         self,
@@ -80,10 +81,11 @@ class ConstraintOrder:
         deferral: Deferral,
         partible: Callable[[int, np.void], bool] = lambda version, head: True,
         nulls_equal: bool = False,
+        masked: frozenset[str] = frozenset(),
     ) -> None:
         self.log, self.undo, self.partible = log, undo, partible
         self.nulls_equal = nulls_equal
-        self.spaces = key_spaces(log.catalog, constraints)
+        self.spaces = key_spaces(log.catalog, constraints, masked)
         firm = constraints.firm()
         able = deferral is not Deferral.NONE
         self.firm = key_spaces(log.catalog, firm) if able and firm != constraints else None
@@ -420,13 +422,11 @@ class ConstraintOrder:
         for change in changes:
             version, kind = int(batch.version[change]), Change(int(batch.change[change]))
             side = "after" if kind is Change.INSERT else "before"
-            values = write_sets.values_of(
-                batch, change, side, self.spaces.row_space(version).columns
-            )
-            steps.append(
-                f"{kind.name.lower()} of {self.log.catalog.versions[version].name}"
-                f" {','.join(values)}"
-            )
+            table = self.log.catalog.versions[version].name
+            columns = self.spaces.row_space(version).columns
+            hidden = self.spaces.hides(table, columns)
+            values = ["(masked)"] if hidden else write_sets.values_of(batch, change, side, columns)
+            steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
 
 

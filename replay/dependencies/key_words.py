@@ -117,7 +117,7 @@ def masked(space: KeySpace) -> str:
 def is_masked(subgraph: Subgraph, version: int, columns: Sequence[str]) -> bool:
     """Whether one of some columns of a table version is masked."""
     name = subgraph.log.catalog.versions[version].name
-    return any(f"{name}.{column}" in subgraph.spaces.masked for column in columns)
+    return subgraph.spaces.hides(name, columns)
 
 
 def values_in_words(

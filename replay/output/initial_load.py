@@ -8,7 +8,7 @@ import csv
 import gzip
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import IO, cast
@@ -152,10 +152,11 @@ def _stem(path: Place) -> str:
     return path.name.removesuffix(".gz").removesuffix(".csv")
 
 
-def state_rows(path: Place, table: Table) -> Iterator[Rows]:
-    """The rows of a table's file as inserts, in parts. InputError (LR2035) where the file is not
+def state_rows(path: Place, table: Table, masked: Collection[str] = ()) -> Iterator[Rows]:
+    """The rows of a table's file as inserts, in parts. Values of ``masked`` columns are not told.
+    InputError (LR2035) where the file is not
     one of this table, or a value not one of its column."""
-    columns = _columns(path, table)
+    columns = _columns(path, table, bool(masked))
     texts = {column.name: pa.string() for column in columns}
     options = pa_csv.ConvertOptions(
         column_types=texts,
@@ -177,6 +178,7 @@ def state_rows(path: Place, table: Table) -> Iterator[Rows]:
                         values,
                         column,
                         Where(str(path), first, table=f"{table.schema}.{table.name}"),
+                        column.name in masked,
                     )
                     for column, values in zip(columns, batch.columns, strict=True)
                 }
@@ -185,15 +187,19 @@ def state_rows(path: Place, table: Table) -> Iterator[Rows]:
     except pa.ArrowInvalid as error:
         if "Empty CSV file" in str(error) or "Could not skip initial" in str(error):
             return
+        why = str(error)
+        if masked:  # it may quote a row
+            why = "a row has more or fewer values, or a quote is not closed"
         raise InputError(
             "LR2035",
-            f"the file is not CSV with the columns of its first line: {error}",
+            f"the file is not CSV with the columns of its first line: {why}",
             Where(str(path)),
         ) from error
 
 
-def _columns(path: Place, table: Table) -> list[Column]:
-    """The columns that the first line names."""
+def _columns(path: Place, table: Table, masked: bool) -> list[Column]:
+    """The columns that the first line names. It is not told where values are ``masked``: a file
+    without names begins with a row."""
     try:
         with opened(path) as raw:
             plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw)
@@ -208,10 +214,10 @@ def _columns(path: Place, table: Table) -> list[Column]:
     )
     if wrong or len(names) != len(known):
         expected = ", ".join(known)
-        found = (
-            f"found the columns {', '.join(names) or 'of no first line'}; expected those of the"
-            f" log's table: {expected}"
-        )
+        named = f"the columns {', '.join(names) or 'of no first line'}"
+        if masked and names:
+            named = "other columns in its first line, or none"
+        found = f"found {named}; expected those of the log's table: {expected}"
         hint = "A table that changed within the log had other columns before it: --generation first"
         raise InputError(
             "LR2035", found, Where(str(path), table=f"{table.schema}.{table.name}"), hint
@@ -219,9 +225,10 @@ def _columns(path: Place, table: Table) -> list[Column]:
     return [known[_folded(name)] for name in names]
 
 
-def state_values(texts: pa.Array, column: Column, where: Where) -> pa.Array:
+def state_values(texts: pa.Array, column: Column, where: Where, masked: bool = False) -> pa.Array:
     """Texts as values (value contract: :mod:`sqlgen.schema`); ``where`` the first of them stands.
-    InputError (LR2035) for a text that is no value of the column."""
+    InputError (LR2035) for a text that is no value of the column, which tells it unless it is
+    ``masked``."""
     bad = _unfit(texts, column)
     if bad is not None:
         where = replace(where, record=(where.record or 1) + bad, field=column.name)
@@ -234,6 +241,8 @@ def state_values(texts: pa.Array, column: Column, where: Where) -> pa.Array:
                 f" {_EXPECTED.get(column.type, 'the log would have it')}"
             )
         )
+        if masked and shown != "NULL":
+            shown = f"a value in {column.name}, which is masked"
         raise InputError(
             "LR2035",
             f"found {shown}; expected {expected}",

@@ -174,7 +174,7 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
             "w", encoding="utf-8", newline="\n"
         ) as script:
             script.write(script_prologue(profile, "load"))
-            for rows in state_rows(path, table):
+            for rows in state_rows(path, table, mapping.masked_columns(table)):
                 rendered = statements.render(
                     mapping.rows(rows, options.render), profile, plain(options.render)
                 )

@@ -144,7 +144,10 @@ class RowParts:
         """Changes with all columns of both images, in the order asked for."""
         parts, pieces = [], []
         head, weight = changes.head[chosen], changes.weight[chosen]
-        for part, rows in whole_rows(self.log, changes.records, head, weight, version, kind):
+        masked = self.plan.options.masked
+        for part, rows in whole_rows(
+            self.log, changes.records, head, weight, version, kind, masked
+        ):
             parts.append(part)
             pieces.append(rows)
         order = pa.array(np.argsort(np.concatenate(parts), kind="stable"))

@@ -117,6 +117,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             self.profile.deferral,
             self.parts.possible,
             self.profile.nulls_equal,
+            plan.options.masked,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:

@@ -40,7 +40,8 @@ class RowProblem:
 
 
 class RowBatch:
-    """The images of one batch with what has been decoded of them, and what was wrong."""
+    """The images of one batch with what has been decoded of them, and what was wrong. Values of
+    ``masked`` columns (OWNER.NAME.COLUMN) are not told."""
 
     def __init__(
         self,
@@ -49,8 +50,9 @@ class RowBatch:
         kind: Change,
         image: Images,
         walks: Mapping[str, Walk] | None = None,
+        masked: frozenset[str] = frozenset(),
     ) -> None:
-        self.log, self.version, self.kind = log, version, kind
+        self.log, self.version, self.kind, self.masked = log, version, kind, masked
         self.count = len(image.bad)
         self.failed: Mask = image.bad.copy()
         self.problems: list[RowProblem] = []
@@ -182,21 +184,31 @@ class RowBatch:
                 "Db2's REAL reaches further than an IEEE single: write such columns as double"
                 " precision (--reals double)"
             )
+        hidden = f"{self.version.name}.{name}" in self.masked
         for row in wrong[~self.failed[wrong]]:
             found, expected = self.walks[side].explain(index, int(row))
+            if hidden:
+                found = f"a value in {name}, which is masked"
             self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)
 
 
 def whole_rows(
-    log: LogFile, records: Records, heads: Index, weights: Index, version: int, kind: Change
+    log: LogFile,
+    records: Records,
+    heads: Index,
+    weights: Index,
+    version: int,
+    kind: Change,
+    masked: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[Index, Rows]]:
     """Changes of one table version and kind with all columns of both images: (which of them, their
-    rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`. Raises
-    InputError (LR2014, LR2015) where one cannot be read.
+    rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`,
+    ``masked`` as for :class:`RowBatch`. Raises InputError (LR2014, LR2015) where one cannot be
+    read.
     """
     for part, image in log.images(records, heads, weights, kind):
         table = log.catalog.versions[version]
-        batch = RowBatch(log, table, kind, image)
+        batch = RowBatch(log, table, kind, image, None, masked)
         sides = {
             side: {column.name: batch.decode(side, column.name) for column in table.table.columns}
             for side in batch.walks

@@ -79,8 +79,9 @@ class RowDecoder:
     def __init__(self, plan: Plan, log: LogFile, profile: Profile, expected: int = 0) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.options = plan.options.render
+        self.masked = plan.options.masked
         self.filter = (
-            ValueFilter(plan.selection.where, log.catalog)
+            ValueFilter(plan.selection.where, log.catalog, self.masked)
             if plan.selection.where is not None
             else None
         )
@@ -143,7 +144,7 @@ class RowDecoder:
     def _left_out(self, version: int, image: Images) -> pa.StringArray | None:
         """The comments of updates that change excluded columns only, of which machine code found
         nothing wrong; None where the other way finds something."""
-        batch = RowBatch(self.log, self.log.catalog.versions[version], Change.UPDATE, image)
+        batch = self._batch(version, Change.UPDATE, image)
         table, options = batch.version.table, self.options
         shown = render_options.shown_columns(table, options)
         changed = {
@@ -220,6 +221,10 @@ class RowDecoder:
             return None
         return made, wanted, made.odd
 
+    def _batch(self, version: int, kind: Change, image: Images) -> RowBatch:
+        table = self.log.catalog.versions[version]
+        return RowBatch(self.log, table, kind, image, None, self.masked)
+
     def _statements(
         self,
         version: int,
@@ -229,7 +234,7 @@ class RowDecoder:
     ) -> tuple[ChangeStatements, frozenset[str]]:
         """The statements of some changes of a batch, and the names of those that the batch
         prepares. ``callers``: how many of its other changes are to call each."""
-        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = self._batch(version, kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             wanted = self._wanted(self.filter, batch)
@@ -279,7 +284,7 @@ class RowDecoder:
     ) -> ExportedRows:
         """The changes whose images are given, with all ``columns`` of both images, as ``make``
         shapes them."""
-        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = self._batch(version, kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             outcome[~self._wanted(self.filter, batch)] = REASON[UNSATISFIED]
@@ -297,7 +302,7 @@ class RowDecoder:
 
     def wanted(self, version: int, kind: Change, image: Images) -> Mask:
         """Which of the changes satisfy ``--where``."""
-        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = self._batch(version, kind, image)
         return (
             np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
         )
@@ -306,7 +311,7 @@ class RowDecoder:
         self, version: int, kind: Change, image: Images
     ) -> tuple[Mask, Mask, list[RowProblem]]:
         """Which of the changes satisfy ``--where``, for which it cannot be evaluated, and why."""
-        batch = RowBatch(self.log, self.log.catalog.versions[version], kind, image)
+        batch = self._batch(version, kind, image)
         if self.filter is None:
             return np.ones(batch.count, bool), batch.failed, batch.problems
         return self._wanted(self.filter, batch), batch.failed, batch.problems
