@@ -48,9 +48,7 @@ class ValueFilter:
     installed (LR1005).
     """
 
-    def __init__(
-        self, text: str, catalog: Catalog, masked: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, text: str, catalog: Catalog, masked: frozenset[str] = frozenset()) -> None:
         self.masked = masked
         from sqlgen.predicate import parse_predicate
 

@@ -228,7 +228,7 @@ def _ddl(arguments: argparse.Namespace) -> int:
         declared,
     )
     code = _write_schema(arguments, script, len(latest))
-    warnings = list(unread_keys(request.constraints))
+    warnings = [*request.warnings, *unread_keys(request.constraints)]
     if not latest:
         told = named_tables(request.log)
         warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")
@@ -293,9 +293,10 @@ def _structure(arguments: argparse.Namespace) -> int:
         print(f"{script.changes} changes of structure in {arguments.out}")
     for entry in script.lost:
         print(f"warning: not brought back: {entry}", file=sys.stderr)
-    for warning in script.warnings:
+    warnings = list(dict.fromkeys((*request.warnings, *script.warnings)))
+    for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    return EXIT_WARNING if script.lost or script.warnings else EXIT_OK
+    return EXIT_WARNING if script.lost or warnings else EXIT_OK
 
 
 # -- folders

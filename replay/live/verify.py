@@ -406,10 +406,14 @@ def _schema_of(work: ReplayInput | None) -> str:
         set() if work is None else {version.table.schema for version in work.log.catalog.versions}
     )
     if work is None or len(names) != 1:
+        hint = "Name it with --target-schema"
+        if names:
+            hint = (
+                f"Compare them one by one ({', '.join(sorted(names))}): {hint}, and with --expected"
+                " a folder that has the files of its tables alone"
+            )
         raise UsageError(
-            "LR1001",
-            f"found {len(names) or 'no'} schemas to compare; expected one",
-            hint="Name it with --target-schema",
+            "LR1001", f"found {len(names) or 'no'} schemas to compare; expected one", hint=hint
         )
     return target_name(names.pop(), profile_named(work.options.dialect), work.options.names)
 

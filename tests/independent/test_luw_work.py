@@ -368,3 +368,22 @@ def test_keys_change_places_between_rows_that_are_alike(
         if mode == "undo":
             execute(base, log.scripts("undo", "--schema", "none"))
             log.check(base, 0)
+
+
+@pytest.mark.parametrize(
+    "changes", [(), ("--changes", "redo"), ("--changes", "undo")], ids=" ".join
+)
+def test_ddl_warns_of_structure_that_the_log_does_not_tell(
+    changes: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A column is altered, and the log does not say how: the table may not be as it is written."""
+    table = Table("T", (2, 5), [Column("A", "INTEGER", nullable=False)], [0])
+    work = Work(Desk("v10", "<", "lri48"), [table], random.Random(1))
+    work.snap()
+    unit = Unit(0xA00)
+    unit.prev = work.desk.write(unit.number, 0, 0x4E, work.desk.ids(113, table.ids) + bytes(20))
+    work.commit(unit)
+    log = Log.of(work, tmp_path)
+    words = ("--dialect", "duckdb", *changes, "--out", str(tmp_path / "tables.sql"))
+    assert main(["ddl", *log.source[:-2], *words]) == 4
+    assert "warning: APP.T: alter column length is in the log" in capsys.readouterr().err

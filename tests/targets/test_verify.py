@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -41,6 +42,8 @@ EDGES: list[tuple[Any, ...]] = [
      "2024-02-29", "12:00:00", "2024-02-29 12:34:56.100000", True, "123.4500", '"\\,\n'),
     (5, *[None] * 3, -3.8676994588608415e-29, *[None] * 10),
 ]  # fmt: skip
+#: Tables of two schemas.
+OWNED = [("ONE", "A"), ("TWO", "B")]
 
 
 @pytest.fixture(
@@ -328,3 +331,32 @@ def test_many_rows_that_differ_are_all_counted(tmp_path: Path) -> None:
         assert found.differing == differing
         assert len(found.examples) == 20
     assert not differences.differences_of(form, lambda: side(here), lambda: side(here), 1).differing
+
+
+def test_tables_of_several_schemas_are_compared_one_by_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which ones there are is told, and how to compare them."""
+    columns = (Col("ID", "INT", 4, key=1),)
+    tables = [Tab(name, columns, owner, obid=n) for n, (owner, name) in enumerate(OWNED, 3)]
+    log = LogBuilder(tuple(tables))
+    for table in tables:
+        log.unit().insert(table, (7,))
+    control, data = log.write(tmp_path)
+    url = f"duckdb:///{tmp_path}/base"
+    argv = ["verify", "--control", str(control), "--data", *map(str, data), "--to", url]
+    argv += ["--schema", "none"]
+    for owner, name in OWNED:
+        with duckdb.connect(str(tmp_path / "base")) as base:
+            base.execute(f"CREATE SCHEMA {owner.lower()}")
+            base.execute(f"CREATE TABLE {owner}.{name} AS SELECT 7 AS id".lower())
+        (tmp_path / owner).mkdir()
+        (tmp_path / owner / f"{name}.csv").write_text("ID\n")
+    assert main([*argv, "--expected", str(tmp_path / "ONE")]) == 12
+    said = capsys.readouterr().err
+    assert "one by one (ONE, TWO)" in said
+    assert "a folder that has the files of its tables alone" in said
+    for owner, _ in OWNED:
+        alone = ["--target-schema", owner.lower(), "--expected", str(tmp_path / owner)]
+        assert main([*argv, *alone]) == 0
+        assert f"{owner}.".lower() in capsys.readouterr().out
