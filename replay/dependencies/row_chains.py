@@ -99,7 +99,9 @@ def contradictions(
     counts["rows"] = int((~visits.follows).sum())
     counts["compared"] = int(checked.sum())
     counts["first"] = int((~there).sum())
-    counts["generation"] = int((there & ~same).sum())
+    # what a change of the table's columns within the unit did to the row is not in the log
+    reshaped = (visits.version == -2) & ~visits.open & ~visits.closed
+    counts["generation"] = int(((there & ~same) | reshaped).sum())
     counts["emptied"] = int((same & emptied).sum())
     end, begin = visits.end[before], visits.begin
     kind = np.zeros(count, np.int64)
@@ -109,7 +111,7 @@ def contradictions(
     known = visits.has_state(end)
     kind = np.where(visits.closed, np.where(known, 0, Contradiction.OTHER_ROW), kind)
     kind[~checked] = 0
-    kind[~visits.open & ~visits.closed] = Contradiction.WITHIN_UNIT
+    kind[~visits.open & ~visits.closed & ~reshaped] = Contradiction.WITHIN_UNIT
     if rising:
         kind[(kind == 0) & _falling(touches, visits)] = Contradiction.POSITION
     lacks = np.isin(unit_hash(octets(touches["unit"][visits.first])), incomplete)
