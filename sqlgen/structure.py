@@ -68,7 +68,8 @@ class StructureChange:
 
     A STATEMENT is said by the source's own statements: ``source``, and ``back`` those that take it
     back (None: its former state is not known, and ``note`` says of what).
-    :mod:`sqlgen.soliddb.history` makes them."""
+    :mod:`sqlgen.soliddb.history` makes them. ``effect``: what a STATEMENT does to the table, where
+    it makes, drops or changes one; ``former``: the table before that, where there was one."""
 
     action: Action
     table: Table
@@ -80,6 +81,13 @@ class StructureChange:
     new_name: str = ""
     source: tuple[Source, ...] = ()
     back: tuple[Source, ...] | None = None
+    effect: Action | None = None
+    former: Table | None = None
+
+    @property
+    def does(self) -> Action:
+        """The action, or that of a STATEMENT."""
+        return self.effect or self.action
 
     def inverse(self, values: bool = True) -> StructureChange | None:
         """The change that takes this one back; None where the former state is not known. Without
@@ -89,7 +97,7 @@ class StructureChange:
             and self.back is not None
             and (self.reversible or not values)
         ):
-            return replace(self, source=self.back, back=self.source)
+            return replace(self, source=self.back, back=self.source, effect=None, former=None)
         if (
             (values and not self.reversible)
             or self.action not in _INVERSE

@@ -41,6 +41,7 @@ from replay.output.lake_columns import conformed, united
 from replay.output.lake_late import check_rows
 from replay.output.lake_stands import RUNS, Stands
 from replay.output.lake_tables import Lake, LakeMark, LakeTable
+from replay.output.structure import ColumnMove, column_moves
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place
@@ -97,11 +98,12 @@ def write_lake(
             loads = _with_initial(plan, log, mark, list(loads))
         # a lake from here on, also where a table is refused: its library may have made a catalog
         (out / RUNS).mkdir(exist_ok=True)
-        prepared = [
-            ready
-            for load in loads
-            if (ready := _prepared(lake, load, late_units.taken)) is not None
-        ]
+        moves = _moves(plan, log) if plan.export.merge else {}
+        prepared = []
+        for load in loads:
+            _check_moves(lake, load, moves.get((load.schema, load.name), ()))
+            ready = _prepared(lake, load, late_units.taken)
+            prepared += [] if ready is None else [ready]
         stands.begin(bundle.contents)
         for ready in prepared:
             ready.carry_out()
@@ -254,6 +256,45 @@ def _with_initial(
             mark,
         )
         yield replace(load, initial=side_of(pa.concat_tables(rows), "after"))
+
+
+def _moves(plan: Plan, log: LogFile) -> Mapping[tuple[str, str], list[ColumnMove]]:
+    """Where columns, or tables, of a log have other names from a place on, or are dropped, by
+    (schema, name) of the tables of the lake that have rows from before it."""
+    assert plan.export is not None
+    form = format_of(plan.export, plan.options.render)
+    datasets = Datasets(log.catalog, plan.options.render, form.profile)
+    names: dict[str, tuple[str, str]] = {}
+    for index in np.flatnonzero(plan.version_taken).tolist():
+        schema, _, table = datasets.of(index).name.partition("@")[0].rpartition(".")
+        names[log.catalog.versions[index].name] = schema, table
+    moves: dict[tuple[str, str], list[ColumnMove]] = {}
+    for move in column_moves(log, plan.selection) if names else ():
+        for name in {move.table, move.former} & names.keys():
+            moves.setdefault(names[name], []).append(move)
+    return moves
+
+
+def _check_moves(lake: Lake, load: TableLoad, moves: Sequence[ColumnMove]) -> None:
+    """Refusal (LR4006) where a table has rows from before a column, or the table, had its name: a
+    merge puts values by the names of columns."""
+    before = lake.table(load.schema, load.name).mark() if moves else None
+    for move in moves:
+        if before is not None and move.commit <= before.position:
+            continue
+        earlier = any(
+            pc.any(pc.less_equal(part["commit_lrsn"], move.commit)).as_py() for part in load.parts
+        )
+        if before is not None or load.initial is not None or earlier:
+            again = f"another {', '.join(sorted(move.again))} than before"
+            raise Refusal(
+                "LR4006",
+                f"found, in the unit that commits at {move.commit}, {move.renamed or again};"
+                " expected a table and columns that keep their names and values",
+                Where(table=move.table),
+                "Begin a new lake behind it, with --initial, or leave the table out"
+                " (--exclude-table)",
+            )
 
 
 def _no_changes(images: pa.Table) -> pa.Table:

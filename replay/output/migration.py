@@ -17,6 +17,7 @@ from replay.logs import LogFile
 from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
 from replay.output.folder_state import proof_in
 from replay.output.initial_load import StateFiles, state_rows
+from replay.output.structure import formed_tables
 from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place, file_name
@@ -104,7 +105,7 @@ def write_migration(
         if schema.afterwards:
             said = f"identity columns for {profile.name}: on behind the highest value"
             _write_script(work / IDENTITIES, said, schema.afterwards, profile)
-        expected = _expected(bundle, loaded)
+        expected = _expected(bundle, loaded, formed_tables(log, plan.selection))
         if expected:
             (work / VERIFY).write_text(
                 _verify_text(expected, tables, profile, options.names), encoding="utf-8"
@@ -202,13 +203,13 @@ def _write(script: Any, text: pa.StringArray, profile: Profile) -> None:
         )
 
 
-def _expected(bundle: Bundle, loaded: Mapping[str, int]) -> dict[str, int]:
+def _expected(bundle: Bundle, loaded: Mapping[str, int], formed: set[str]) -> dict[str, int]:
     """Rows that each table has in the end, where that is known: it is not after a table was emptied
-    as a whole."""
+    as a whole, nor of those that changes of structure ``formed``: perhaps it has another name."""
     expected = {}
     for name, rows in loaded.items():
         changes = bundle.contents["tables"].get(name, {})
-        if set(changes) <= {"insert", "update", "delete"}:
+        if set(changes) <= {"insert", "update", "delete"} and name not in formed:
             expected[name] = rows + changes.get("insert", 0) - changes.get("delete", 0)
     return expected
 

@@ -7,7 +7,7 @@ Rows are no part of it: a table that was dropped comes back empty, and the scrip
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -75,20 +75,75 @@ def tables_before(
     log: LogFile, selection: Selection, tables: Mapping[str, Table]
 ) -> dict[str, Table]:
     """The tables (by OWNER.NAME) as they are before the changes of structure that the log tells of:
-    without those that it makes, and with the columns from before the first change of their
-    columns."""
-    before = dict(tables)
-    first: dict[str, StructureChange] = {}
-    if log.has_structure:
-        for change in log.structure(_records(log, selection)):
-            if change.action is not Action.NOTE:
-                first.setdefault(f"{change.table.schema}.{change.table.name}", change)
-    for name, change in first.items():
-        if change.action is Action.CREATE_TABLE:
-            before.pop(name, None)
-        elif name in before and change.action in (Action.ADD_COLUMNS, Action.DROP_COLUMNS):
-            before[name] = _before(change)
+    without those that it makes, or gives their name, and with the columns from before the first
+    change of their columns."""
+    before, seen = dict(tables), set[str]()
+    for change in log.structure(_records(log, selection)) if log.has_structure else ():
+        if not _is_forming(change):
+            continue
+        old, new = _before(change), change.table
+        if old is not None and _name(old) not in seen and _name(old) in before:
+            before[_name(old)] = old
+        if (old is None or _name(old) != _name(new)) and _name(new) not in seen:
+            before.pop(_name(new), None)
+        seen |= {_name(table) for table in (old, new) if table is not None}
     return before
+
+
+def formed_tables(log: LogFile, selection: Selection) -> set[str]:
+    """The tables (OWNER.NAME) that changes of structure make, drop, change, or give another name,
+    under each name that they have there."""
+    if not log.has_structure:
+        return set()
+    forming = [c for c in log.structure(_records(log, selection)) if _is_forming(c)]
+    return {_name(table) for c in forming for table in (_before(c), c.table) if table is not None}
+
+
+@dataclass(frozen=True)
+class ColumnMove:
+    """A change of structure, in the unit that commits at ``commit`` (hexadecimal), after which a
+    name is no longer that of the same values: ``again`` are columns of ``table`` (OWNER.NAME) that
+    have the name of one that went before; ``renamed``: what has another name now, or that the table
+    is dropped ('' for neither). ``former``: what the table was called before."""
+
+    table: str
+    former: str
+    commit: str
+    again: frozenset[str]
+    renamed: str = ""
+
+
+def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
+    """Those of the tables of a log, in commit order, under the name that a table has then."""
+    gone: dict[str, frozenset[str]] = {}
+    if not log.has_structure:
+        return
+    for record, change in _pairs(log, _records(log, selection), False):
+        if not _is_forming(change):
+            continue
+        old, new = _before(change), change.table
+        commit = record["commit"].tobytes()[:10].hex().upper()
+        if old is None or change.does is Action.DROP_TABLE:
+            gone[_name(new)] = frozenset()
+            if change.does is Action.DROP_TABLE:
+                dropped = f"{_name(new)} is dropped"
+                yield ColumnMove(_name(new), _name(new), commit, frozenset(), dropped)
+            elif change.does is Action.RENAME_TABLE:
+                yield ColumnMove(
+                    _name(new), "a table", commit, frozenset(), f"a table is {_name(new)}"
+                )
+            continue
+        had, has = (frozenset(column.name for column in table.columns) for table in (old, new))
+        lost = gone.get(_name(old), frozenset())
+        gone[_name(new)] = (lost | had) - has
+        renamed = ""
+        if _name(old) != _name(new):
+            renamed = f"{_name(old)} is {_name(new)}"
+        elif had - has and has - had:
+            renamed = f"{', '.join(sorted(had - has))} is {', '.join(sorted(has - had))}"
+        again = (has - had) & lost
+        if again or renamed:
+            yield ColumnMove(_name(new), _name(old), commit, again, renamed)
 
 
 #: Why a change of structure was not committed.
@@ -104,7 +159,13 @@ _NOT_COMMITTED = tuple(
     )
 )
 #: What gives a table other columns, or is the first or last of it.
-_FORMING = (Action.CREATE_TABLE, Action.ADD_COLUMNS, Action.DROP_COLUMNS, Action.DROP_TABLE)
+_FORMING = (
+    Action.CREATE_TABLE,
+    Action.RENAME_TABLE,
+    Action.ADD_COLUMNS,
+    Action.DROP_COLUMNS,
+    Action.DROP_TABLE,
+)
 
 
 def tables_within(log: LogFile, versions: Sequence[TableVersion], first: bool) -> dict[str, Table]:
@@ -114,30 +175,54 @@ def tables_within(log: LogFile, versions: Sequence[TableVersion], first: bool) -
         ordered = reversed(versions) if first else versions
         return {version.name: version.table for version in ordered}
     everything = Selection()
-    lasting = list(log.structure(_records(log, everything)))
-    in_vain = list(log.structure(_records(log, everything, committed=False)))
-    gone = {_form(change.table) for change in in_vain if change.action in _FORMING[:3]}
+    lasting = [c for c in log.structure(_records(log, everything)) if _is_forming(c)]
+    in_vain = log.structure(_records(log, everything, committed=False))
+    gone = _made_by(change for change in in_vain if _is_forming(change))
     gone -= {_form(change.table) for change in lasting}
     lasts = [version for version in versions if _form(version.table) not in gone]
     tables = {version.name: version.table for version in (reversed(lasts) if first else lasts)}
     for change in reversed(lasting) if first else lasting:
-        name = f"{change.table.schema}.{change.table.name}"
-        if name in tables and change.action in _FORMING:
-            tables[name] = _before(change) if first else change.table
+        sides = [_before(change), change.table]
+        for table in sides[::-1] if first else sides:
+            if table is not None and _name(table) in tables:
+                tables[_name(table)] = table
     return tables
+
+
+def _made_by(changes: Iterable[StructureChange]) -> set[tuple[str, ...]]:
+    """The forms of tables that some changes make, and that were not there before them."""
+    made, there = set(), set()
+    for change in changes:
+        former = _before(change)
+        if former is not None and _form(former) not in made:
+            there.add(_form(former))
+        if change.does is not Action.DROP_TABLE:
+            made.add(_form(change.table))
+    return made - there
+
+
+def _is_forming(change: StructureChange) -> bool:
+    return change.does in _FORMING or change.former is not None
+
+
+def _name(table: Table) -> str:
+    return f"{table.schema}.{table.name}"
 
 
 def _form(table: Table) -> tuple[str, ...]:
     return (table.schema, table.name, *(column.name for column in table.columns))
 
 
-def _before(change: StructureChange) -> Table:
-    """The table before a change of its columns."""
+def _before(change: StructureChange) -> Table | None:
+    """The table before a change that forms it; None where that made it, or its former name is not
+    known."""
+    if change.former is not None or change.does in (Action.CREATE_TABLE, Action.RENAME_TABLE):
+        return change.former
     columns = change.table.columns
-    if change.action is Action.ADD_COLUMNS:
+    if change.does is Action.ADD_COLUMNS:
         added = {column.name for column in change.columns}
         columns = tuple(column for column in columns if column.name not in added)
-    elif change.action is Action.DROP_COLUMNS:
+    elif change.does is Action.DROP_COLUMNS:
         columns += change.columns
     return replace(change.table, columns=columns)
 

@@ -8,7 +8,7 @@ and what it found after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +19,15 @@ import pyarrow.compute as pc
 from replay.errors import InputError, Refusal, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type
+from replay.output.structure import ColumnMove
 from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows
 from sqlgen.schema import Column
 
+_ELSEWHERE = (
+    "Ask for a point on the same side of the change of the table, or leave the table out"
+    " (--exclude-table)"
+)
 #: Rows of a state that contradict the log and are named.
 _NAMED = 5
 
@@ -31,7 +36,9 @@ _NAMED = 5
 class TableNet:
     """One table: the form that its rows are given in, its key, and its net changes up to the point
     (``early``) and after it (``late``). ``notes``: what became of rows of another form, or of
-    another table of that name; ``remade``: such a one was dropped before the point."""
+    another table of that name; ``remade``: such a one was dropped before the point; ``made``: the
+    log makes it, or gives it its name. ``moves`` of names up to the point (False) and after it
+    (True), and on which of these sides there are rows from ``beyond`` one."""
 
     name: str
     form: Dataset
@@ -40,6 +47,9 @@ class TableNet:
     late: NetChange
     notes: dict[str, None] = field(default_factory=dict)
     remade: bool = False
+    made: bool = False
+    moves: dict[bool, list[ColumnMove]] = field(default_factory=lambda: {False: [], True: []})
+    beyond: set[bool] = field(default_factory=set)
 
     def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Take changes in commit order."""
@@ -86,11 +96,34 @@ class TableNet:
             "LR3002",
             f"found rows of {self.name} from when it had other columns ({text}); expected columns"
             " that are the same by name, or newer ones that may be null",
-            hint=(
-                "Ask for a point on the same side of the change of the table, or leave the table"
-                " out (--exclude-table)"
-            ),
+            hint=_ELSEWHERE,
         )
+
+    def mix(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
+        """Look whether changes of a side have rows from beyond a place where names moved."""
+        names = {column.name for column in dataset.columns}
+        there = rows["before" if is_late else "after"].is_valid()
+        commits = rows["commit_lrsn"].filter(there)
+        beyond = pc.greater_equal if is_late else pc.less_equal
+        for move in self.moves[is_late]:
+            if (move.again & names or move.former != move.table) and pc.any(
+                beyond(commits, move.commit)
+            ).as_py():
+                self.beyond.add(is_late)
+
+    def one_meaning(self, sides: Collection[bool]) -> None:
+        """Refusal (LR3002) where rows of these sides may be those of another table or column, which
+        had the name there that one has at the point."""
+        for move in (move for side in sides for move in self.moves[side]):
+            if move.former != move.table:
+                raise Refusal(
+                    "LR3002",
+                    f"found that {move.former} is called {move.table} from {move.commit} on;"
+                    " expected a table that keeps its name from the known rows to the point",
+                    hint=_ELSEWHERE,
+                )
+            if move.again:
+                raise self._other_columns(f"another {', '.join(sorted(move.again))}")
 
     def contradictions(self) -> None:
         """InputError (LR2036) where the log contradicts itself about the table."""
@@ -116,6 +149,7 @@ def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
 
     InputError (LR2036) where known rows are not as the log found or left them; Refusal (LR3002)
     where rows went that no log has."""
+    net.one_meaning(net.beyond if known is None else (not before,))
     net.contradictions()
     kind = row_type(net.form.columns)
     early, late = net.early.rows(), net.late.rows_before()

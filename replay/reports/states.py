@@ -37,6 +37,7 @@ from replay.output.formats.row_batches import row_type
 from replay.output.initial_load import StateFiles
 from replay.output.row_changes import IN_ORDER, RowChanges
 from replay.output.state_files import TableRows
+from replay.output.structure import ColumnMove, column_moves, tables_before
 from replay.pipeline.request import Request
 from replay.reports.ask import (
     Asked,
@@ -156,9 +157,9 @@ def _without_changes(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) 
 
 
 def _known_rows(known: Known, net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
-    """The known rows of a table. Where it was made between them and the point they count only as
-    far as they are its own, and not those of another one that had its name."""
-    if not net.remade:
+    """The known rows of a table. Where the log makes it they count only as far as they are its
+    own, and not those of another one that had its name; there may be none."""
+    if not (net.remade or net.made):
         return known(net, forms)
     with suppress(InputError, TargetError, Refusal):
         return known(net, [net.form])
@@ -227,6 +228,13 @@ def _nets(
     stretches = {
         name: _Stretch(net, point, base, low, drops.get(name, ())) for name, net in nets.items()
     }
+    for move in column_moves(request.log, Selection()):
+        for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
+            stretches[name].move(move)
+    every = {version.name: version.table for version in request.versions}
+    began = {tables.identity(one) for one in tables_before(request.log, Selection(), every)}
+    for name, net in nets.items():
+        net.made = name not in began
     for dataset, rows in changes.tables(_has_rows):
         name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
         stretches[name].take(dataset, rows)
@@ -316,6 +324,12 @@ class _Stretch:
                 net.early.empty()
                 net.notes[f"{net.name} was dropped at {place[0]}; its rows went with it"] = None
 
+    def move(self, move: ColumnMove) -> None:
+        """From a place on, names of the table, or of its columns, are those of other ones."""
+        place = (move.commit, *("" for _ in IN_ORDER[1:]))
+        if self.life.has(place) and self._is_within(place):
+            self.net.moves[self._is_late(place)].append(move)
+
     def take(self, dataset: Dataset, rows: pa.Table) -> None:
         """The next changes of one generation, in order."""
         rows = self.life.of(rows)
@@ -327,6 +341,7 @@ class _Stretch:
             if self.low is not None:
                 mask = pc.and_(mask, pc.greater(rows["commit_lrsn"], self.low.hexadecimal))
             chosen = rows.filter(mask)
+            self.net.mix(dataset, chosen, is_late)
             if len(chosen) and not (is_late and self.low is not None):
                 self.net.add(dataset, chosen, is_late)
 
@@ -512,6 +527,7 @@ def difference_of(
     nets, notes = changes.nets, changes.notes
     rows: list[Mapping[str, Any]] = []
     for net in nets.values():
+        net.one_meaning(net.beyond - {True})
         if back and net.early.emptied:
             raise UsageError(
                 "LR1001",

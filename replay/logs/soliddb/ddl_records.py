@@ -12,7 +12,8 @@ from replay.arrays import Index
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
 from replay.logs.soliddb.export_values import NONE
-from replay.logs.soliddb.layouts import Rec, ValueFraming
+from replay.logs.soliddb.layouts import Ddl, Rec, ValueFraming
+from sqlgen.structure import Action
 
 #: Of all rows of a log.
 Integers = npt.NDArray[np.signedinteger[Any]]
@@ -106,3 +107,18 @@ def words_of_record(record: DdlRecord) -> str:
         else " (its statement is not in the log)"
     )
     return f"{layouts.DDL_NAMES[record.event.kind]}{text}"
+
+
+#: What statements do to a table as a whole.
+_EFFECTS = {
+    Ddl.CREATE_TABLE: Action.CREATE_TABLE,
+    Ddl.DROP_TABLE: Action.DROP_TABLE,
+    Ddl.RENAME_TABLE: Action.RENAME_TABLE,
+}
+
+
+def effect_of(record: DdlRecord) -> Action | None:
+    """What a record does to a table as a whole: makes, drops or renames it."""
+    if record.change is not None and record.change.what in ("name", "schema"):
+        return Action.RENAME_TABLE
+    return _EFFECTS.get(record.event.kind)

@@ -19,7 +19,7 @@ from replay.changes.catalog import RowFormat, TableVersion
 from replay.logs.long_arrays import windows
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Name
-from replay.logs.soliddb.ddl_records import DdlRecord, names_of, words_of_record
+from replay.logs.soliddb.ddl_records import DdlRecord, effect_of, names_of, words_of_record
 from replay.logs.soliddb.detect import listed
 from replay.logs.soliddb.layouts import TABLE_DDL, Ddl
 from replay.logs.soliddb.table_states import (
@@ -490,10 +490,9 @@ class _Builder:
                 if old_version >= 0 and kind in TABLE_DDL
                 else None
             )
-            self.result.changes[record.row] = (
-                version,
-                history.change(record.text, table, schema, former),
-            )
+            change = history.change(record.text, table, schema, former)
+            change = replace(change, effect=effect_of(record), former=former)
+            self.result.changes[record.row] = version, change
             return
         change = note
         if kind is Ddl.CREATE_TABLE and new_version >= 0:
