@@ -186,7 +186,7 @@ def done(work: Work) -> Work:
 
 
 @pytest.mark.parametrize("change", [dropped_and_added, swapped])
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_state_keeps_columns_of_one_name_apart(
     change: Any, known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -210,7 +210,9 @@ def dropped() -> Work:
     return work
 
 
-@pytest.mark.parametrize("change", [dropped_and_added, swapped, renamed, dropped])
+@pytest.mark.parametrize(
+    "change", [dropped_and_added, pytest.param(swapped, marks=pytest.mark.slow), renamed, dropped]
+)
 def test_a_merge_does_not_go_by_names_that_moved(
     change: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
