@@ -153,9 +153,9 @@ def _stem(path: Place) -> str:
 
 
 def state_rows(path: Place, table: Table, masked: Collection[str] = ()) -> Iterator[Rows]:
-    """The rows of a table's file as inserts, in parts. Values of ``masked`` columns are not told.
-    InputError (LR2035) where the file is not
-    one of this table, or a value not one of its column."""
+    """The rows of a table's file as inserts, in parts. InputError (LR2035) where the file is not
+    one of this table, or a value not one of its column; values of ``masked`` columns are not
+    told."""
     columns = _columns(path, table, bool(masked))
     texts = {column.name: pa.string() for column in columns}
     options = pa_csv.ConvertOptions(
