@@ -483,6 +483,8 @@ def _is_before(
                     f"{name} {text}" for text in differing(net, rows[name], change, side)
                 ]
     if wrong["begin"] and wrong["end"]:
+        for net in nets.values():  # rows under another name are none of these
+            net.one_meaning((False, True))
         raise InputError(
             "LR2036",
             "found a state that is neither the one before the log nor the one after it: before it,"

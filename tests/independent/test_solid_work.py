@@ -248,3 +248,14 @@ def test_a_state_needs_no_rows_of_tables_that_the_log_makes(tmp_path: Path) -> N
     words = ["--initial", initial, "--format", "csv", "--out", tmp_path / "out"]
     assert run("state", *log, "--at", "end", *words) == 0
     assert (tmp_path / "out" / "new.csv").read_text() == "k,a\n7,n\n"
+
+
+@pytest.mark.slow
+def test_rows_under_another_name_are_no_contradiction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that the log changes, too: they are not in the state under the name that they have."""
+    work = Work(7)
+    log, initial = options(work, tmp_path / "log"), work.write_initial(tmp_path / "initial")
+    assert run("state", *log, "--at", "end", "--initial", initial, "--out", tmp_path / "out") == 8
+    assert "DBA.N6 is called DBA.M21" in capsys.readouterr().err
