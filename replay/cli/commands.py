@@ -228,7 +228,10 @@ def _ddl(arguments: argparse.Namespace) -> int:
         declared,
     )
     code = _write_schema(arguments, script, len(latest))
-    warnings = [*request.warnings, *unread_keys(request.constraints)]
+    ordered = reversed(request.versions) if first else request.versions
+    chosen = {version.name: version for version in ordered}  # of each table the form that is meant
+    told_of = request.log.warnings(list(chosen.values()))
+    warnings = [*told_of, *unread_keys(request.constraints)]
     if not latest:
         told = named_tables(request.log)
         warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")

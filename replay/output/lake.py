@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -101,9 +101,11 @@ def write_lake(
         moves = _moves(plan, log) if plan.export.merge else {}
         prepared = []
         for load in loads:
-            _check_moves(lake, load, moves.get((load.schema, load.name), ()))
-            ready = _prepared(lake, load, late_units.taken)
+            kept = _behind_drops(lake, load, moves.pop((load.schema, load.name), ()))
+            ready = _prepared(lake, kept, late_units.taken)
             prepared += [] if ready is None else [ready]
+        for (schema, table), mine in moves.items():
+            _check_dropped(lake, schema, table, mine)
         stands.begin(bundle.contents)
         for ready in prepared:
             ready.carry_out()
@@ -199,7 +201,7 @@ def _keep(run: Path, manifest: Mapping[str, Any], out: Path) -> None:
 @dataclass(frozen=True)
 class TableLoad:
     """The changes of a run for one table of a lake: ``parts`` of its generations in order, each
-    with its key."""
+    with its key. ``emptied``: the rows from before these changes are gone."""
 
     schema: str
     name: str
@@ -208,6 +210,7 @@ class TableLoad:
     merge: bool
     mark: LakeMark
     initial: pa.Table | None = None
+    emptied: bool = False
 
 
 def _with_initial(
@@ -258,7 +261,7 @@ def _with_initial(
         yield replace(load, initial=side_of(pa.concat_tables(rows), "after"))
 
 
-def _moves(plan: Plan, log: LogFile) -> Mapping[tuple[str, str], list[ColumnMove]]:
+def _moves(plan: Plan, log: LogFile) -> dict[tuple[str, str], list[ColumnMove]]:
     """Where columns, or tables, of a log have other names from a place on, or are dropped, by
     (schema, name) of the tables of the lake that have rows from before it."""
     assert plan.export is not None
@@ -275,26 +278,47 @@ def _moves(plan: Plan, log: LogFile) -> Mapping[tuple[str, str], list[ColumnMove
     return moves
 
 
-def _check_moves(lake: Lake, load: TableLoad, moves: Sequence[ColumnMove]) -> None:
-    """Refusal (LR4006) where a table has rows from before a column, or the table, had its name: a
-    merge puts values by the names of columns."""
+def _behind_drops(lake: Lake, load: TableLoad, moves: Sequence[ColumnMove]) -> TableLoad:
+    """What is left of a load where the log drops the table: the rows from before that are gone.
+    Refusal (LR4006) where a table has rows from before a column, or the table, had its name, for a
+    merge puts values by the names of columns; and where one unit drops and changes it."""
     before = lake.table(load.schema, load.name).mark() if moves else None
+    new = [move for move in moves if before is None or move.commit > before.position]
+    last = max((move.commit for move in new if move.dropped), default="")
+    if last and not _has_rows(load, pc.equal, last):
+        later = tuple(part.filter(pc.greater(part["commit_lrsn"], last)) for part in load.parts)
+        load = replace(load, parts=later, initial=None, emptied=True)
+        new = [move for move in new if move.commit > last]
+    for move in new:
+        known = (before is not None or load.initial is not None) and not load.emptied
+        if known or _has_rows(load, pc.less_equal, move.commit):
+            raise _moved(move)
+    return load
+
+
+def _check_dropped(lake: Lake, schema: str, name: str, moves: Sequence[ColumnMove]) -> None:
+    """Refusal (LR4006) where a table of the lake is dropped in a log without other changes of
+    it."""
+    before = lake.table(schema, name).mark()
     for move in moves:
-        if before is not None and move.commit <= before.position:
-            continue
-        earlier = any(
-            pc.any(pc.less_equal(part["commit_lrsn"], move.commit)).as_py() for part in load.parts
-        )
-        if before is not None or load.initial is not None or earlier:
-            again = f"another {', '.join(sorted(move.again))} than before"
-            raise Refusal(
-                "LR4006",
-                f"found, in the unit that commits at {move.commit}, {move.renamed or again};"
-                " expected a table and columns that keep their names and values",
-                Where(table=move.table),
-                "Begin a new lake behind it, with --initial, or leave the table out"
-                " (--exclude-table)",
-            )
+        if before is not None and move.dropped and move.commit > before.position:
+            raise _moved(move)
+
+
+def _moved(move: ColumnMove) -> Refusal:
+    again = f"another {', '.join(sorted(move.again))} than before"
+    return Refusal(
+        "LR4006",
+        f"found, in the unit that commits at {move.commit}, {move.renamed or again};"
+        " expected a table and columns that keep their names and values",
+        Where(table=move.table),
+        "Begin a new lake behind it, with --initial, or leave the table out (--exclude-table)",
+    )
+
+
+def _has_rows(load: TableLoad, are: Callable[[Any, str], pa.ChunkedArray], commit: str) -> bool:
+    """Whether a load has changes whose commits are so beside that one."""
+    return any(pc.any(are(part["commit_lrsn"], commit)).as_py() for part in load.parts)
 
 
 def _no_changes(images: pa.Table) -> pa.Table:
@@ -415,10 +439,11 @@ def _prepared(lake: Lake, load: TableLoad, late: Collection[UnitId]) -> Prepared
     key = _one_key(name, load)
     initial = None if before is not None or table.schema is not None else load.initial
     net = net_effect(name, parts, key, lake.small_integers, table.schema, initial)
-    if before is not None and not net.empty:
+    empty = net.empty or load.emptied
+    if before is not None and not empty:
         _check_late(name, table, parts, key, net, before)
-    described |= {"rows_put": len(net.rows), "rows_removed": len(net.gone), "emptied": net.empty}
-    return PreparedLoad(table, net.rows, net.gone, key, net.empty, mark, described, warning)
+    described |= {"rows_put": len(net.rows), "rows_removed": len(net.gone), "emptied": empty}
+    return PreparedLoad(table, net.rows, net.gone, key, empty, mark, described, warning)
 
 
 def _one_key(name: str, load: TableLoad) -> tuple[str, ...]:

@@ -104,13 +104,14 @@ class ColumnMove:
     """A change of structure, in the unit that commits at ``commit`` (hexadecimal), after which a
     name is no longer that of the same values: ``again`` are columns of ``table`` (OWNER.NAME) that
     have the name of one that went before; ``renamed``: what has another name now, or that the table
-    is dropped ('' for neither). ``former``: what the table was called before."""
+    is ``dropped`` ('' for neither). ``former``: what the table was called before."""
 
     table: str
     former: str
     commit: str
     again: frozenset[str]
     renamed: str = ""
+    dropped: bool = False
 
 
 def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
@@ -127,7 +128,7 @@ def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
             gone[_name(new)] = frozenset()
             if change.does is Action.DROP_TABLE:
                 dropped = f"{_name(new)} is dropped"
-                yield ColumnMove(_name(new), _name(new), commit, frozenset(), dropped)
+                yield ColumnMove(_name(new), _name(new), commit, frozenset(), dropped, True)
             elif change.does is Action.RENAME_TABLE:
                 yield ColumnMove(
                     _name(new), "a table", commit, frozenset(), f"a table is {_name(new)}"

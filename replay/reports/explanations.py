@@ -301,7 +301,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " another program writes to the target, or it was not in the right state at the start, such"
         " as before a log that was not replayed. In datasets and tables of a lake: a column has"
         " another type than there, or the log gives a column or a table of a merge another name, or"
-        " drops the table.",
+        " drops the table and has nothing else of it.",
         "Give an earlier log that was not replayed as well, with --late take."
         " logreplay history --table T --key K shows the logged versions of the row; --on chooses"
         " what to do with such changes; logreplay verify compares all rows. Of a lake, leave the"
