@@ -29,6 +29,7 @@ from replay.changes.catalog import Catalog
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
+from replay.decoding.hashes import hash_rows
 from replay.decoding.plain_rows import PlainRows
 from replay.logs import Split, scratch_arrays
 from replay.logs.files import here
@@ -175,12 +176,11 @@ class IndexedLog(ABC):
         keys = np.concatenate([envelope.commit(), envelope.unit()], axis=1)
         return np.ascontiguousarray(keys).view(UNIT_POSITION).reshape(-1)
 
-    def same_change(self, one: IndexedEnvelope, other: IndexedEnvelope) -> Mask:
-        """Whether it is the same record: here records have places of their own."""
-        return np.asarray(
-            (one.rows["file"] == other.rows["file"])
-            & (one.rows[self.PLACE_IN_FILE] == other.rows[self.PLACE_IN_FILE])
-        )
+    def change_hashes(self, envelope: IndexedEnvelope) -> Hashes:
+        """Of each record another one: here records have places of their own."""
+        rows = envelope.rows
+        places = np.stack([rows["file"], rows[self.PLACE_IN_FILE]], axis=1).astype(np.int64)
+        return hash_rows(places.view(np.uint8))
 
     #: As in :class:`replay.logs.RecordSource`.
     ids_part = False

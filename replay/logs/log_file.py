@@ -190,9 +190,9 @@ class RecordSource(Protocol):
         have the same id and commit position."""
         ...
 
-    def same_change(self, one: Any, other: Any) -> Mask:
-        """``bool[n]``: whether records of two envelopes with the same unit, position and segment
-        are of one change that is in the log twice."""
+    def change_hashes(self, envelope: Any) -> Hashes:
+        """``uint64[n]``: equal for records with the same unit, position and segment that are of one
+        change, which is in the log twice."""
         ...
 
     def row_ids(self, envelope: Any) -> Hashes:

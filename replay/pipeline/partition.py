@@ -194,18 +194,38 @@ class BucketReader(ABC, Generic[Content]):
     # ---------------------------------------------------------------------------------------------
 
     def _duplicates(self, start: int, stop: int) -> Mask:
-        """Which of some records are the same change (or segment) as their neighbour before them:
-        same unit, LOGRBA, SEGNUM, and then table, row and change."""
-        low = max(start - 1, 0)
-        records = self.records[low:stop]
-        same = like_the_one_before(records, "commit", "unit", "position")
-        same &= records["segment"][1:] == records["segment"][:-1]
-        twice = np.zeros(len(records), bool)
-        rows = np.flatnonzero(same) + 1
-        if len(rows):
-            here, before = self._envelope(records[rows]), self._envelope(records[rows - 1])
-            twice[rows[self.log.same_change(here, before)]] = True
+        """Which of some records are the same change (or segment) as one before them: same unit,
+        LOGRBA, SEGNUM, and then table, row and change."""
+        low = self._first_of_place(start)
+        same = self._like_before(low, stop)
+        twice = np.zeros(stop - low, bool)
+        again = np.flatnonzero(same) + 1
+        if len(again):
+            rows = np.union1d(again - 1, again)
+            place = np.cumsum(np.concatenate([[True], ~same]))[rows]
+            change = self.log.change_hashes(self._envelope(self.records[low:stop][rows]))
+            by_change = np.lexsort((rows, change, place))
+            place, change = place[by_change], change[by_change]
+            known = (place[1:] == place[:-1]) & (change[1:] == change[:-1])
+            twice[rows[by_change][1:][known]] = True
         return twice[start - low :]
+
+    def _like_before(self, start: int, stop: int) -> Mask:
+        """Which records but the first have unit, LOGRBA and SEGNUM of their neighbour."""
+        records = self.records[start:stop]
+        same = like_the_one_before(records, "commit", "unit", "position")
+        return np.asarray(same & (records["segment"][1:] == records["segment"][:-1]))
+
+    def _first_of_place(self, row: int) -> int:
+        """The first record that has unit, LOGRBA and SEGNUM of record ``row``."""
+        low, back = row, 1
+        while low:
+            begin = max(low - back, 0)
+            other = np.flatnonzero(~self._like_before(begin, low + 1))
+            if len(other):
+                return begin + int(other[-1]) + 1
+            low, back = begin, 2 * back
+        return 0
 
     def _contradictory_units(self) -> Mask:
         """Units in the plan's quarantine: their records disagree about the commit position, so the

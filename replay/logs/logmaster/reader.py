@@ -18,6 +18,7 @@ from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
 from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs, images, plain_images
+from replay.decoding.hashes import hash_rows
 from replay.decoding.images import ImageWalk
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
@@ -395,14 +396,15 @@ class LogmasterLog:
         keys = np.concatenate([commit, last], axis=1)
         return np.ascontiguousarray(keys).view(UNIT_POSITION).reshape(-1)
 
-    def same_change(self, one: Headers, other: Headers) -> Mask:
-        """Whether two records with the same unit, LOGRBA and SEGNUM are also of the same row and
-        kind."""
-        same = np.ones(len(one), bool)
-        for name in ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE"):
-            if name in self.control.header.names:
-                same &= (one.raw(name) == other.raw(name)).all(axis=1)
-        return same
+    def change_hashes(self, envelope: Headers) -> Hashes:
+        """Of the table, row and kind of each change."""
+        told = [
+            envelope.raw(name)
+            for name in ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE")
+            if name in self.control.header.names
+        ]
+        octets = np.concatenate([np.zeros((len(envelope), 8), np.uint8), *told], axis=1)
+        return hash_rows(np.ascontiguousarray(octets))
 
     #: The field is informational: a change may name the place where its row lay before.
     ids_part = False

@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from replay.decoding import codecs
 from replay.errors import InputError, Where
 
 _FILE = re.compile(r"^--file (.+)$", re.M)
@@ -18,6 +21,8 @@ _TOKEN = re.compile(
 )
 #: Encodings by word, and the place of the CCSID of single-byte text in CCSID(...).
 _ENCODINGS = {"EBCDIC": (37, 0), "ASCII": (819, 0), "UNICODE": (1208, 1)}
+#: That of a statement without such a word.
+DEFAULT_CCSID = 1208
 #: Types whose fields are text in a file of fixed positions.
 _CHARACTERS = ("CHAR", "CHARACTER")
 #: Text of moments that states no length.
@@ -73,10 +78,12 @@ class LoadStatement:
 
 @dataclass
 class _Options:
+    """``characters``: where among the tokens each delimiter stands."""
+
     inddn: str = "SYSREC"
     ccsid: int | None = None
     delimited: bool = False
-    characters: dict[str, str] = field(default_factory=dict)
+    characters: dict[str, int] = field(default_factory=dict)
 
 
 def read_control(name: str, text: str) -> list[LoadStatement]:
@@ -101,6 +108,7 @@ def read_control(name: str, text: str) -> list[LoadStatement]:
 class _Reader:
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.at = name, text, 0
+        self.ccsid = DEFAULT_CCSID
         self.tokens: list[tuple[str, str]] = []
         place = 0
         while found := _TOKEN.match(text, place):
@@ -149,8 +157,20 @@ class _Reader:
         if kind == "text":
             return text[1:-1].replace("''", "'")
         if kind == "hex":
-            return bytes.fromhex(text[2:-1]).decode("latin-1")
+            return self._octets(text)
         raise self._fail(text, "a literal in quotes")
+
+    def _octets(self, text: str) -> str:
+        """What the octets of ``X'…'`` are in the character set of the statement's file."""
+        octets = np.frombuffer(bytes.fromhex(text[2:-1]), np.uint8)
+        values, bad = codecs.decode_text(octets, np.array([0, len(octets)]), self.ccsid)
+        if bad is not None:
+            raise self._fail(
+                text,
+                f"octets of CCSID {self.ccsid}",
+                "EBCDIC, ASCII or UNICODE, with CCSID, must be those of the file",
+            )
+        return str(values[0])
 
     def _number(self) -> int:
         _, text = self._next()
@@ -178,6 +198,7 @@ class _Reader:
 
     def _statement(self) -> LoadStatement:
         options, tables = _Options(), list[IntoTable]()
+        self.ccsid = DEFAULT_CCSID
         while self.at < len(self.tokens) and self._word() != "LOAD":
             if self._take("INTO", "TABLE"):
                 tables.append(self._into(options.delimited))
@@ -185,7 +206,12 @@ class _Reader:
                 self._option(options)
         if not tables:
             raise self._fail("a LOAD statement without INTO TABLE", "one at least")
-        marks = options.characters
+        if len(tables) > 1 and not all(table.when for table in tables):
+            raise self._fail(
+                "several INTO TABLE without WHEN, so that each record is of all of them",
+                "WHEN for each, or a LOAD statement for each file",
+            )
+        marks = {word: self._mark(word, place) for word, place in options.characters.items()}
         return LoadStatement(
             options.inddn,
             tuple(tables),
@@ -210,12 +236,10 @@ class _Reader:
                 )
             options.delimited = True
         elif word in ("COLDEL", "CHARDEL", "DECPT"):
-            self.at += 1
-            options.characters[word] = self._literal()
-            if len(options.characters[word]) != 1:
-                raise self._fail(f"{word} of several characters", "one character")
-            if word == "DECPT" and options.characters[word] != ".":
-                raise self._fail(f"DECPT {options.characters[word]}", "a point: DECPT '.'")
+            options.characters[word] = self.at + 1
+            self.at += 2
+        elif word in ("CONTINUEIF", "CONCATENATE"):
+            raise self._fail(word, "records of one line each")
         elif word in _ENCODINGS:
             self.at += 1
             default, place = _ENCODINGS[word]
@@ -223,8 +247,22 @@ class _Reader:
             if self._take("CCSID"):
                 numbers = [int(text) for text in self._list() if text.isdecimal()]
                 options.ccsid = next((n for n in (*numbers[place:], *numbers) if n), default)
+            self.ccsid = options.ccsid
         else:
             self.at += 1
+
+    def _mark(self, word: str, place: int) -> str:
+        """The delimiter that stands at a place: after all options, as they may say in any order
+        what its octets are."""
+        behind, self.at = self.at, place
+        mark = self._literal()
+        self.at = place
+        if len(mark) != 1:
+            raise self._fail(f"{word} of several characters", "one character")
+        if word == "DECPT" and mark != ".":
+            raise self._fail(f"DECPT {mark}", "a point: DECPT '.'")
+        self.at = behind
+        return mark
 
     def _into(self, delimited: bool) -> IntoTable:
         schema, name = "", self._identifier()
@@ -245,6 +283,12 @@ class _Reader:
             if self._take(")"):
                 break
             self._expect(",")
+        names = [one.name for one in fields]
+        for one in fields:
+            if one.null_if is not None and one.null_if.name not in ("", *names):
+                raise self._fail(
+                    f"NULLIF of field {one.name} about {one.null_if.name}", "a field of this list"
+                )
         return IntoTable(schema, name, tuple(fields), when)
 
     def _conditions(self) -> Sequence[FieldCondition]:
@@ -292,6 +336,11 @@ class _Reader:
             elif word == "NULLIF":
                 self.at += 1
                 null_if = self._null_if()
+                if delimited and not null_if.name:
+                    raise self._fail(
+                        f"NULLIF of field {name} about octets of a delimited record",
+                        "one about a field",
+                    )
             elif word == "DEFAULTIF":
                 raise self._fail("DEFAULTIF", "NULLIF: LOAD would make values up")
             elif word == "(":

@@ -19,9 +19,20 @@ from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.logmaster_load import reader, values
-from replay.logs.logmaster_load.control import IntoTable, LoadStatement, read_control
+from replay.logs.logmaster_load.control import (
+    DEFAULT_CCSID,
+    IntoTable,
+    LoadStatement,
+    read_control,
+)
 from replay.logs.logmaster_load.entries import ENTRY, NAMES, UNIT
-from replay.logs.logmaster_load.records import LoadRecords, cut, info_count
+from replay.logs.logmaster_load.records import (
+    LoadRecords,
+    cut,
+    info_count,
+    parts,
+    without_mark,
+)
 from replay.logs.logmaster_load.roles import NEEDED, ROLES, TELLS, column_of
 from replay.storage import at
 from sqlgen.constraints import Constraints, parse_constraints
@@ -82,7 +93,7 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
     there = unpacked_together(inputs.data, inputs.scratch, inputs.shared)
     for number, (path, statement) in enumerate(zip(inputs.data, statements, strict=True)):
         ccsid = _ccsid(inputs.options, statement)
-        raw = mapped(there[number])
+        raw = without_mark(mapped(there[number]), ccsid)
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected a LOAD file", Where(path))
         loaded = _LoadFile(path, number, cut(raw, statement, ccsid, path), ccsid, inputs.options)
@@ -152,7 +163,7 @@ def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:
 def _ccsid(options: Mapping[str, str], statement: LoadStatement) -> int:
     given = options.get("ccsid")
     if given is None:
-        return statement.ccsid or 1208
+        return statement.ccsid or DEFAULT_CCSID
     if not given.isdecimal():
         raise UsageError("LR1001", f"found --log-option ccsid={given}; expected a number")
     return int(given)
@@ -362,7 +373,7 @@ class _LoadFile:
         """A field as text without blanks around; null where it is no text."""
         value = self.records.values(rows, into, number, 0)
         null = np.asarray(value.is_null())
-        data, offsets = _parts(value)
+        data, offsets = parts(value)
         text, _ = codecs.decode_text(data, offsets, self.ccsid, null if null.any() else None)
         return pc.utf8_trim_whitespace(text)
 
@@ -412,7 +423,7 @@ class _LoadFile:
         part["origin"] = ord(" ")
         origin = self._role(rows, into, "origin")
         if origin is not None:
-            codes, _ = _parts(
+            codes, _ = parts(
                 pc.utf8_slice_codeunits(pc.utf8_rpad(pc.fill_null(origin, ""), 1), 0, 1).cast(
                     pa.binary()
                 )
@@ -461,7 +472,7 @@ class _LoadFile:
                         for number in range(info_count(into), len(into.fields))
                     ]
                 )
-                data, offsets = _parts(made)
+                data, offsets = parts(made)
                 part[side][chosen] = pile.size + offsets[:-1]
                 part[f"{side}_size"][chosen] = np.diff(offsets)
                 pile.images.append(data)
@@ -498,7 +509,7 @@ class _LoadFile:
         for name in NAMES:
             value = self._role(rows, into, name)
             if value is not None:
-                data, offsets = _parts(value.cast(pa.binary()))
+                data, offsets = parts(value.cast(pa.binary()))
                 block = codecs.gather_padded(data, offsets[:-1], np.diff(offsets), NAMES[name])
                 made[name] = np.ascontiguousarray(block).view(f"S{NAMES[name]}").reshape(-1)
         return made
@@ -525,7 +536,7 @@ class _LoadFile:
         if lrsn and short.any():
             moved = pc.utf8_rpad(pc.binary_join_element_wise("00", text, ""), 2 * _POSITION, "0")
             wide = pc.if_else(pa.array(short), moved, wide)
-        digits, _ = _parts(wide.cast(pa.binary()))
+        digits, _ = parts(wide.cast(pa.binary()))
         octets = np.frombuffer(bytes.fromhex(digits.tobytes().decode()), np.uint8)
         return octets.reshape(-1, _POSITION).view("V10").reshape(-1)
 
@@ -541,20 +552,11 @@ class _LoadFile:
             )
 
 
-def _parts(column: pa.Array) -> tuple[Bytes, Index]:
-    """(octets, ``n + 1`` offsets) of a binary array; nulls are empty."""
-    filled = pc.fill_null(column, b"")
-    _, places, octets = filled.buffers()
-    offsets = np.frombuffer(places, np.int32)[filled.offset : filled.offset + len(filled) + 1]
-    data = np.frombuffer(octets or b"", np.uint8)[offsets[0] : offsets[-1]]
-    return data, (offsets - offsets[0]).astype(np.int64)
-
-
 def _packed(text: pa.Array) -> npt.NDArray[np.void]:
     """Timestamps as 34 packed digits (V17); zeros for what is none."""
     fits = pc.fill_null(pc.match_substring_regex(text, _MOMENT), False)
     digits = pc.replace_substring_regex(pc.if_else(fits, text, ""), "[^0-9]", "")
-    padded, _ = _parts(pc.utf8_rpad(digits, 34, "0").cast(pa.binary()))
+    padded, _ = parts(pc.utf8_rpad(digits, 34, "0").cast(pa.binary()))
     return np.frombuffer(bytes.fromhex(padded.tobytes().decode()), "V17")
 
 

@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
+from replay.decoding.hashes import hash_ranges, hash_rows
 from replay.errors import Finding, Where
 from replay.logs import Images, placed_position, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
@@ -107,6 +108,17 @@ class LoadLog(RowLog):
         unit = str(UnitId(self.units()["unit"][entry["unit"]].tobytes()))
         where = Where(self.files[file].name, number, None, name, table, unit)
         return Finding(code, where, found, expected, hint)
+
+    def change_hashes(self, envelope: IndexedEnvelope) -> Hashes:
+        """Of the table, the kind and the rows of each change: nothing else tells changes of one
+        position apart."""
+        rows = envelope.rows
+        parts = [rows["version"].astype(np.int64), rows["change"].astype(np.int64)]
+        for side in ("before", "after"):
+            size = rows[f"{side}_size"].astype(np.int64)
+            start = np.where(size > 0, rows[side], 0)
+            parts.append(hash_ranges(self.array(2), start, start + size).view(np.int64))
+        return hash_rows(np.stack(parts, axis=1).view(np.uint8))
 
     def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
         """False: a LOAD file does not tell whether a mass delete was of one partition."""

@@ -3,6 +3,7 @@ record is a line; in a CSV file, line ends inside of delimited values belong to 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +14,12 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.decoding import codecs
 from replay.errors import InputError, Where
-from replay.logs.logmaster_load.control import IntoTable, LoadField, LoadStatement
+from replay.logs.logmaster_load.control import (
+    FieldCondition,
+    IntoTable,
+    LoadField,
+    LoadStatement,
+)
 
 _RETURN, _BLANK = "\r", " "
 
@@ -44,6 +50,15 @@ class LoadRecords(Protocol):
         ...
 
 
+def parts(column: pa.Array) -> tuple[Bytes, Index]:
+    """(octets, ``n + 1`` offsets) of a binary array; nulls are empty."""
+    filled = pc.fill_null(column, b"")
+    _, places, octets = filled.buffers()
+    offsets = np.frombuffer(places, np.int32)[filled.offset : filled.offset + len(filled) + 1]
+    data = np.frombuffer(octets or b"", np.uint8)[offsets[0] : offsets[-1]]
+    return data, (offsets - offsets[0]).astype(np.int64)
+
+
 def encoded(character: str, ccsid: int) -> int:
     """A character as the octet that it is in a file."""
     octets = codecs.encode_text(character, ccsid)
@@ -56,21 +71,30 @@ def line_end(raw: Bytes, ccsid: int) -> int:
     return feed if (raw == feed).any() or ccsid in (819, 1208) else encoded("\x85", ccsid)
 
 
+def without_mark(raw: Bytes, ccsid: int) -> Bytes:
+    """A file without the octets before its text by which some programs say that it is UTF-8."""
+    marked = ccsid == 1208 and raw[: len(BOM_UTF8)].tobytes() == BOM_UTF8
+    return raw[len(BOM_UTF8) :] if marked else raw
+
+
 def cut(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> LoadRecords:
     """The records of a file. InputError LR2006 where a delimited value does not end."""
     if statement.delimited:
         return _delimited(raw, statement, ccsid, name)
     ends = np.flatnonzero(raw == line_end(raw, ccsid))
-    start, stop = _between(ends, len(raw))
+    start, stop = _between(_ended(ends, ends, len(raw)))
     stop = _without_return(raw, start, stop, encoded(_RETURN, ccsid))
     full = stop > start
     return FixedRecords(raw, start[full], stop[full], encoded(_BLANK, ccsid), ccsid)
 
 
-def _between(ends: Index, size: int) -> tuple[Index, Index]:
+def _ended(ends: Index, lines: Index, size: int) -> Index:
+    """``ends`` and the end of the file, unless that is the last of the ``lines`` that end."""
+    return ends if len(lines) and lines[-1] == size - 1 else np.append(ends, size)
+
+
+def _between(ends: Index) -> tuple[Index, Index]:
     """(start, stop) of what lies between the octets at ``ends``."""
-    if not len(ends) or ends[-1] != size - 1:
-        ends = np.append(ends, size)
     return np.concatenate([[0], ends[:-1] + 1]).astype(np.int64), ends.astype(np.int64)
 
 
@@ -142,8 +166,10 @@ class FixedRecords:
             return np.zeros(len(rows), bool)
         start, width = condition.start, condition.stop - condition.start
         if condition.name:
-            about = next(field for field in table.fields if field.name == condition.name)
+            number, moves = _about(table, condition)
+            about = table.fields[number]
             start, width = about.start, about.stop - about.start
+            away = away if moves else 0
         wanted = np.frombuffer(
             codecs.encode_text(condition.value.ljust(width), self.ccsid), np.uint8
         )
@@ -158,6 +184,12 @@ def info_count(table: IntoTable) -> int:
         if not one.name.startswith("#"):
             return number
     return len(table.fields)
+
+
+def _about(table: IntoTable, condition: FieldCondition) -> tuple[int, bool]:
+    """The field that a condition names, and whether each row image has one of its own."""
+    number = [one.name for one in table.fields].index(condition.name)
+    return number, number >= info_count(table)
 
 
 def _image(table: IntoTable) -> tuple[int, int, int]:
@@ -187,6 +219,7 @@ class DelimitedRecords:
     first: Index
     count: Index
     quote: int
+    ccsid: int
 
     def __len__(self) -> int:
         return len(self.first)
@@ -217,6 +250,20 @@ class DelimitedRecords:
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
         """As :meth:`LoadRecords.values`."""
+        values = self._texts(rows, table, number, shift)
+        condition = table.fields[number].null_if
+        if condition is None:
+            return values
+        about, moves = _about(table, condition)
+        octets = self._texts(rows, table, about, shift if moves else 0)
+        text, _ = codecs.decode_text(*parts(octets), self.ccsid)
+        # as Db2 compares text, without the blanks at its end
+        same = pc.equal(pc.utf8_rtrim(text, _BLANK), condition.value.rstrip(_BLANK))
+        is_null = pc.and_(pc.fill_null(same, False), pc.is_valid(octets))
+        return pc.if_else(is_null, pa.scalar(None, pa.binary()), values)
+
+    def _texts(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
+        """As :meth:`values`, whatever NULLIF says."""
         away = shift * (len(table.fields) - info_count(table))
         place = np.minimum(self.first[rows] + number + away, len(self.start) - 1)
         start, stop, quoted = self.start[place], self.stop[place], self.quoted[place]
@@ -244,7 +291,8 @@ def _delimited(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> D
             "Transfer the file again; CHARDEL in the LOAD control file must be the file's",
         )
     ends_line = (raw == end) & ~inside
-    start, stop = _between(np.flatnonzero(((raw == comma) & ~inside) | ends_line), len(raw))
+    ends = np.flatnonzero(((raw == comma) & ~inside) | ends_line)
+    start, stop = _between(_ended(ends, np.flatnonzero(ends_line), len(raw)))
     last = np.ones(len(stop), bool)
     known = stop < len(raw)
     last[known] = ends_line[stop[known]]
@@ -256,4 +304,4 @@ def _delimited(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> D
     quoted = np.zeros(len(start), bool)
     wide = stop - start >= 2
     quoted[wide] = (raw[start[wide]] == quote) & (raw[stop[wide] - 1] == quote)
-    return DelimitedRecords(raw, start + quoted, stop - quoted, quoted, first, count, quote)
+    return DelimitedRecords(raw, start + quoted, stop - quoted, quoted, first, count, quote, ccsid)

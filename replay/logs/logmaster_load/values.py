@@ -38,8 +38,8 @@ _EXPECTED = {
     SqlType.TIME: "a time of day (ISO)",
     SqlType.TIMESTAMP: "a timestamp, year first",
     SqlType.TIMESTAMP_TZ: "a timestamp with time zone, year first",
-    SqlType.BINARY: "bit data as hexadecimal digits",
-    SqlType.VARBINARY: "bit data as hexadecimal digits",
+    SqlType.BINARY: "bit data as hexadecimal digits, two for each octet of the column at most",
+    SqlType.VARBINARY: "bit data as hexadecimal digits, two for each octet of the column at most",
 }
 
 
@@ -100,14 +100,27 @@ class LoadWalk:
             np.where(null, 0, self.place[chosen, index]),
             np.where(null, 0, self.length[chosen, index]),
         )
-        return decoded(column, data, offsets, null)
+        values, fails = decoded(column, data, offsets, null)
+        if not column.nullable:
+            lacking = null & ~self.bad[chosen]
+            if lacking.any():
+                fails = lacking if fails is None else fails | lacking
+        return values, fails
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """As :meth:`replay.logs.Walk.explain`."""
         column, start = self.format.columns[index], int(self.place[row, index])
+        if self.length[row, index] < 0:
+            return (
+                f"no value of column {column.column.name}",
+                "one, for the column is NOT NULL (of empty text, its delimiters)",
+            )
         raw = self.buffer[start : start + int(self.length[row, index])].tobytes()
         shown = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")
-        expected = _EXPECTED.get(column.column.type, f"text of CCSID {column.ccsid}")
+        size = column.column.length
+        expected = _EXPECTED.get(
+            column.column.type, f"at most {size} characters of CCSID {column.ccsid}"
+        )
         if column.column.type is SqlType.DECIMAL:
             expected = f"at most {column.column.length} digits, {column.scale} after the point"
         return f"X'{shown}' in column {column.column.name}", expected
@@ -143,7 +156,10 @@ def decoded(column: ColumnFormat, data: Bytes, offsets: Index, null: Mask) -> De
     wrong = np.zeros(len(null), bool) if bad is None else bad
     if kind in (SqlType.CHAR, SqlType.VARCHAR):
         fixed = kind is SqlType.CHAR
-        return (pc.utf8_rpad(text, column.column.length) if fixed else text), bad
+        size = column.column.length
+        long = np.asarray(pc.fill_null(pc.greater(pc.utf8_length(text), size), False))
+        bad = long if bad is None else bad | long
+        return (pc.utf8_rpad(text, size) if fixed else text), bad if bad.any() else None
     text = pc.utf8_trim_whitespace(text)
     if kind in _RANGES:
         values, fails = _integers(text, 1 << _RANGES[kind])
@@ -154,7 +170,7 @@ def decoded(column: ColumnFormat, data: Bytes, offsets: Index, null: Mask) -> De
         values = pc.cast(_usable(text, fails, "0"), pa.float64()).cast(ARROW_TYPES[kind])
         fails |= ~np.isfinite(pc.fill_null(values, 0).to_numpy(zero_copy_only=False))
     elif kind in (SqlType.BINARY, SqlType.VARBINARY):
-        return _bits(text, null | wrong)
+        return _bits(text, null | wrong, column.column.length)
     elif kind is SqlType.DECFLOAT:
         fails = _unlike(text, _DECFLOAT)
         values = _usable(text, fails, "0")
@@ -209,8 +225,9 @@ def _decimals(text: pa.Array, digits: int, scale: int) -> tuple[pa.Array, Mask]:
     return pc.binary_join_element_wise(*parts, ""), fails
 
 
-def _bits(text: pa.Array, null: Mask) -> Decoded:
+def _bits(text: pa.Array, null: Mask, most: int) -> Decoded:
     fails = _unlike(text, _HEX)
+    fails |= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 2 * most), False))
     plain = pc.fill_null(_usable(text, fails, ""), "")
     length = np.asarray(pc.binary_length(plain)) // 2
     data = np.frombuffer(bytes.fromhex(pc.binary_join(_one_list(plain), "")[0].as_py()), np.uint8)

@@ -314,6 +314,23 @@ def test_the_same_file_twice(log: SoundLog, tmp_path: Path) -> None:
     assert "LR2017" in bundle.manifest["findings"]["shown"][-1]
 
 
+def test_several_changes_of_one_place_in_a_file_that_is_given_twice(
+    log: SoundLog, tmp_path: Path
+) -> None:
+    """Records that are the same do not stand beside each other then."""
+    sound = log.sound()
+    number = log.one_of_many()
+    unit = log.unit(number)
+    for other in range(len(log.records)):
+        if log.unit(other) == unit:
+            log.set(other, "LOGRBA", log.get(number, "LOGRBA"))
+    assert units_of(log.write()).keys() == sound.keys()
+    (tmp_path / "copy.dat").write_bytes((tmp_path / "x.dat").read_bytes())
+    paths = [tmp_path / "x.dat", tmp_path / "copy.dat"]
+    bundle = replay.write_script(tmp_path / "x.ctl", paths, tmp_path / "twice")
+    assert (bundle.exit_code, units_of(bundle)) == (8, {})
+
+
 def test_strict_stops(log: SoundLog) -> None:
     number = log.one_of_many()
     log.set(number, "CHANGE TYPE", "ZZ".encode("cp037"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ class Log:
     def run(
         self,
         *lines: str,
+        raw: bytes | None = None,
         options: Sequence[str] = (),
         statement: str = "",
         encoding: str = "utf-8",
@@ -48,7 +50,8 @@ class Log:
     ) -> tuple[int, str]:
         """(exit code, script and messages)."""
         out = self.folder / "out"
-        (self.folder / "t.csv").write_bytes("".join(one + "\n" for one in lines).encode(encoding))
+        made = "".join(one + "\n" for one in lines).encode(encoding)
+        (self.folder / "t.csv").write_bytes(made if raw is None else raw)
         (self.folder / "load.ctl").write_text(statement or control(), encoding="utf-8")
         (self.folder / "t.sql").write_text(ddl, encoding="utf-8")
         files = {"--control": "load.ctl", "--data": "t.csv", "--catalog": "t.sql"}
@@ -83,6 +86,26 @@ def test_nulls_empty_text_quotes_and_line_ends(log: Log) -> None:
     assert "VALUES (3, E'a \"b\", c\\nd')" in text
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_the_last_record_counts_however_the_file_ends(end: str, log: Log) -> None:
+    """A null at the end of a line leaves nothing behind the last delimiter."""
+    lines = line("I", "1", "x", rba="1"), line("D", "2", "", rba="2")
+    _, text = log.run(raw=("\n".join(lines) + end).encode())
+    assert "DELETE FROM app.t WHERE id = 2" in text
+    assert log.run(raw=("\ufeff" + "\n".join(lines) + end).encode())[1] == text
+
+
+def test_records_that_are_given_twice_set_their_unit_aside(log: Log) -> None:
+    """Not neighbours: several changes of a unit may have one place."""
+    lines = [line("I", "1", "x"), line("I", "2", "y"), line("I", "3", "z", unit="A2", commit="B2")]
+    code, text = log.run(*lines)
+    assert (code, text.count("INSERT")) == (0, 3)
+    code, text = log.run(*lines, *lines[:2])
+    assert (code, text.count("INSERT")) == (8, 1)
+    assert "LR2017" in text
+    assert "'z'" in text
+
+
 def test_units_come_in_the_order_of_their_commits(log: Log) -> None:
     _, text = log.run(
         line("I", "1", "late", unit="A1", commit="B2"),
@@ -109,6 +132,24 @@ def test_an_ebcdic_file(log: Log) -> None:
     )  # fmt: skip
     assert code == 0, text
     assert "VALUES (1, 'Ärger, [x]')" in text
+
+
+def test_marks_in_hexadecimal_digits_are_octets_of_the_file(log: Log) -> None:
+    """As Db2's manual has them: of an EBCDIC file X'6B' is the comma."""
+    marks = "FORMAT DELIMITED COLDEL X'5E' CHARDEL X'7D' DECPT X'4B'"
+    text = control(encoding="EBCDIC CCSID(37,0,0)").replace("FORMAT DELIMITED", marks)
+    code, text = log.run(
+        line("I", "1", "'it''s'").replace(",", ";"), statement=text, encoding="cp037"
+    )
+    assert code == 0, text
+    assert "VALUES (1, 'it''s')" in text
+
+
+def test_null_where_a_delimited_field_has_a_value(log: Log) -> None:
+    text = control().replace('"NAME" CHAR(40)', """"NAME" CHAR(40) NULLIF(NAME = '?')""")
+    _, text = log.run(line("I", "1", "?", rba="1"), line("I", "2", "x?", rba="2"), statement=text)
+    assert "VALUES (1, NULL)" in text
+    assert "VALUES (2, 'x?')" in text
 
 
 def test_columns_of_other_names(log: Log) -> None:
@@ -142,6 +183,8 @@ DAMAGED = {
     "too many fields": (line("I", "2", "no", "3"), "LR2014"),
     "no number": (line("I", "two", "no"), "LR2015"),
     "a number out of range": (line("I", "2147483648", "no"), "LR2015"),
+    "no value of a column that has one": (line("I", "", "no"), "the column is NOT NULL"),
+    "text that is too long": (line("I", "2", "no" * 11), "at most 20 characters"),
 }
 
 
@@ -223,6 +266,20 @@ CONTROLS = {
     "a decimal comma": ("LOAD DATA FORMAT DELIMITED DECPT ',' INTO TABLE A.T (I INTEGER)", "DECPT"),
     "default values": ("LOAD DATA INTO TABLE A.T (I CHAR(4) DEFAULTIF(1)='?')", "DEFAULTIF"),
     "no fields": ("LOAD DATA INTO TABLE A.T", "no fields"),
+    "records of several lines": ("LOAD DATA CONTINUEIF(1)='X' INTO TABLE A.T (I CHAR(4))", "CONTI"),
+    "lines put together": ("LOAD DATA CONCATENATE 2 INTO TABLE A.T (I CHAR(4))", "CONCATENATE"),
+    "tables without WHEN": (
+        "LOAD DATA INTO TABLE A.T (I CHAR(4)) INTO TABLE A.U (I CHAR(4))",
+        "without WHEN",
+    ),
+    "positions of a delimited field": (
+        "LOAD DATA FORMAT DELIMITED INTO TABLE A.T (I CHAR(4) NULLIF(9)='?')",
+        "NULLIF",
+    ),
+    "octets that are no text": (
+        "LOAD DATA UNICODE INTO TABLE A.T (I CHAR(4) NULLIF(9)=X'FF')",
+        "X'FF'",
+    ),
 }
 
 
@@ -237,7 +294,7 @@ def test_fields_of_fixed_positions() -> None:
         "x.ctl",
         "-- by LOGSCAN\nLOAD DATA INDDN IN1 EBCDIC INTO TABLE A.T PART 3"
         " WHEN (9:10) = 'T1' (A POSITION(1) CHAR(8), B POSITION(*) DATE EXTERNAL NULLIF(30)='?',"
-        ' "c""d" POSITION(20:29) DECIMAL EXTERNAL(10))',
+        ' "c""d" POSITION(20:29) DECIMAL EXTERNAL(10) NULLIF(40)=X\'6F\')',
     )[0]
     places = [(one.name, one.start, one.stop) for one in statement.tables[0].fields]
     assert places == [("A", 0, 8), ("B", 8, 18), ('c"d', 19, 29)]
@@ -246,3 +303,4 @@ def test_fields_of_fixed_positions() -> None:
     assert (when.start, when.stop, when.value) == (8, 10, "T1")
     assert null_if is not None
     assert (null_if.start, null_if.stop, null_if.value) == (29, 30, "?")
+    assert statement.tables[0].fields[2].null_if == replace(null_if, start=39, stop=40)
