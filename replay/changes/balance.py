@@ -30,7 +30,9 @@ class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
     rows that are removed early and put back last. ``contradictory``: units that were found with
     more than one commit position; ``clock``: commits on either side of a selected time; ``held``:
-    those of the plan's held units that were found, of which the plan knows why (:meth:`settle`)."""
+    those of the plan's held units that were found, of which the plan knows why (:meth:`settle`);
+    ``flagged_records``: committed ones of units that are incomplete or may depend on one, chosen or
+    not."""
 
     read: int = 0
     emitted: int = 0
@@ -44,7 +46,7 @@ class Tally:
     parted: int = 0
     quarantined_units: Verdicts = field(default_factory=Verdicts)
     held: UnitTable[None] = field(default_factory=UnitTable)
-    incomplete_records: int = 0
+    flagged_records: int = 0
     findings: list[Finding] = field(default_factory=list)
     finding_count: int = 0
     refusals: list[Finding] = field(default_factory=list)
@@ -76,7 +78,7 @@ class Tally:
             "statements",
             "units",
             "parted",
-            "incomplete_records",
+            "flagged_records",
             "finding_count",
         ):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -342,7 +342,7 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
     if not selection.from_recovery_point:
         leave(envelope.sqltype() == ord("R"), "REDO set only (SQLTYPE R)")
     if not facts.resolved:
-        leave(_incomplete(selection, envelope, facts.dependent), INCOMPLETE)
+        leave(held_by_flags(selection, envelope, facts.dependent), INCOMPLETE)
     return verdict
 
 
@@ -486,7 +486,9 @@ def _matches(names: npt.NDArray[np.bytes_], globs: tuple[str, ...]) -> Mask:
     return taken[inverse]
 
 
-def _incomplete(selection: Selection, envelope: Envelope, dependent: bytes | None) -> Mask:
+def held_by_flags(selection: Selection, envelope: Envelope, dependent: bytes | None) -> Mask:
+    """Which records are of units that the log's own marks hold back. ``dependent``: the position
+    from which on units may depend on incomplete ones, if any."""
     if selection.incomplete == "keep":
         return np.zeros(len(envelope), bool)
     if selection.incomplete == "dependentrba":

@@ -77,7 +77,8 @@ def carry_out(
     """Write the scripts of ``plan`` into ``work`` (or ``stored``), as often as it takes to leave
     out what cannot be trusted.
 
-    Incomplete units are resolved first where the log says that it has some. What rendering finds
+    Incomplete units are resolved first where the log says that it has some, and once more where a
+    record shows it: units that are chosen may build on others that are not. What rendering finds
     out (a unit with two commit positions, a damaged record) leaves out the unit and all that builds
     on it. An undo then finds rows by their old values too (:func:`_guarded`). ``state``: what is
     known of the rows beside the log, before a redo and after an undo's log. ``write``: what writes,
@@ -130,9 +131,7 @@ def carry_out(
         else:
             damaged = damaged_units(tally.quarantined_units, plan)
             following = plan
-            if damaged - asked or (
-                resolves and resolution is None and tally.incomplete_records > 0
-            ):
+            if damaged - asked or (resolves and resolution is None and tally.flagged_records > 0):
                 asked |= damaged
                 resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
                 following = _held(plan, resolution, asked)

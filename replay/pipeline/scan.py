@@ -39,6 +39,7 @@ from replay.changes.selection import (
     balance_of,
     decide,
     decide_copy,
+    held_by_flags,
 )
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding
@@ -109,6 +110,9 @@ def _by_the_rules(
     tally.clock.look(plan.selection, envelope)
     skipped = balance_of(judged.verdict)
     tally.skipped.update({log.in_words(reason): skipped[reason] for reason in skipped})
+    if not plan.flags_resolved:
+        held = held_by_flags(plan.selection, envelope, log.dependent_position)
+        tally.flagged_records += int((held & (envelope.unit_disposition() == ord("C"))).sum())
     _count_incomplete(plan, log, tally, envelope, judged.verdict)
     _report_untrusted(log, file, numbers, offsets, lengths, envelope, judged.damaged, tally)
     kept = np.flatnonzero(judged.verdict == 0)
@@ -194,7 +198,6 @@ def _count_incomplete(
     if not count:
         return
     tally.quarantined += count
-    tally.incomplete_records += count
     units, first, records = np.unique(
         opaque(envelope.unit()[held]), return_index=True, return_counts=True
     )

@@ -496,3 +496,27 @@ def test_a_migration_takes_its_initial_state_as_the_baseline(
     aside = {entry["unit"] for entry in manifest["quarantined_units"]}
     assert aside == {name(suspects.bad), name(other)}
     assert "LR3014" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flag", ["INCOMPLETETRANS", "INCOMPLETEDEP"])
+@pytest.mark.parametrize("mode", ["redo", "undo", "export"])
+def test_what_is_chosen_is_judged_as_in_the_whole_log(
+    mode: str, flag: str, tmp_path: Path
+) -> None:
+    """A unit without a flag that builds on one that stays out stays out, also where no change of a
+    flagged unit is chosen."""
+    log = LogBuilder((PARENT, CHILD))
+    first = log.unit(**{flag: "Y"})
+    first.update(PARENT, (1, "A", 0, 0), (1, "A", 1, 0))
+    later = log.unit()
+    later.update(PARENT, (1, "A", 1, 0), (1, "A", 2, 0))
+    later.insert(CHILD, (7, 1, 0))
+    control, data = log.write(tmp_path)
+    for number, chosen in enumerate(([], ["--ur", name(later)], ["--table", "*.CHILD"])):
+        out = tmp_path / str(number)
+        words = ["--control", str(control), "--data", *map(str, data), "--out", str(out)]
+        assert main([mode, *words, *chosen, "--schema", "none"]) == 4
+        manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+        aside = {entry["unit"] for entry in manifest["quarantined_units"]}
+        assert name(later) in aside, (name(first), chosen)
+        assert manifest["balance"]["emitted"] == 0
