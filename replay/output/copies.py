@@ -143,8 +143,6 @@ class BucketCopier(BucketReader[None]):
         self.sink = sink
         self.bad_units[:] = False  # what is wrong with them is told, and passed on
         self.tally.quarantined_units.clear()
-        added = b"" if plan.decisions is None else b"".join(plan.decisions.added)
-        self.whole = np.isin(self.unit_heads["unit"], np.frombuffer(added, UNIT))
         self.taken = np.zeros(len(self.unit_heads), bool)
 
     def _make(self, changes: ChunkChanges) -> None:

@@ -10,6 +10,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,7 @@ from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined
 from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
-from replay.pipeline.rows import LEFT_OUT, RowDecoder
+from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
 from sqlgen.literals import octets
@@ -167,10 +168,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         found = self._together(changes, live, moved, texts)
         for rows, kind, version in self._groups(changes, live):
             if kind in ROW_CHANGES:
-                for part, image in self._images(changes, rows, kind):
-                    made = self._row_statements(changes, part, image, kind, version, moved)
-                    texts.add(part, made)
-                    seen[version, kind].append((part, image))
+                for decoder, some in self._by_decoder(changes, rows):
+                    for part, image in self._images(changes, some, kind):
+                        made = decoder.statements(version, kind, image)
+                        texts.add(part, self._row_statements(changes, part, version, made, moved))
+                        seen[version, kind].append((part, image))
             elif kind in TABLE_EVENTS:
                 texts.add(rows, self._event_statements(changes, rows, kind, version))
             elif kind is Change.STRUCTURE:
@@ -181,6 +183,21 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             parts = np.flatnonzero(arranged.part)
             place[parts] = texts.behind(self._part_statements(changes, arranged))
         return ChunkStatements(texts.joined(), place, arranged)
+
+    def _by_decoder(
+        self, changes: ChunkChanges, rows: Index
+    ) -> Iterator[tuple[RowDecoder, Index]]:
+        """Some changes of rows, and what makes their statements: of units that are taken whole no
+        condition on values is asked."""
+        whole = self.whole[changes.unit[rows]]
+        for decoder, some in ((self.decoder, rows[~whole]), (self._whole_decoder, rows[whole])):
+            if len(some):
+                yield decoder, some
+
+    @cached_property
+    def _whole_decoder(self) -> RowDecoder:
+        selection = replace(self.plan.selection, where=None)
+        return RowDecoder(replace(self.plan, selection=selection), self.log, self.profile)
 
     def _is_piece(self, changes: ChunkChanges) -> bool:
         """Whether the changes are not all of their unit."""
@@ -195,7 +212,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         at apart; ``live`` are those that are left then. Where the images lie, if that was all."""
         rows = np.flatnonzero(live & one_of(changes.change, ROW_CHANGES))
         found: FoundImages | None = None
-        if self.decoder.mixed is None or not len(rows):
+        if self.decoder.mixed is None or not len(rows) or self.whole[changes.unit[rows]].any():
             return found
         version, change, head, weight = (
             of_rows(column, rows)
@@ -218,13 +235,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         self,
         changes: ChunkChanges,
         rows: Index,
-        image: Images,
-        kind: Change,
         version: int,
+        result: ChangeStatements,
         moved: Mask,
     ) -> pa.Array:
-        """The statements of some changes; notes in ``moved`` which updates change a key."""
-        result = self.decoder.statements(version, kind, image)
+        """The statements of some changes, and what becomes of these; notes in ``moved`` which
+        updates change a key."""
         self._blame(changes, rows, version, result.problems)
         changes.outcome[rows] = np.where(result.failed, FAILED, result.outcome)
         moved[rows] = result.moved

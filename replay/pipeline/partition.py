@@ -26,6 +26,7 @@ from replay.changes.envelope import (
     take_records,
 )
 from replay.changes.position import (
+    UNIT,
     Position,
     unit_of,
     unit_positions,
@@ -90,6 +91,9 @@ class BucketReader(ABC, Generic[Content]):
         self.unit_start = self._walked.unit_start
         self.unit_heads = take_records(self.records, self.unit_start)
         self.decoder = RowDecoder(plan, log, self.profile, len(self.records))
+        added = b"" if plan.decisions is None else b"".join(plan.decisions.added)
+        #: Which units are taken whole, whatever the selection says of rows.
+        self.whole = np.isin(self.unit_heads["unit"], np.frombuffer(added, UNIT))
         self.bad_units = np.zeros(len(self.unit_start), bool)
         self.bad_units |= self._contradictory_units() | self._units_of_one_commit()
 

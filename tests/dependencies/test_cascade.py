@@ -16,6 +16,7 @@ from replay.cli import main
 from replay.dependencies.cascade import limits_changes
 from replay.errors import Refusal
 from replay.output.bundle import Bundle
+from replay.pipeline import fast_path
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
@@ -65,6 +66,28 @@ def test_what_triggers_skip_leaves_to_the_target_is_no_dependent(tmp_path: Path)
     bundle = undo(log, tmp_path, one, triggers="skip")
     assert bundle.manifest["consequences"]["conflicts"] == []
     assert len(statements(bundle)) == 1
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_condition_on_values_does_not_cut_what_is_undone_too(
+    quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if quick:
+        monkeypatch.setattr(fast_path, "WORTH", 0)
+    log = LogBuilder((PARENT, CHILD))
+    one, two, three = log.unit(), log.unit(), log.unit()
+    one.insert(PARENT, (1, "A", 5, 0))
+    one.insert(PARENT, (2, "B", 6, 0))
+    two.update(PARENT, (1, "A", 5, 0), (1, "A", 7, 0))
+    two.insert(CHILD, (7, None, 0))
+    three.delete(PARENT, (1, "A", 7, 0))
+    bundle = undo(log, tmp_path, one, where="after.a = 5", cascade="all")
+    assert statements(bundle) == [
+        "INSERT INTO testown.parent (id, code, a, b) VALUES (1, 'A', 7, 0);",
+        "DELETE FROM testown.child WHERE id = 7;",
+        "UPDATE testown.parent SET a = 5 WHERE id = 1;",
+        "DELETE FROM testown.parent WHERE id = 1;",
+    ]
 
 
 @pytest.mark.parametrize("other", [None, 7])
