@@ -9,3 +9,5 @@ import numpy.typing as npt
 Codes = npt.NDArray[np.uint8]
 #: True for some of ``n`` rows.
 RowMask = npt.NDArray[np.bool_]
+#: Numbers of 53 bits.
+Doubles = npt.NDArray[np.float64]

@@ -26,6 +26,7 @@ from sqlgen.choices import (
 )
 from sqlgen.dialects import FloatForm, Profile, TextForm
 from sqlgen.errors import settle_choices
+from sqlgen.float_literals import float_body, float_text
 from sqlgen.schema import FLOATS, Column, SqlType
 
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
@@ -164,71 +165,6 @@ def plain_texts(
     if kind in _MOMENTS and kind not in profile.as_text:
         return _moments(values, column, profile, policy)
     return values if pa.types.is_string(values.type) else pc.cast(values, pa.string()), []
-
-
-def float_text(values: pa.Array, form: FloatForm) -> pa.Array:
-    """The shortest text that reads back as the same value at the column's width, as the body of a
-    literal of ``form``."""
-    if form.widen:
-        values = pc.cast(values, pa.float64())
-    text = pc.cast(values, pa.string())
-    if form.exponent:
-        text = pc.if_else(
-            pc.match_substring_regex(text, "[ein]"),
-            text,
-            pc.binary_join_element_wise(text, "e0", ""),
-        )
-    if not pc.all(pc.is_finite(values)).as_py():
-        text = pc.replace_substring(
-            pc.replace_substring(text, "inf", form.infinity), "nan", form.nan
-        )
-    return text
-
-
-def float_body(values: pa.Array, form: FloatForm) -> pa.Array:
-    """:func:`float_text`, but where the form has ``powers``, a double that is no 15 digits times a
-    power of ten up to 22 is written as a whole number and powers of two.
-
-    Each step of such an expression is exact in a double, as those digits are; a reader that
-    multiplies by rounded powers of ten may miss the last bit of all others."""
-    text = float_text(values, form)
-    if not form.powers:
-        return text
-    numbers = np.abs(np.asarray(pc.fill_null(values, 0.0), np.float64))
-    digits = pc.replace_substring_regex(text, "e.*|[-.]", "")
-    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
-    many = pc.fill_null(pc.greater(pc.utf8_length(digits), 15), False)
-    far = ((numbers > 1e22) | (numbers < 1e-7)) & (numbers > 0)
-    chosen = (many.to_numpy(zero_copy_only=False) | far) & np.isfinite(numbers)
-    if not chosen.any():
-        return text
-    fraction, exponent = np.frexp(np.where(chosen, numbers, 1.0))
-    whole = np.ldexp(fraction, 53).astype(np.int64)
-    spare = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    written = pc.binary_join_element_wise(
-        pc.if_else(pc.less(pc.cast(values, pa.float64()), 0.0), "(-", "("),
-        pc.cast(pa.array(whole >> spare), pa.string()),
-        _powers_of_two().take(pa.array(exponent - 53 + spare + _LEAST_POWER)),
-        "",
-    )
-    return pc.if_else(pa.array(chosen), written, text)
-
-
-_LEAST_POWER, _GREATEST_POWER = 1074, 1023
-
-
-@lru_cache
-def _powers_of_two() -> pa.Array:
-    """What follows a whole number to give a double, for each power of two that one can have, in
-    steps whose own digits are exact (up to 2 to the 62nd)."""
-
-    def steps(power: int) -> str:
-        most, rest = divmod(abs(power), 62)
-        sign = "*" if power > 0 else "/"
-        factors = [2**62] * most + ([2**rest] if rest else [])
-        return ".0" + "".join(f"{sign}{factor}.0" for factor in factors) + ")"
-
-    return pa.array([steps(power) for power in range(-_LEAST_POWER, _GREATEST_POWER + 1)])
 
 
 def _floats(values: pa.Array, column: Column, profile: Profile, form: FloatForm) -> LiteralParts:

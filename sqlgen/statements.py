@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.float_literals import float_text
 from sqlgen.late import errors, exp
-from sqlgen.literals import LiteralParts, ValueProblem, float_text, literal_parts
+from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows

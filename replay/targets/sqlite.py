@@ -73,6 +73,8 @@ _CONDITIONS = {
     "SQLITE_CONSTRAINT_ROWID": Condition.DUPLICATE_KEY,
     "SQLITE_CONSTRAINT_FOREIGNKEY": Condition.FOREIGN_KEY,
 }
+#: A number in digits.
+_DIGITS = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?", re.I)
 #: Any statement would end in these, and what they begin with.
 _SERVER = (
     "SQLITE_FULL",
@@ -484,14 +486,7 @@ class SqliteSession:
                 Where(table=f"{schema}.{table}"),
             )
         values = [
-            (
-                [
-                    None if text is None else bytes.fromhex(text.removeprefix("\\x"))
-                    for text in column.to_pylist()
-                ]
-                if "BLOB" in kinds[name]
-                else column.to_pylist()
-            )
+            _bound(column.to_pylist(), kinds[name])
             for name, column in zip(rows.column_names, rows.columns, strict=True)
         ]
         marks = ", ".join("?" * rows.num_columns)
@@ -540,6 +535,16 @@ class SqliteSession:
             with suppress(OSError):
                 os.close(self._lock)
             self._lock = None
+
+
+def _bound(texts: Sequence[str | None], kind: str) -> list[Any]:
+    """A state's texts as values for a column of a type: octets of a BLOB; of a float the number
+    that SQLite, which rounds twice, may not make of its digits."""
+    if "BLOB" in kind:
+        return [None if text is None else bytes.fromhex(text.removeprefix("\\x")) for text in texts]
+    if any(word in kind for word in ("REAL", "FLOA", "DOUB")):
+        return [float(text) if text and _DIGITS.fullmatch(text) else text for text in texts]
+    return list(texts)
 
 
 def _code(error: sqlite3.Error) -> str:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
+from sqlgen.float_literals import float_body
 from sqlgen.literals import Policy, literal_parts, literals
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
 
@@ -67,6 +68,8 @@ def doubles() -> np.ndarray[Any, np.dtype[np.float64]]:
     large = dice.integers(0x7A00 << 48, 0x7FF0 << 48, 2000, dtype=np.uint64)
     short = dice.integers(-(10**6), 10**6, 2000) / 10.0 ** dice.integers(-8, 9, 2000)
     known = [1.2771231028632218e-302, 5.953666059648127e-297, 0.1, 1 / 3, -5e-324, -0.0]
+    # fifteen digits, or fewer, that lie near to the middle between two doubles
+    known += [-0.0623396655350975, 0.707056753354459, 0.940030237150629, 0.610096720368348]
     numbers = np.concatenate([octets, small, large]).view(np.float64)
     ends = [float("inf"), float("-inf"), *np.ldexp(1.0, np.arange(-1074, 1024))]
     return np.concatenate([short, numbers[~np.isnan(numbers)], ends, known])
@@ -81,6 +84,21 @@ def test_sqlite_reads_a_double_to_the_last_bit() -> None:
     with closing(sqlite3.connect(":memory:")) as engine:
         for number, text in zip(numbers.tolist(), texts.to_pylist(), strict=True):
             assert engine.execute(f"SELECT {text}").fetchone() == (number,)
+
+
+def test_sqlite_reads_fifteen_digits_to_the_last_bit() -> None:
+    """Of a hundred thousand, it would miss the last bit of some ten, and those few are written
+    otherwise."""
+    dice = np.random.default_rng(1)
+    whole, power = dice.integers(10**13, 10**15, 100_000), dice.integers(8, 21, 100_000)
+    numbers = whole / 10.0**power
+    body = float_body(pa.array(numbers), SQLITE.floats[SqlType.DOUBLE]).to_pylist()
+    with closing(sqlite3.connect(":memory:")) as engine:
+        for start in range(0, len(numbers), 500):
+            texts = ", ".join(body[start : start + 500])
+            read = engine.execute(f"SELECT {texts}").fetchone()
+            assert read == tuple(numbers[start : start + 500].tolist())
+    assert sum(text.startswith("(") for text in body) < len(body) / 20
 
 
 def test_doubles_that_sqlite_reads_for_certain_stay_as_they_are() -> None:
