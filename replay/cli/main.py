@@ -49,7 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(list(argv))
     gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
-    code = _main(sys.argv[1:])
+    code = EXIT_UNUSABLE
+    with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
+        code = _main(sys.argv[1:])
     end_at_once(code)
     return code
 

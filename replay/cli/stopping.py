@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -26,19 +27,27 @@ _early = threading.Event()
 _former: dict[signal.Signals, Any] = {}
 #: Set by a signal that interrupted the run.
 _interrupted = threading.Event()
+#: Seconds in which signals that come behind the first one are that one: ``timeout`` sends it to the
+#: process and to its group, and whoever cleans up would be interrupted in it.
+_TOGETHER = 1.0
+#: When the run was interrupted (``time.monotonic``), and may be again.
+_since: list[float] = []
 #: What was done with exceptions that could not be raised.
 _hooks: list[Callable[[sys.UnraisableHookArgs], Any]] = []
 #: Seconds after which an interruption comes again that could not be raised.
 _AGAIN = 0.05
 #: The exit code of a run that ends while a store is silent.
 _leaves: list[int] = []
+#: The exit code of a process whose run is over.
+_ends: list[int] = []
 
 
 def interruptible() -> None:
     """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt from now on, as Ctrl-C does (whoever ends
-    a run wants its temporary folders gone), and :func:`interrupted` tells that they did. A signal
-    that is ignored stays so: a run was started to outlive its terminal, or behind a shell's
-    ``&``."""
+    a run wants its temporary folders gone), and :func:`interrupted` tells that they did. Those that
+    come within a second are one. A signal that is ignored stays so: a run was started to outlive
+    its terminal, or behind a shell's ``&``."""
+    _since.clear()
     if _interrupted.is_set():
         _interrupted.clear()
         answers.hurry(False)
@@ -56,13 +65,10 @@ def interrupted() -> bool:
 
 def end_at_once(code: int) -> None:
     """The run is over and what it has to say is said: a signal that comes while the process goes
-    ends it with the same exit code. Nor does the process wait for stores that did not answer, as
-    their library would."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        os._exit(code)
-
-    _handle(end)
+    ends it with the same exit code, and raises nothing any more. Nor does the process wait for
+    stores that did not answer, as their library would."""
+    _ends.append(code)  # in one step, for a signal may come before the next one
+    _handle(_interrupt)  # libraries have handlers of their own
     stores = sys.modules.get("pyarrow.fs")
     if answers.unanswered() and stores is not None:
         atexit.unregister(stores.ensure_s3_finalized)
@@ -88,6 +94,12 @@ def _handle(handler: Callable[[int, FrameType | None], None] | signal.Handlers) 
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _ends:
+        os._exit(_ends[0])
+    now = time.monotonic()
+    if _since and now - _since[0] < _TOGETHER:
+        return
+    _since[:] = [now]
     _interrupted.set()
     answers.hurry(True)
     _hush(True)
@@ -98,6 +110,7 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
     """An interruption that came while an object was being let go of (Python cannot raise anything
     there) comes again a moment later."""
     if issubclass(lost.exc_type, KeyboardInterrupt) and _interrupted.is_set():
+        _since.clear()
         again = threading.Timer(_AGAIN, signal.pthread_kill, (_main(), signal.SIGTERM))
         again.daemon = True
         again.start()

@@ -313,6 +313,61 @@ def test_an_end_that_comes_while_an_object_goes_is_not_lost() -> None:
     assert (run.stdout, run.stderr) == ("went on\ninterrupted True\n", "")
 
 
+_SIGNALS_AT_EACH_WORD = """
+import atexit, io, signal, sys, time
+from replay.cli import stopping
+from replay.cli.main import main
+if sys.argv[1] == "later":
+    stopping._TOGETHER = 0.0
+class Signals(io.StringIO):
+    def __init__(self, stream):
+        super().__init__()
+        self.stream = stream
+    def write(self, text):
+        self.stream.write(text)
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(0)
+sys.stdout, sys.stderr = Signals(sys.stdout), Signals(sys.stderr)
+atexit.register(signal.raise_signal, signal.SIGTERM)
+sys.argv = ["logreplay", "explain", "LR2011"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("when", ["together", "later"])
+def test_signals_that_come_one_after_another(when: str) -> None:
+    """``timeout`` sends two, one to the process and one to its group; and whoever is impatient
+    sends a second one while the run says that the first one came."""
+    run = subprocess.run(
+        [sys.executable, "-c", _SIGNALS_AT_EACH_WORD, when],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert run.stderr.strip() == "logreplay: interrupted; nothing was published"
+
+
+def test_what_cleans_up_is_not_interrupted_by_the_same_end() -> None:
+    stops = (
+        "import signal, time; from replay.cli import stopping; stopping.interruptible()\n"
+        "end = lambda: (signal.raise_signal(signal.SIGTERM), time.sleep(0))\n"
+        "try:\n    end()\n"
+        "except KeyboardInterrupt:\n    end(); print('cleaned up')\n"
+        "stopping._TOGETHER = 0\n"
+        "try:\n    end()\n"
+        "except KeyboardInterrupt:\n    print('again')\n"
+        "stopping.interruptible()\n"
+        "try:\n    end()\n"
+        "except KeyboardInterrupt:\n    print('another run')\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", stops], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (run.stdout, run.stderr) == ("cleaned up\nagain\nanother run\n", "")
+
+
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +17,7 @@ import pytest
 
 from replay.cli import main
 from replay.targets import target_named
+from replay.targets.embedded import client_environment, psql_path
 
 POSTGRES = target_named("postgres")
 #: The database of the texts.
@@ -58,10 +61,6 @@ def same(shown: list[str], found: list[str]) -> bool:
     return fits and same(shown[1:], found[1:])
 
 
-#: How psql must be called, so that it stops at the first error.
-_STOPS = ["-X", "-v", "ON_ERROR_STOP=1"]
-
-
 @dataclass
 class Console:
     """Runs commands in this process, with ``url`` for the database of the texts."""
@@ -76,15 +75,18 @@ class Console:
             return []
         for name, value in self.names.items():
             command = command.replace(f"${name}", value)
+        if command.startswith(("psql ", "cat ")):
+            return self._hidden(self._shell(command))
         words = [word.replace(SHOP, self.url) for word in shlex.split(command)]
         run = {
             "logreplay": self._logreplay,
-            "psql": self._psql,
-            "cat": self._cat,
             "head": self._head,
             "mv": self._mv,
         }
-        printed = run[words[0]](words[1:])
+        return self._hidden(run[words[0]](words[1:]))
+
+    def _hidden(self, printed: list[str]) -> list[str]:
+        """What is printed, with the database of the texts."""
         shown = re.compile(r"postgresql://\S+?:\d+/\w+")
         return [shown.sub(SHOP, line.replace(self.url, SHOP)) for line in printed]
 
@@ -96,27 +98,20 @@ class Console:
         lines = printed.getvalue().rstrip("\n").split("\n")
         return [*lines, f"[exit code {code}]"] if code else lines
 
-    def _psql(self, words: list[str]) -> list[str]:
-        if words[0] == "-Atc":
-            session = POSTGRES.connect(self.url)
-            try:
-                rows = session.query(words[1])
-            finally:
-                session.close()
-            return ["|".join(map(str, row)) for row in rows]
-        *options, flag, script, url = words
-        assert (options, flag, url) == (_STOPS, "-f", self.url)
-        POSTGRES.run_scripts(self.url, [Path(script)])
-        return []
-
-    def _cat(self, words: list[str]) -> list[str]:
-        """``cat … | psql``: psql takes one file, and the names of the others for something else."""
-        pipe = words.index("|")
-        assert words[pipe + 1 :] == ["psql", *_STOPS, self.url]
-        scripts = [path for name in words[:pipe] for path in sorted(Path().glob(name))]
-        assert scripts
-        POSTGRES.run_scripts(self.url, scripts)
-        return []
+    def _shell(self, command: str) -> list[str]:
+        """A shell does it, as it would for a reader of the page: psql says what it says."""
+        folders = (str(psql_path().parent), client_environment()["PATH"])
+        done = subprocess.run(
+            ["/bin/sh", "-c", command.replace(SHOP, self.url)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**client_environment(), "PATH": os.pathsep.join(folders)},
+            text=True,
+            check=False,
+        )
+        lines = done.stdout.splitlines()
+        return [*lines, f"[exit code {done.returncode}]"] if done.returncode else lines
 
     @staticmethod
     def _mv(words: list[str]) -> list[str]:
