@@ -40,6 +40,25 @@ ROOT = Path(__file__).resolve().parent.parent
 TIMES = "manifest.json"
 #: Folders that no command needs.
 NOT_NEEDED = ("fixtures", "tests")
+#: Runs a command, and waits for all that it started: Java ends after the process that started it,
+#: and the system tells CPU seconds to whoever waits. 36 is PR_SET_CHILD_SUBREAPER: processes whose
+#: parent is gone become ours.
+COUNTED = """
+import ctypes, os, sys
+os.sched_setaffinity(0, {cores})
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+command, code = os.fork(), 0
+if not command:
+    from {module} import {function}
+    sys.exit({function}())
+while True:
+    try:
+        ended, status = os.wait()
+    except ChildProcessError:
+        sys.exit(code)
+    if ended == command:
+        code = os.waitstatus_to_exitcode(status)
+"""
 
 
 @dataclass(frozen=True)
@@ -103,8 +122,7 @@ def started(tree: Path, cores: set[int]) -> str:
     ``pyproject.toml`` says of it: its place was another one in older commits."""
     project = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
     module, _, function = project["project"]["scripts"]["logreplay"].partition(":")
-    text = f"import os, sys; os.sched_setaffinity(0, {cores}); from {module} import {function}"
-    return f"{text}; sys.exit({function}())"
+    return COUNTED.format(cores=cores, module=module, function=function)
 
 
 def digest_of(folder: Path) -> str:
