@@ -12,7 +12,6 @@ to the walk from the last proven place on, which names the record.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,10 +30,10 @@ from replay.logs import LogFile, Split
 from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
 from replay.logs.files import mapped, size_of
 from replay.logs.ranged import RangedLog
+from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.commit_sample import sampled, stride_of
 from replay.pipeline.engine import SPLIT_BYTES, Engine, Job
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
-from replay.storage import is_url
 
 #: Bytes of log from which on tasks index it.
 TASKS_FROM = 1 << 30
@@ -181,14 +180,14 @@ def index_by_tasks(
 
 @dataclass(frozen=True)
 class _Known:
-    """What tasks found of a log in splits of ``size``, when its files had this :func:`_stamp`."""
+    """What tasks found of a log in splits of ``size``."""
 
     size: int
-    stamp: tuple[tuple[int, int], ...]
     walked: WalkedFiles
 
 
-#: Of logs that are open, by their identity.
+#: Of logs that are open, by their identity; of those alone that are refused where their files
+#: change (:class:`KnowsFiles`).
 _known: dict[int, _Known] = {}
 
 
@@ -196,30 +195,23 @@ def files_by_tasks(
     log: LogFile, split_bytes: int | None, engine: Engine | None
 ) -> WalkedFiles | None:
     """The records of a log in splits of about ``split_bytes`` (None: any size), found by tasks of
-    ``engine``, once for as long as it is open. None as :func:`index_by_tasks`."""
+    ``engine``, once for as long as it is open (where it is a :class:`KnowsFiles`). None as
+    :func:`index_by_tasks`."""
     if engine is None or engine.name is not EngineName.SPARK:
         return None
     size = split_bytes or SPLIT_BYTES
     found = _indexed_before(log, size)
     if found is not None or not isinstance(log, RangedLog) or not log.walks_ranges:
         return found
-    stamp, known = _stamp(log), _known.get(id(log))
-    if known is not None and known.stamp == stamp and split_bytes in (None, known.size):
+    known = _known.get(id(log))
+    if known is not None and split_bytes in (None, known.size):
         return known.walked
     found = _walked(log, size, engine)
-    if found is not None:
+    if found is not None and isinstance(log, KnowsFiles):
         if known is None:
             finalize(log, _known.pop, id(log))
-        _known[id(log)] = _Known(size, stamp, found)
+        _known[id(log)] = _Known(size, found)
     return found
-
-
-def _stamp(log: RangedLog) -> tuple[tuple[int, int], ...]:
-    """Octets of the files of a log, and when local ones were written."""
-    return tuple(
-        (log.size(number), 0 if is_url(file.name) else os.stat(file.name).st_mtime_ns)
-        for number, file in enumerate(log.files)
-    )
 
 
 def splits_of(log: LogFile, split_bytes: int, engine: Engine | None) -> Sequence[Split]:
