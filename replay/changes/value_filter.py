@@ -14,6 +14,7 @@ import pyarrow as pa
 from replay.arrays import Mask
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
+from replay.changes.masked import any_masked
 from replay.errors import UsageError, optional_library
 from sqlgen.errors import SqlgenError
 
@@ -114,7 +115,7 @@ class ValueFilter:
         except self._duckdb.Error as error:
             message = str(error).splitlines()[0]
             name, asked_for = asked.version.name, self.columns(asked.version)
-            if any(f"{name}.{column}" in self.masked for column in asked_for):
+            if any_masked(self.masked, name, asked_for):
                 message = "values that are masked are not what it takes them for"
             raise UsageError(
                 "LR1003",

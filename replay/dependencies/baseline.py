@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import RECORD, Change, take_records
+from replay.changes.masked import MASKED_KEY, any_masked
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.links import (
@@ -381,9 +382,9 @@ def _samples(
     for blob in analysis.run(job, analysis.log, analysis.splits):
         for _, question, lookup in pickle.loads(blob):
             table = f"{lookup.table.schema}.{lookup.table.name}"
-            hidden = analysis.spaces.hides(table, lookup.columns)
+            hidden = any_masked(analysis.spaces.masked, table, lookup.columns)
             for at, values in zip(question.tolist(), zip(*lookup.values, strict=True), strict=True):
-                key = "(masked)" if hidden else ",".join(str(value.as_py()) for value in values)
+                key = MASKED_KEY if hidden else ",".join(str(value.as_py()) for value in values)
                 texts[at] = f"{texts[at]}/{key}"
     return tuple(text if "/" in text else f"{text}/(row without key)" for text in texts)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.changes.envelope import ROW_CHANGES, Change
+from replay.changes.masked import MASKED_KEY, any_masked
 from replay.dependencies.graph import (
     Cycle,
     reordered,
@@ -424,8 +425,8 @@ class ConstraintOrder:
             side = "after" if kind is Change.INSERT else "before"
             table = self.log.catalog.versions[version].name
             columns = self.spaces.row_space(version).columns
-            hidden = self.spaces.hides(table, columns)
-            values = ["(masked)"] if hidden else write_sets.values_of(batch, change, side, columns)
+            hidden = any_masked(self.spaces.masked, table, columns)
+            values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
             steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
 

@@ -364,10 +364,6 @@ class KeySpaces:
             found[version.index] = places[own]
         return found
 
-    def hides(self, table: str, columns: Sequence[str]) -> bool:
-        """Whether one of some columns of a table (OWNER.NAME) is masked."""
-        return any(f"{table}.{column}" in self.masked for column in columns)
-
     def row_space(self, version: int) -> KeySpace:
         """The space of a table version's row identity."""
         return self.spaces[self.uses[version][0].space]

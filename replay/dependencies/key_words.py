@@ -10,6 +10,7 @@ import numpy as np
 from replay.arrays import Index, Records
 from replay.changes.envelope import Change
 from replay.changes.kept import KeptColumn, KeptTexts, column_of
+from replay.changes.masked import MASKED_KEY, any_masked
 from replay.changes.text_columns import Texts, taken, texts_of
 from replay.dependencies.key_spaces import KeySpace
 from replay.dependencies.links import LINK
@@ -111,13 +112,13 @@ def without_key(space: KeySpace) -> str:
 
 def masked(space: KeySpace) -> str:
     """What is said of a key that is masked."""
-    return f"{table_text(space)}/(masked)"
+    return f"{table_text(space)}/{MASKED_KEY}"
 
 
 def is_masked(subgraph: Subgraph, version: int, columns: Sequence[str]) -> bool:
     """Whether one of some columns of a table version is masked."""
     name = subgraph.log.catalog.versions[version].name
-    return subgraph.spaces.hides(name, columns)
+    return any_masked(subgraph.spaces.masked, name, columns)
 
 
 def values_in_words(

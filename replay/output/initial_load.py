@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from replay.changes.masked import masked_value
 from replay.errors import InputError, Where
 from replay.storage import Place, file_name, for_arrow, opened
 from sqlgen.ddl import source_type
@@ -242,7 +243,7 @@ def state_values(texts: pa.Array, column: Column, where: Where, masked: bool = F
             )
         )
         if masked and shown != "NULL":
-            shown = f"a value in {column.name}, which is masked"
+            shown = masked_value(column.name)
         raise InputError(
             "LR2035",
             f"found {shown}; expected {expected}",

@@ -16,6 +16,7 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
+from replay.changes.masked import any_masked, masked_value
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.pipeline.fast_filter import OPS
@@ -184,11 +185,11 @@ class RowBatch:
                 "Db2's REAL reaches further than an IEEE single: write such columns as double"
                 " precision (--reals double)"
             )
-        hidden = f"{self.version.name}.{name}" in self.masked
+        hidden = any_masked(self.masked, self.version.name, [name])
         for row in wrong[~self.failed[wrong]]:
             found, expected = self.walks[side].explain(index, int(row))
             if hidden:
-                found = f"a value in {name}, which is masked"
+                found = masked_value(name)
             self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)
 
 
