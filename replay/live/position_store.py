@@ -137,7 +137,7 @@ class Store:
         if there != self._looked_at:
             own_tables.refuse_strange(self.session, writes=False)
             with own_tables.rights_told():
-                self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
+                self._look()
             self._looked_at = there
         return True
 
@@ -146,12 +146,17 @@ class Store:
         if self.session.shows_all or self.session.own_tables():
             return False
         try:
-            self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
+            self._look()
         except (ConnectionLost, Transient):
             raise
         except TargetError as error:
             return own_tables.is_denied(error)
         return False
+
+    def _look(self) -> None:
+        """Read the position's table, for what this user may. TargetError where it may not, or
+        where there is none."""
+        self.session.query(f"SELECT 1 FROM {self.name['position']} WHERE id = 1")
 
     def position(self) -> TargetPosition | None:
         """The position, None where nothing was replayed yet."""
