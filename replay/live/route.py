@@ -126,10 +126,11 @@ class Route:
         workload = Workload()
         for outline in scripts.outlines():
             for keys, starts, stops in outline.unit_blocks():
-                taken = self._takes(keys)
+                due, within = self._due(keys), self._ends_behind(keys)
+                taken = due & within
                 workload.units += int(taken.sum())
                 workload.statements += int((stops - starts)[taken].sum())
-                beside = ~taken & self._ends_behind(keys)
+                beside = ~due & within
                 workload.beside += int(beside.sum())
                 workload.statements_beside += int((stops - starts)[beside].sum())
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
@@ -188,7 +189,7 @@ class Route:
             if self._passes(*scripts.span(number)):
                 continue
             for keys, starts, stops in scripts[number].unit_blocks():
-                taken = self._takes(keys)
+                taken = self._due(keys) & self._ends_behind(keys)
                 if taken.any():
                     yield UnitBlock(number, keys[taken], starts[taken], stops[taken])
 
@@ -199,16 +200,14 @@ class Route:
             return behind or (self.last is not None and lowest > self.last)
         return lowest > self.position or (self.until is not None and highest.commit <= self.until)
 
-    def _takes(self, keys: Records) -> Mask:
-        """Which units (of dtype UNIT_POSITION) are still to be applied."""
+    def _due(self, keys: Records) -> Mask:
+        """Which units (of dtype UNIT_POSITION) are to be applied, however far the way goes."""
         both = octets(keys)
         late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
         beyond = compare(both, self.position) > 0
-        taken: Mask
         if self.forward:
-            taken = (beyond | late) & ~np.isin(keys, _column(self.ahead, UNIT_POSITION))
-            return taken & self._ends_behind(keys)
-        taken = ~beyond & ~late
+            return (beyond | late) & ~np.isin(keys, _column(self.ahead, UNIT_POSITION))
+        taken: Mask = ~beyond & ~late
         if self.until is not None:
             taken &= compare(both[:, : POSITION.itemsize], self.until) > 0
         return taken
