@@ -117,25 +117,26 @@ class StrictOrder:
     def end_where_cancelled(self, group: UnitGroup, bad: BadStatement) -> None:
         """Raises TargetError (LR4006) where a statement for many changes of a group was cancelled,
         for which another strategy would otherwise have the group taken in order."""
-        if bad.is_cancelled and not self._tries_again(bad, *Op):
+        if self._is_over(bad, *Op):
             count, failure = len(group.units), bad.failure
             message = f"{bad.condition}: a statement for {count:,} units failed: {failure}"
             where = Where(unit=str(group.units[0].key.unit))
             raise TargetError("LR4006", message, where, _SERVER_HINT)
 
-    def _tries_again(self, bad: BadStatement, *ops: Op) -> bool:
-        sqlstate = bad.failure.sqlstate if bad.failure else ""
-        found = {self.policy.response_to(op, bad.condition, sqlstate) for op in ops}
-        return found != {Response.STOP}
+    def _is_over(self, bad: BadStatement, *ops: Op) -> bool:
+        """Whether somebody cancelled a statement, who would have to do so again if its changes were
+        taken one by one: the policy has no other response to a change of these kinds."""
+        return bad.is_cancelled and all(
+            self.policy.response_to(op, bad.condition, bad.sqlstate) is Response.STOP for op in ops
+        )
 
     def _cancelled(self, group: UnitGroup, bad: BadStatement) -> ScriptUnit | None:
-        """The unit of a statement that somebody cancelled, who would have to do so again if its
-        group were taken unit by unit; None for other reasons, and where it is to be tried again."""
-        if not bad.is_cancelled or bad.step is None or bad.script is None:
+        """The unit of a group whose statement was cancelled (:meth:`_is_over`); None where none
+        was, or nobody knows which."""
+        if bad.step is None or bad.script is None:
             return None
-        if self._tries_again(
-            bad, self.diagnoser.op(self.transactions.scripts[bad.script], bad.step)
-        ):
+        op = self.diagnoser.op(self.transactions.scripts[bad.script], bad.step)
+        if not self._is_over(bad, op):
             return None
         at = bad.script, bad.step
         those = (
@@ -294,8 +295,7 @@ class WatchedUnit:
     def _response(self, bad: BadStatement) -> Response:
         assert bad.step is not None
         op = self.diagnoser.op(self.script, bad.step)
-        sqlstate = bad.failure.sqlstate if bad.failure else ""
-        return self.policy.response_to(op, bad.condition, sqlstate)
+        return self.policy.response_to(op, bad.condition, bad.sqlstate)
 
     def _half(self, step: int) -> StatementPart:
         return StatementPart(int(self.script.steps[step]["part"]))

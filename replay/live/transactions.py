@@ -77,9 +77,14 @@ class BadStatement:
     script: int | None = None
 
     @property
+    def sqlstate(self) -> str:
+        """That of the server's message; '' where the statement did not fail."""
+        return "" if self.failure is None else self.failure.sqlstate
+
+    @property
     def is_cancelled(self) -> bool:
         """Whether somebody, or a time limit, ended the statement."""
-        return self.failure is not None and self.failure.sqlstate in _CANCELLED
+        return self.sqlstate in _CANCELLED
 
     def explained(self, op: Op, table: str) -> str:
         """What happened, in words."""
