@@ -277,13 +277,16 @@ def _closing(
 def _closes_any(group: TableImages, buffer: Bytes, framing: ValueFraming, columns: str) -> bool:
     """Whether any image of a table closes. Of a wrong framing that shows in the first columns."""
     where = group.start, group.end
-    images = walk(group.format(columns), buffer, *where, framing, until_none=True)
-    return not images.bad.all() and bool(possible(images).any())
+    return bool(
+        possible(walk(group.format(columns), buffer, *where, framing, until_none=True)).any()
+    )
 
 
 def possible(images: SolidRowWalk) -> Mask:
     """Which images close and have moments whose fields can be such."""
     good = ~images.bad
+    if not good.any():  # such a walk may have ended before the last column
+        return good
     for column, cells in zip(images.format.columns, images.columns, strict=True):
         if InternalType[column.subtype] is InternalType.DATE:
             there = np.flatnonzero(good & ~cells.null)
