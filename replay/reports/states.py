@@ -223,10 +223,11 @@ def _nets(
         selection = replace(selection, tables=same, exclude_tables=())
     request = row_request(asked, selection)
     changes = rows_of(asked, request, False, state)
-    drops = _drops(tables, changes)
-    forms, nets = _tables(request, tables, changes, point, drops)
+    lives = _lives(tables, changes, point)
+    forms, nets = _tables(request, tables, changes, point, lives)
     stretches = {
-        name: _Stretch(net, point, base, low, drops.get(name, ())) for name, net in nets.items()
+        name: _Stretch(net, point, base, low, lives.get(name, _Life()))
+        for name, net in nets.items()
     }
     for move in column_moves(request.log, Selection()):
         for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
@@ -259,34 +260,22 @@ def _has_rows(dataset: Dataset) -> bool:
     return bool(dataset.table.schema)
 
 
-def _drops(tables: Tables, changes: RowChanges) -> Mapping[str, list[_Place]]:
-    """Where tables are dropped, in order: their rows went without a change of each, and a table
-    that has the name later is another one."""
-    drops: dict[str, list[_Place]] = defaultdict(list)
-    for _, rows in changes.tables(lambda dataset: not _has_rows(dataset)):
-        for row in rows.to_pylist():
-            image = row["after"]
-            if row["fate"] <= 0 and drops_table(image):
-                name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-                drops[name].append(_place_of(row))
-    for places in drops.values():
-        places.sort()
-    return drops
-
-
 @dataclass(frozen=True)
 class _Life:
     """The stretch of the log in which a table is the one that has its name at a point: from where
-    the one before it was dropped to where it is dropped itself (None: not in this log)."""
+    the one before it was dropped to where it is dropped itself (None: not in this log). ``drops``:
+    where tables of that name are dropped, in order."""
 
-    begin: _Place | None
-    end: _Place | None
+    begin: _Place | None = None
+    end: _Place | None = None
+    drops: Sequence[_Place] = ()
 
     @classmethod
     def at(cls, point: Point, drops: Sequence[_Place]) -> _Life:
         """That of a table with these drops, in order."""
         count = sum(place[0] <= point.hexadecimal for place in drops)
-        return cls(drops[count - 1] if count else None, next(iter(drops[count:]), None))
+        begin, end = drops[count - 1] if count else None, next(iter(drops[count:]), None)
+        return cls(begin, end, drops)
 
     def has(self, place: _Place) -> bool:
         """Whether a change is of that table."""
@@ -301,10 +290,23 @@ class _Life:
         return rows.slice(begin, end - begin)
 
 
+def _lives(tables: Tables, changes: RowChanges, point: Point) -> Mapping[str, _Life]:
+    """Of tables that are dropped, their lives at a point: their rows went without a change of each,
+    and a table that has the name later is another one."""
+    drops: dict[str, list[_Place]] = defaultdict(list)
+    for _, rows in changes.tables(lambda dataset: not _has_rows(dataset)):
+        for row in rows.to_pylist():
+            image = row["after"]
+            if row["fate"] <= 0 and drops_table(image):
+                name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
+                drops[name].append(_place_of(row))
+    return {name: _Life.at(point, sorted(places)) for name, places in drops.items()}
+
+
 class _Stretch:
     """Puts the changes of a table into its ``net``: those up to a ``point``, and those after it; of
     either what lies between the point and ``base``, or above ``low``. Rows of others that had its
-    name before it was made, or have it after it is dropped (``drops``), are none of its rows."""
+    name before or have it after its ``life`` are none of its rows."""
 
     def __init__(
         self,
@@ -312,11 +314,10 @@ class _Stretch:
         point: Point,
         base: Position | None,
         low: Point | None,
-        drops: Sequence[_Place],
+        life: _Life,
     ) -> None:
-        self.net, self.point, self.base, self.low = net, point, base, low
-        self.life = _Life.at(point, drops)
-        within = [place for place in drops if self._is_within(place)]
+        self.net, self.point, self.base, self.low, self.life = net, point, base, low, life
+        within = [place for place in life.drops if self._is_within(place)]
         self.later = [place for place in within if self._is_late(place)]
         for place in within:
             if not self._is_late(place):
@@ -385,7 +386,7 @@ def _tables(
     tables: Tables,
     changes: RowChanges,
     point: Point,
-    drops: Mapping[str, Sequence[_Place]],
+    lives: Mapping[str, _Life],
 ) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
     """The generations of each table, and the one that it has at a point."""
     assert request.export is not None
@@ -399,7 +400,7 @@ def _tables(
     seen = _seen_forms(changes, tables, forms) if any(len(f) > 1 for f in forms.values()) else {}
     nets = {}
     for name in sorted(forms):
-        life = _Life.at(point, drops.get(name, ()))
+        life = lives.get(name, _Life())
         form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life)
         key = tables.key(form)
         nets[name] = TableNet(name, form, key, NetChange(bool(key)), NetChange(bool(key)))
