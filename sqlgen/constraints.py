@@ -99,6 +99,16 @@ class Constraints:
         )
         return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=stay)
 
+    def without_foreign_keys(self) -> Constraints:
+        """The unique keys alone, those that foreign keys refer to among them: for where foreign
+        keys do not act."""
+        keys = tuple(
+            (foreign.parent, foreign.parent_columns)
+            for foreign in self.foreign_keys
+            if foreign.parent_columns
+        )
+        return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=())
+
     def foreign_keys_of(self, table: str) -> list[ForeignKey]:
         """The foreign keys of a child table."""
         return list(self._by_table[1].get(table, ()))

@@ -77,9 +77,7 @@ def _nearly_between(numbers: Doubles, digits: Doubles) -> RowMask:
     product = one * other
     high, low = _halves(one)
     high_other, low_other = _halves(other)
-    rest = low * low_other - (
-        ((product - high * high_other) - low * high_other) - high * low_other
-    )
+    rest = low * low_other - (((product - high * high_other) - low * high_other) - high * low_other)
     apart = np.where(up, (digits - product) - rest, (product - numbers) + rest)
     step = np.spacing(numbers) * np.where(up, scale, 1.0)
     return np.asarray(np.abs(apart) > (0.5 - 2.0**-10) * step)

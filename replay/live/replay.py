@@ -249,6 +249,7 @@ class ReplayPlan:
             plan_of_route(self.source, options, route, facts, split_bytes),
             prepared=self._session.prepares and not log.has_structure,
             constraints=self.source.constraints,
+            enforced=self.request.enforced,
             awaited=frozenset(route.pending),
         )
         if HazardKind.TYPE not in self.request.accepted:

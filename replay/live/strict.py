@@ -56,6 +56,15 @@ _SERVER_HINT = (
     "Nothing of this unit was applied. The reason is the database's, not the change's, which --on"
     " does not leave out. Remove the cause; then run replay again, it goes on here"
 )
+#: Whose key is a duplicate all the same.
+_TAKEN_OTHERWISE = (
+    "; what has it is another unique key, a row that a trigger wrote in this transaction, or a key"
+    " that the column's collation takes for the same (upper and lower case, accents, blanks at the"
+    " end)"
+)
+#: What waits for the end of a unit can be laid to no change, so --on leaves none out for it.
+_ANSWERED = "or say what to do with --on;"
+_UNANSWERED = "or keep foreign keys from acting (--enforcement off);"
 _HINTS = {Condition.OTHER: _REFUSED_HINT, Condition.SERVER: _SERVER_HINT}
 _FIRST_LOG_HINTS = {
     Condition.NO_ROW: _FIRST_LOG_HINT,
@@ -180,6 +189,7 @@ class StrictOrder:
         if bad.step is None:
             assert bad.failure is not None
             said = str(bad.failure).rstrip(".")  # a sentence of the server's
+            hint = hint.replace(_ANSWERED, _UNANSWERED)
             reason = f"the check at the end of the unit failed: {said}"
             where = Where(unit=str(unit.key.unit))
             return TargetError("LR4006", f"{commit}: {bad.condition}: {reason}", where, hint)
@@ -196,10 +206,10 @@ class StrictOrder:
             if image is not None
         ]
         if diagnosis.rows is not None and diagnosis.rows.table.key:
-            lines += self._found(diagnosis)
+            lines += self._found(diagnosis, bad.condition)
         return TargetError("LR4006", "\n".join(lines), diagnosis.where, hint)
 
-    def _found(self, diagnosis: Diagnosis) -> list[str]:
+    def _found(self, diagnosis: Diagnosis, condition: Condition) -> list[str]:
         """What the target has in the place of a statement's row, as lines of a message."""
         try:
             rows = self.diagnoser.target_rows(self.transactions.session(), diagnosis)
@@ -207,9 +217,10 @@ class StrictOrder:
             raise
         except TargetError as error:
             return [f"  in the target: cannot be asked: {error.message}"]
-        return [f"  in the target: {row}" for row in rows] or [
-            "  in the target: no row with this key"
-        ]
+        none = "  in the target: no row with this key"
+        if condition is Condition.DUPLICATE_KEY:
+            none += _TAKEN_OTHERWISE
+        return [f"  in the target: {row}" for row in rows] or [none]
 
 
 class WatchedUnit:

@@ -24,6 +24,7 @@ from replay.logs import LogFile
 from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Script, Scripts, ScriptUnit
 from replay.targets import (
+    CommitRefused,
     Condition,
     Session,
     StatementCounts,
@@ -292,7 +293,11 @@ class Transactions:
         self._move(store, group, rejected)
         check_unchanged(self.log)
         self.reached("position moved")
-        session.commit()
+        try:
+            session.commit()
+        except CommitRefused as refused:
+            session.rollback()
+            return BadStatement(None, refused.failure.condition, refused.failure), 0
         self.reached("committed")
         return None, rejected
 

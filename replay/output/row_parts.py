@@ -69,7 +69,7 @@ class RowParts:
             return False
         return not any(
             foreign.parent == table_version.name.upper() and foreign.on_delete in _ACTS
-            for foreign in self.plan.constraints.foreign_keys
+            for foreign in self.plan.acting.foreign_keys
         )
 
     def statements(

@@ -113,7 +113,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         self.parts = RowParts(plan, log, self.profile)
         self.order = ConstraintOrder(
             log,
-            plan.constraints,
+            plan.acting,
             plan.mode == "undo",
             self.profile.deferral,
             self.parts.possible,
@@ -407,7 +407,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             record = changes.records[changes.head[change]]
             hint = (
                 "Make these tables' foreign keys DEFERRABLE on the target (and in --schema) if it"
-                " has such keys, write all columns and changes of the tables, or leave the unit out"
+                " has such keys, keep them from acting (replay --enforcement off), write all"
+                " columns and changes of the tables, or leave the unit out"
             )
             if self.parts.never_counted:
                 hint += (

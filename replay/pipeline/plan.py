@@ -177,7 +177,8 @@ class Plan:
     units known to be contradictory. ``version_taken`` says per table version whether ``--table``
     and ``--exclude-table`` take it; ``decisions`` what the dependency graph decided, None when
     it was not asked; ``flags_resolved``: it named the incomplete units, so the log's flags count no
-    more; ``constraints`` what is known of the tables' unique and foreign keys. ``steps``: each
+    more; ``constraints`` what is known of the tables' unique and foreign keys; ``enforced``: these
+    foreign keys act where the statements run. ``steps``: each
     script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
     prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
     looked at, and made when they are run. ``units_stay_out``: units were set aside that may have
@@ -198,6 +199,7 @@ class Plan:
     decisions: UnitDecisions | None = None
     flags_resolved: bool = False
     constraints: Constraints = field(default_factory=Constraints)
+    enforced: bool = True
     steps: bool = False
     prepared: bool = False
     texts_later: bool = False
@@ -224,6 +226,11 @@ class Plan:
         return self.mode == "redo" or not (
             chosen.until_position or chosen.from_time or self.units_stay_out
         )
+
+    @property
+    def acting(self) -> Constraints:
+        """The unique keys, and the foreign keys that act where the statements run."""
+        return self.constraints if self.enforced else self.constraints.without_foreign_keys()
 
     @property
     def parts_units(self) -> bool:

@@ -67,6 +67,15 @@ class StatementFailure:
         return f"{'SQLSTATE ' if standard else ''}{self.sqlstate}: {self.message}"
 
 
+class CommitRefused(TargetError):
+    """The commit came upon a constraint that waited for it, and that does not hold; the transaction
+    is still there."""
+
+    def __init__(self, failure: StatementFailure) -> None:
+        super().__init__("LR4001", str(failure))
+        self.failure = failure
+
+
 @dataclass(frozen=True, slots=True)
 class StatementCounts:
     """What became of a text of statements: rows touched by each one in turn (-1 where the database
@@ -227,8 +236,8 @@ class Session(Protocol):
         """Check the constraints that were left waiting; the first that does not hold."""
 
     def commit(self) -> None:
-        """Commit. After ConnectionLost nobody knows whether that happened; the position row
-        does."""
+        """Commit. After ConnectionLost nobody knows whether that happened; the position row does.
+        Raises :class:`CommitRefused` where a constraint that waited does not hold."""
 
     def rollback(self) -> None:
         """Undo the transaction; nothing happens where there is none."""

@@ -259,7 +259,9 @@ class DuckdbSession:
             "SELECT 1 FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
         ):
             raise TargetError(
-                "LR4001", "DuckDB cannot keep foreign keys from acting, and this database has some"
+                "LR4001",
+                "DuckDB cannot keep foreign keys from acting, and this database has some",
+                hint="Make its tables without them",
             )
 
     def begin(self) -> None:
@@ -457,7 +459,7 @@ def _condition(error: duckdb.Error) -> Condition:
         error, duckdb.IOException | duckdb.OutOfMemoryException | duckdb.InterruptException
     ):
         return Condition.SERVER
-    return Condition.DUPLICATE_KEY if "Duplicate key" in text else Condition.OTHER
+    return Condition.DUPLICATE_KEY if "duplicate key" in text.lower() else Condition.OTHER
 
 
 def _marked(statement: str) -> str:

@@ -12,10 +12,11 @@ from replay.targets import ConnectionLost
 Query = Callable[..., list[tuple[Any, ...]]]
 Execute = Callable[..., int]
 
-#: Statements of every session, as scripts set them; the first one lets queries answer at all. And
+#: Statements of every session, as scripts set them; the first two let queries answer at all. And
 #: no locks on gaps between rows, which several sessions would wait for.
 SESSION = (
     "SET SESSION sql_select_limit = 18446744073709551615",
+    "SET SESSION sql_big_selects = ON",
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'",
     "SET SESSION time_zone = '+00:00'",
     "SET SESSION default_storage_engine = InnoDB",
@@ -27,7 +28,6 @@ VARIABLES: Mapping[str, str] = {
     "completion_type": "NO_CHAIN",
     "sql_auto_is_null": "OFF",
     "sql_safe_updates": "OFF",
-    "sql_big_selects": "ON",
     "unique_checks": "ON",
     "max_statement_time": "0",
     "max_execution_time": "0",
@@ -71,6 +71,13 @@ def read_only(query: Query, execute: Execute, dialect: str) -> str:
         raise
     except TargetError as error:
         return f"the server takes no changes of this user: {error.message}"
+    names = "'log_bin', 'binlog_format'"
+    logged: dict[str, str] = dict(query(f"SHOW SESSION VARIABLES WHERE Variable_name IN ({names})"))
+    if logged.get("log_bin") == "ON" and logged.get("binlog_format") == "STATEMENT":
+        return (
+            "the server's log would take no changes of InnoDB's tables in READ COMMITTED"
+            " (binlog_format is STATEMENT: SET GLOBAL binlog_format = ROW, or MIXED)"
+        )
     for name in ("innodb_read_only", "super_read_only"):
         variables = query(f"SHOW GLOBAL VARIABLES LIKE '{name}'")
         if variables and variables[0][1] == "ON":

@@ -24,6 +24,7 @@ import pyarrow as pa
 from replay.errors import TargetError, Where
 from replay.leftovers import WorkFolder
 from replay.targets import (
+    CommitRefused,
     Condition,
     Difference,
     OwnTable,
@@ -33,7 +34,7 @@ from replay.targets import (
     TableFacts,
     Transient,
 )
-from replay.targets.sqlite_facts import columns_of, foreign_keys, table_facts
+from replay.targets.sqlite_facts import bound, columns_of, foreign_keys, table_facts
 from replay.targets.states import (
     file_of,
     new_file_of,
@@ -73,8 +74,6 @@ _CONDITIONS = {
     "SQLITE_CONSTRAINT_ROWID": Condition.DUPLICATE_KEY,
     "SQLITE_CONSTRAINT_FOREIGNKEY": Condition.FOREIGN_KEY,
 }
-#: A number in digits.
-_DIGITS = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?", re.I)
 #: Any statement would end in these, and what they begin with.
 _SERVER = (
     "SQLITE_FULL",
@@ -158,8 +157,7 @@ def compare_states(
 
 
 def keys(url: str, tables: Sequence[str]) -> str:
-    """DDL of the unique keys and foreign keys of tables with these names. SQLite does not tell
-    which foreign keys can wait: none is said to."""
+    """DDL of the unique keys and foreign keys of tables with these names."""
     known = {table.lower() for table in tables}
     with closing(SqliteSession(url)) as session:
         lines = []
@@ -168,7 +166,7 @@ def keys(url: str, tables: Sequence[str]) -> str:
             if table.lower() not in known or facts is None:
                 continue
             texts = [f"UNIQUE ({_list(key)})" for key in facts.unique_keys]
-            for parent, columns, parent_columns, on_delete, _ in foreign_keys(
+            for parent, columns, parent_columns, on_delete, _, waits in foreign_keys(
                 session.query, session.schema, table
             ):
                 target = f"{_name(session.schema, parent)}" + (
@@ -176,6 +174,7 @@ def keys(url: str, tables: Sequence[str]) -> str:
                 )
                 texts.append(
                     f"FOREIGN KEY ({_list(columns)}) REFERENCES {target} ON DELETE {on_delete}"
+                    f"{' DEFERRABLE' * waits}"
                 )
             lines += [
                 f"ALTER TABLE {_name(session.schema, table)} ADD CONSTRAINT k{n} {text};"
@@ -203,8 +202,8 @@ def _database(url: str) -> tuple[Path | None, str]:
 
 
 class SqliteSession:
-    """Implements :class:`replay.targets.Session`. Constraints are checked by each statement; none
-    waits."""
+    """Implements :class:`replay.targets.Session`. Constraints are checked by each statement, those
+    that wait by the commit."""
 
     dialect = dialect
     forget = (
@@ -243,8 +242,11 @@ class SqliteSession:
                 f"SELECT count(*) FROM {_name(self.schema)}.sqlite_master"
             ).fetchone()
         except sqlite3.Error as error:
+            taken = self.schema.lower() in ("main", "temp")
             raise TargetError(
-                "LR4003", f"cannot connect to {public_url(self.url)}: {error}"
+                "LR4003",
+                f"cannot connect to {public_url(self.url)}: {error}",
+                hint="Name the schema, ?schema=NAME, or give the file another name" * taken,
             ) from error
 
     def _do(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
@@ -353,10 +355,21 @@ class SqliteSession:
         """Every commit is."""
 
     def settle(self) -> StatementFailure | None:
-        return None
+        return None  # the commit checks what waits
 
     def commit(self) -> None:
-        self._do("COMMIT")
+        import sqlite3
+
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            _raise_if_transient(error)
+            code = _code(error)
+            if _condition(code) is Condition.FOREIGN_KEY:
+                raise CommitRefused(
+                    StatementFailure(Condition.FOREIGN_KEY, code, str(error))
+                ) from error
+            raise TargetError("LR4001", f"{code}: {error}") from error
 
     def rollback(self) -> None:
         if self.connection.in_transaction:
@@ -486,7 +499,7 @@ class SqliteSession:
                 Where(table=f"{schema}.{table}"),
             )
         values = [
-            _bound(column.to_pylist(), kinds[name])
+            bound(column.to_pylist(), kinds[name])
             for name, column in zip(rows.column_names, rows.columns, strict=True)
         ]
         marks = ", ".join("?" * rows.num_columns)
@@ -535,16 +548,6 @@ class SqliteSession:
             with suppress(OSError):
                 os.close(self._lock)
             self._lock = None
-
-
-def _bound(texts: Sequence[str | None], kind: str) -> list[Any]:
-    """A state's texts as values for a column of a type: octets of a BLOB; of a float the number
-    that SQLite, which rounds twice, may not make of its digits."""
-    if "BLOB" in kind:
-        return [None if text is None else bytes.fromhex(text.removeprefix("\\x")) for text in texts]
-    if any(word in kind for word in ("REAL", "FLOA", "DOUB")):
-        return [float(text) if text and _DIGITS.fullmatch(text) else text for text in texts]
-    return list(texts)
 
 
 def _code(error: sqlite3.Error) -> str:

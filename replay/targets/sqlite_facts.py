@@ -19,6 +19,10 @@ _APART = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/""", re.S
 )
 _CONFLICT = re.compile(r"\bON\s+CONFLICT\s+(REPLACE|IGNORE|FAIL|ROLLBACK)\b", re.I)
+#: A foreign key of another spelling does not wait.
+_WAITS = re.compile(r"(?<!\bNOT) DEFERRABLE INITIALLY DEFERRED\b", re.I)
+#: A number in digits.
+_DIGITS = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?", re.I)
 #: Texts that a collation may take for 'a'.
 _LIKE_A = {"A": "upper and lower case", "a ": "blanks at the end"}
 
@@ -65,9 +69,9 @@ def columns_of(query: Query, schema: str, table: str) -> list[tuple[str, str, bo
 
 def foreign_keys(
     query: Query, schema: str, table: str
-) -> list[tuple[str, list[str], list[str], str, str]]:
-    """(parent, columns, the parent's columns, ON DELETE, ON UPDATE) of the foreign keys of a
-    table."""
+) -> list[tuple[str, list[str], list[str], str, str, bool]]:
+    """(parent, columns, the parent's columns, ON DELETE, ON UPDATE, whether it waits for the end of
+    a transaction) of the foreign keys of a table."""
     keys: dict[int, tuple[str, list[str], list[str], str, str]] = {}
     for number, _, parent, column, other, on_update, on_delete, _ in _pragma(
         query, schema, "foreign_key_list", table
@@ -75,7 +79,24 @@ def foreign_keys(
         entry = keys.setdefault(number, (parent, [], [], on_delete, on_update))
         entry[1].append(column)
         entry[2].append(other)
-    return list(keys.values())
+    waiting = _waiting(query, schema, table) if keys else []
+    return [
+        (*keys[number], len(waiting) == len(keys) and waiting[-1 - place])
+        for place, number in enumerate(sorted(keys))
+    ]
+
+
+def _waiting(query: Query, schema: str, table: str) -> list[bool]:
+    """Of each foreign key of a table, as its DDL lists them (SQLite numbers them from the last):
+    whether it waits, which is said nowhere else."""
+    ((ddl,),) = query(
+        f"SELECT coalesce(sql, '') FROM {name(schema)}.sqlite_master WHERE lower(name) = lower(%s)"
+        " AND type = 'table'",
+        (table,),
+    )
+    words = " ".join(_APART.sub(" ", ddl).split())
+    _, *clauses = re.split(r"\bREFERENCES\b", words, flags=re.I)
+    return [_WAITS.search(clause) is not None for clause in clauses]
 
 
 def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Hazard]:
@@ -87,7 +108,7 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
     for (trigger,) in fired:
         yield Hazard(HazardKind.TRIGGER, str(trigger))
     for (child,) in query(f"SELECT name FROM {name(schema)}.sqlite_master WHERE type = 'table'"):
-        for parent, names, _, on_delete, on_update in foreign_keys(query, schema, child):
+        for parent, names, _, on_delete, on_update, _ in foreign_keys(query, schema, child):
             acts = [f"ON DELETE {on_delete}"] * (on_delete in _ACTIONS)
             acts += [f"ON UPDATE {on_update}"] * (on_update in _ACTIONS)
             if acts and table.lower() in (child.lower(), parent.lower()):
@@ -136,6 +157,16 @@ def _unique_keys(
 
 def _pragma(query: Query, schema: str, pragma: str, argument: str) -> list[tuple[Any, ...]]:
     return query(f"PRAGMA {name(schema)}.{pragma}({name(argument)})")
+
+
+def bound(texts: Sequence[str | None], kind: str) -> list[Any]:
+    """A state's texts as values for a column of a type: octets of a BLOB; of a float the number
+    that SQLite, which rounds twice, may not make of its digits."""
+    if "BLOB" in kind:
+        return [None if text is None else bytes.fromhex(text.removeprefix("\\x")) for text in texts]
+    if any(word in kind for word in ("REAL", "FLOA", "DOUB")):
+        return [float(text) if text and _DIGITS.fullmatch(text) else text for text in texts]
+    return list(texts)
 
 
 def name(*names: str) -> str:

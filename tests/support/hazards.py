@@ -71,11 +71,14 @@ def write_log(folder: Path, key: bool = True, text: str = "abcd", number: int = 
     return _written(log, folder)
 
 
-def text_key_log(folder: Path, key: bool = True) -> list[str]:
-    """A log that changes V of the row 'a' of a table N, V from 1 to 2."""
+def text_key_log(folder: Path, key: bool = True, new: str = "") -> list[str]:
+    """A log that changes V of the row 'a' of a table N, V from 1 to 2; or inserts a ``new`` row."""
     table = Tab("NAMES", (Col("N", "VCHR", 10, key=int(key)), Col("V", "INT", 4)))
     log = LogBuilder((table,))
-    log.unit().update(table, ("a", 1), ("a", 2))
+    if new:
+        log.unit().insert(table, (new, 2))
+    else:
+        log.unit().update(table, ("a", 1), ("a", 2))
     return _written(log, folder)
 
 

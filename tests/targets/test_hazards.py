@@ -426,6 +426,24 @@ def test_another_row_that_the_collation_takes_for_the_same(
 
 
 @of("mariadb")
+def test_a_key_that_the_collation_takes_for_another(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says why a key is a duplicate that no row of the target has."""
+    place.log = text_key_log(tmp_path, new="A")
+    with closing(place.target.connect(place.url)) as session:
+        session.make_schema("testown")
+    place.do(
+        "CREATE TABLE testown.names (n varchar(10) COLLATE utf8mb4_general_ci PRIMARY KEY, v int)",
+        "INSERT INTO testown.names VALUES ('a', 1)",
+    )
+    assert place.replay() == 8
+    told = capsys.readouterr().err
+    assert "in the target: no row with this key; what has it is another unique key" in told
+    assert "that the column's collation takes for the same" in told
+
+
+@of("mariadb")
 def test_the_servers_modes_do_not_count(place: Place) -> None:
     """With a server that cuts values, numbers zeros and pads, sessions are strict all the same."""
     (before,) = place.do("SELECT @@GLOBAL.sql_mode")[0]

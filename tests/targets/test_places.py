@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from replay.targets.states import path_of
 from tests.support.engines import Place
 from tests.support.servers import of_kind
-from tests.support.small_target import replay, run, session_of, small_target, write_log
+from tests.support.small_target import BEFORE, replay, run, session_of, small_target, write_log
 
 #: Kind -> what is said of the table in another place, and of one in another case.
 NEAR = {
@@ -40,6 +41,20 @@ def test_a_name_that_comes_near(
             " testown.t")  # fmt: skip
     assert replay(write_log(tmp_path), url) == 8
     assert of_kind(NEAR, place.dialect) in capsys.readouterr().out
+
+
+def test_a_file_whose_name_sqlite_takes_for_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "main.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE t (k varchar(8) NOT NULL PRIMARY KEY, v varchar(8) NOT NULL)")
+        made.executemany("INSERT INTO t VALUES (?, ?)", BEFORE)
+        made.commit()
+    log, url = write_log(tmp_path), f"sqlite:///{path}"
+    assert replay(log, url) == 8
+    assert "Name the schema, ?schema=NAME" in capsys.readouterr().err
+    assert replay(log, f"{url}?schema=testown") == 0
 
 
 @contextmanager
