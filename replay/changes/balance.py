@@ -28,7 +28,8 @@ FINDINGS_KEPT = 1000
 @dataclass
 class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
-    rows that are removed early and put back last. ``contradictory``: units that were found with
+    rows that are removed early and put back last. ``without_cause``: changes that are left to the
+    target, which does not get what caused them. ``contradictory``: units that were found with
     more than one commit position; ``clock``: commits on either side of a selected time; ``held``:
     those of the plan's held units that were found, of which the plan knows why (:meth:`settle`);
     ``flagged_records``: committed ones of units that are incomplete or may depend on one, chosen or
@@ -44,6 +45,7 @@ class Tally:
     changes: Counter[tuple[int, int]] = field(default_factory=Counter)
     units: int = 0
     parted: int = 0
+    without_cause: int = 0
     quarantined_units: Verdicts = field(default_factory=Verdicts)
     held: UnitTable[None] = field(default_factory=UnitTable)
     flagged_records: int = 0
@@ -78,6 +80,7 @@ class Tally:
             "statements",
             "units",
             "parted",
+            "without_cause",
             "flagged_records",
             "finding_count",
         ):

@@ -130,6 +130,10 @@ UNWRITTEN = (
     REASON["caused by a trigger (--triggers skip)"],
 )
 
+#: Those of changes that are left to the target, which is to do the same: by foreign keys, and by
+#: triggers.
+LEFT_TO_TARGET = UNWRITTEN[1:]
+
 #: Fields of :class:`Selection` that hold several values.
 _SEVERAL = (
     "tables",
@@ -507,8 +511,6 @@ _HOW = (
     "from_recovery_point",
     "cascade",
 )
-#: Reasons of policies that are chosen too.
-_LEFT_TO_TARGET = ("caused by RI (--ri skip)", "caused by a trigger (--triggers skip)")
 
 
 def limits(selection: Selection) -> bool:
@@ -519,7 +521,7 @@ def limits(selection: Selection) -> bool:
 def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
     """Why nothing is left, in words, where a choice of the user had a part in it (else None: the
     log has nothing to be written); ``skipped`` as in the balance sheet, of all records."""
-    chosen = limits(selection) or any(skipped.get(reason) for reason in _LEFT_TO_TARGET)
+    chosen = limits(selection) or any(skipped.get(REASONS[code]) for code in LEFT_TO_TARGET)
     if not chosen:
         return None
     asked, named = selection.describe(), {reason: name for name, reason in _BY_NAME.items()}

@@ -25,6 +25,7 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Late
 from replay.changes.envelope import Change
 from replay.changes.position import Position
+from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.dependencies.baseline import StateBefore
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
 from replay.leftovers import ASIDE, WorkFolder, remove_leftovers
@@ -300,9 +301,29 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
     ]
 
 
+def _left_to_target(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+    """What foreign keys and triggers of the target will not do, although it was left to them."""
+
+    by_keys = tally.skipped[log.in_words(REASONS[LEFT_TO_TARGET[0]])]
+    if plan.mode == "undo" and by_keys:
+        return [
+            f"{by_keys:,} changes that foreign keys made are left out (--ri skip), and no foreign"
+            " key takes back what it did: rows that they deleted do not come back; --ri apply"
+            " brings them back"
+        ]
+    if plan.mode == "redo" and tally.without_cause:
+        return [
+            f"{tally.without_cause:,} changes are left to the target (--ri skip, --triggers skip),"
+            " which makes them only where what caused them is written too, and it is not: choose"
+            " the tables and operations of the causes as well, or have these changes applied"
+        ]
+    return []
+
+
 def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -> list[str]:
-    """What a user must know whose selection takes nothing of the log, or by times that go back."""
-    told = tally.clock.warnings()
+    """What a user must know whose selection takes nothing of the log, or by times that go back, or
+    leaves to the target what that will not do."""
+    told = tally.clock.warnings() + _left_to_target(plan, log, tally)
     if tally.outcomes != sum(tally.skipped.values()):
         return told
     return told + nothing_left(log, plan.selection, tally.skipped, engine)

@@ -184,9 +184,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             place[parts] = texts.behind(self._part_statements(changes, arranged))
         return ChunkStatements(texts.joined(), place, arranged)
 
-    def _by_decoder(
-        self, changes: ChunkChanges, rows: Index
-    ) -> Iterator[tuple[RowDecoder, Index]]:
+    def _by_decoder(self, changes: ChunkChanges, rows: Index) -> Iterator[tuple[RowDecoder, Index]]:
         """Some changes of rows, and what makes their statements: of units that are taken whole no
         condition on values is asked."""
         whole = self.whole[changes.unit[rows]]

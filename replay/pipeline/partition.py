@@ -31,7 +31,13 @@ from replay.changes.position import (
     unit_of,
     unit_positions,
 )
-from replay.changes.selection import REASONS, UNWRITTEN, RecordFacts, decide
+from replay.changes.selection import (
+    LEFT_TO_TARGET,
+    REASONS,
+    UNWRITTEN,
+    RecordFacts,
+    decide,
+)
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
@@ -550,7 +556,20 @@ class BucketReader(ABC, Generic[Content]):
             part.skipped[self.log.in_words(REASONS[code])] += int(
                 changes.weight[~bad & (reasons == code)].sum()
             )
+        left = np.flatnonzero(one_of(changes.outcome, LEFT_TO_TARGET) & ~bad)
+        if len(left):
+            part.without_cause = int((~self._caused(changes, left)).sum())
         return bool(bad.any())
+
+    @staticmethod
+    def _caused(changes: ChunkChanges, rows: Index) -> Mask:
+        """Whether what may have caused some changes is written: the direct change before each."""
+        every = np.arange(len(changes.head))
+        cause = np.maximum.accumulate(np.where(changes.origin == ord(" "), every, -1))[rows]
+        by_keys = changes.outcome[rows] == LEFT_TO_TARGET[0]
+        may_be = ~by_keys | (changes.change[cause] != Change.INSERT)
+        found = (cause >= 0) & (changes.unit[cause] == changes.unit[rows])
+        return np.asarray(found & may_be & (changes.outcome[cause] == 0))
 
     def _count_piece(self, part: Tally, chunk: Chunk, bad: bool) -> None:
         """Counts of a long unit wait until its last piece has shown whether the unit is whole."""

@@ -500,9 +500,7 @@ def test_a_migration_takes_its_initial_state_as_the_baseline(
 
 @pytest.mark.parametrize("flag", ["INCOMPLETETRANS", "INCOMPLETEDEP"])
 @pytest.mark.parametrize("mode", ["redo", "undo", "export"])
-def test_what_is_chosen_is_judged_as_in_the_whole_log(
-    mode: str, flag: str, tmp_path: Path
-) -> None:
+def test_what_is_chosen_is_judged_as_in_the_whole_log(mode: str, flag: str, tmp_path: Path) -> None:
     """A unit without a flag that builds on one that stays out stays out, also where no change of a
     flagged unit is chosen."""
     log = LogBuilder((PARENT, CHILD))

@@ -14,7 +14,7 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from sqlgen.constraints import Constraints, ForeignKey
-from tests.support.history import CHILD, PARENT
+from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements
 
 FK = Constraints(
@@ -153,3 +153,38 @@ def test_one_place_in_two_partitions_is_two_places(tmp_path: Path) -> None:
     unit.delete(ACCT, acct(1, "B", "1.00"), RID=place, PARTNUM=1)
     kinds = [line.split()[0] for line in written(log, tmp_path)]
     assert kinds == ["INSERT", "DELETE", "INSERT"]
+
+
+LEFT = [
+    ("undo", {}, "do not come back"),
+    ("redo", {}, ""),
+    ("redo", {"tables": ("*.CHILD",)}, "what caused them is written too, and it is not"),
+    ("redo", {"tables": ("*.PARENT",)}, ""),
+    ("redo", {"where": "before.x = 7"}, "what caused them is written too, and it is not"),
+    ("redo", {"exclude_tables": ("*.LOOSE",)}, ""),
+]
+
+
+@pytest.mark.parametrize(("mode", "chosen", "told"), LEFT)
+def test_what_no_foreign_key_of_the_target_will_do_is_told(
+    mode: str, chosen: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    log = LogBuilder((PARENT, CHILD, LOOSE))
+    unit = log.unit()
+    unit.insert(LOOSE, ("a", 1))
+    unit.delete(PARENT, (1, "A", 0, 0))
+    unit.delete(CHILD, (11, 1, 7), SQLSRCTYPE="R")
+    control, data = log.write(tmp_path)
+    bundle = replay.write_script(
+        control,
+        data,
+        tmp_path / "out",
+        mode=mode,
+        selection=Selection(ri="skip", **chosen),
+        constraints=FK,
+    )
+    said = "".join(
+        line for line in bundle.manifest["warnings"] if not line.startswith("nothing is left")
+    )
+    assert told in said
+    assert bool(told) == ("--ri" in said), said
