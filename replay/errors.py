@@ -7,6 +7,7 @@ quarantine and the balance sheet.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -186,6 +187,19 @@ def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:
             f"{needed_by} needs the library {module}, which cannot be imported: {error}",
             hint=f"Install it with: pip install 'logreplay-sql[{extra}]'",
         ) from error
+
+
+def cause_of(error: Exception) -> str:
+    """What an error of the system, or of reading text or JSON, says: in words, without the name of
+    the file, which stands before them."""
+    if isinstance(error, UnicodeDecodeError):
+        return (
+            f"found X'{error.object[error.start]:02X}' at offset {error.start}; expected text in"
+            " UTF-8"
+        )
+    if isinstance(error, json.JSONDecodeError):
+        return f"found no JSON at line {error.lineno}, column {error.colno}; expected it"
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def cut_to(text: str, most: int, end: str = "…") -> str:

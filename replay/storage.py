@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from replay.answers import AnsweringSystem, StoreError, answered
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.leftovers import WorkFolder, is_left, name_of_run
 from replay.machine import is_full, room_for
 from sqlgen.late import LateModule
@@ -549,7 +549,9 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         return at(path).read_bytes()
     except OSError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
+        ) from None
 
 
 def read_text(path: str) -> str:
@@ -557,4 +559,6 @@ def read_text(path: str) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
+        ) from None

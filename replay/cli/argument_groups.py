@@ -25,9 +25,9 @@ from replay.cli.argument_types import (
     also_output,
     bare,
     ccsid,
-    number,
     pair,
     place,
+    port,
     positive,
     seconds,
 )
@@ -210,7 +210,7 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--metrics-port",
-        type=number,
+        type=port,
         metavar="N",
         help="serve /metrics (Prometheus) and /health on this port (0: any free port)",
     )

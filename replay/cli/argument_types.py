@@ -202,6 +202,14 @@ def number(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """The number of a port of TCP, or 0."""
+    found = number(text)
+    if found > 65535:
+        raise argparse.ArgumentTypeError(f"found {text!r}; expected a port, up to 65535")
+    return found
+
+
 def seconds(text: str) -> float:
     """A number of seconds of at least 0, with a fraction or without."""
     try:

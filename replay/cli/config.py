@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.cli.examples import commands_of
-from replay.errors import UsageError, Where
+from replay.errors import UsageError, Where, cause_of
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
-            "LR1001", f"the options cannot be read: {error}; expected TOML", Where(str(path))
+            "LR1001",
+            f"the options cannot be read: {cause_of(error)}; expected TOML",
+            Where(str(path)),
         ) from None
 
 

@@ -38,6 +38,7 @@ from replay.errors import (
     LogReplayError,
     TargetError,
     UsageError,
+    cause_of,
 )
 from replay.leftovers import WorkFolder
 from replay.live import status, verify
@@ -165,8 +166,8 @@ class Follower:
                 if not self._passes(error):
                     raise
                 text = str(error).partition("\n")[0]
-                if isinstance(error, OSError) and error.filename is None:
-                    text += full_place(error, self.arguments)
+                if isinstance(error, OSError) and error.errno is not None:
+                    text = f"LR1006 found {cause_of(error)}{full_place(error, self.arguments)}"
                 code_of = str(getattr(error, "code", "LR1006"))
                 seen.errors[code_of] = seen.errors.get(code_of, 0) + 1
                 seen.last_error = text

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.errors import InputError, UsageError, Where, optional_library
+from replay.errors import InputError, UsageError, Where, cause_of, optional_library
 from replay.storage import Place, opened, size_of
 
 #: What is no part of what a certificate says.
@@ -151,7 +151,9 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
+        ) from None
 
 
 def other_inputs(certificate: Mapping[str, Any], paths: Iterable[Path]) -> list[str]:

@@ -122,6 +122,8 @@ class OrderRules:
 
 #: Fields of :class:`Inputs` that pairs of files take the place of.
 _PAIRED = ("control", "data")
+#: Options that name the files of a log.
+_FILES = (*_PAIRED, "log", "catalog")
 
 
 @dataclass(frozen=True)
@@ -218,13 +220,17 @@ class Family:
     def open_log(self, inputs: Inputs) -> LogFile:
         """Open a log. UsageError when the files or settings are not those of this family, else as
         ``open``."""
-        for name in ("control", "data", "log", "catalog"):
+        for name in _FILES:
             given = getattr(inputs, name) or (inputs.pairs if name in _PAIRED else None)
             if given and name not in self.takes:
-                expected = " and ".join(f"--{needed}" for needed in self.takes)
                 raise UsageError(
-                    "LR1001", f"found --{name} with --source {self.name}; expected {expected}"
+                    "LR1001",
+                    f"found --{name} with --source {self.name}; expected"
+                    f" {' and '.join(f'--{taken}' for taken in _FILES if taken in self.takes)}",
+                    hint="Logs of other families need their --source",
                 )
+        for name in _FILES:
+            given = getattr(inputs, name) or (inputs.pairs if name in _PAIRED else None)
             if name in self.needs and not given:
                 raise UsageError(
                     "LR1001",

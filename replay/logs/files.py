@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from replay import storage, stored_ranges
 from replay.arrays import Bytes
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, cause_of
 from replay.logs import gzip_members
 from replay.machine import cores, is_full, room_for
 
@@ -96,7 +96,7 @@ def head(path: str, size: int = 64) -> bytes:
             return file.read(size)
     except OSError as error:
         where = Where(storage.unversioned(path))
-        raise InputError("LR2001", f"the file cannot be read: {error}", where) from None
+        raise InputError("LR2001", f"the file cannot be read: {cause_of(error)}", where) from None
 
 
 def unpacked_head(path: str, size: int = 64) -> bytes:
@@ -253,7 +253,9 @@ def _place(path: str) -> str:
     try:
         return stored_ranges.versioned(path)
     except OSError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
+        ) from None
 
 
 def fetched(path: str, scratch: str | None, number: int) -> str:
@@ -269,7 +271,9 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
     except OSError as error:
         if is_full(error):
             raise
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(url)) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(url)
+        ) from None
     return str(target)
 
 
@@ -366,4 +370,6 @@ def whole(path: str) -> bytes:
         with storage.opened(path, whole=True) as file:
             return file.read()
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
+        ) from None

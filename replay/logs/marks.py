@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from replay import storage
 from replay.changes.position import Position
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import LogFile
 from replay.logs.named import MARKS_BESIDE
 from replay.storage import Place, StoredPath
@@ -99,7 +99,7 @@ def read_marks(place: Place) -> list[Mark]:
         return _of_text(place, place.read_bytes()) if place.is_file() else []
     except OSError as error:
         raise InputError(
-            "LR2001", f"the marks cannot be read: {error}", Where(str(place))
+            "LR2001", f"the marks cannot be read: {cause_of(error)}", Where(str(place))
         ) from None
 
 
@@ -114,7 +114,7 @@ def read_parts(place: StoredPath) -> list[tuple[StoredPath, list[Mark]]]:
         return [(part, _of_text(part, part.read_bytes())) for part in parts]
     except OSError as error:
         raise InputError(
-            "LR2001", f"the marks cannot be read: {error}", Where(str(place))
+            "LR2001", f"the marks cannot be read: {cause_of(error)}", Where(str(place))
         ) from None
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from replay import storage
 from replay.changes.notation import position_of
 from replay.changes.position import Position
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import Family, Inputs, LogPair
 from replay.logs.files import unpacked_head
 from replay.storage import Place
@@ -188,7 +188,9 @@ def _stored_matches(url: str) -> list[str]:
     try:
         files = storage.files_in(storage.at(folder))
     except OSError as error:
-        raise InputError("LR2001", f"the store cannot be read: {error}", Where(url)) from None
+        raise InputError(
+            "LR2001", f"the store cannot be read: {cause_of(error)}", Where(url)
+        ) from None
     return [str(file.place) for file in files if fnmatchcase(file.name, pattern)]
 
 
@@ -316,7 +318,9 @@ def _of_list(path: Place) -> NamedLogs:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(
-            "LR2001", f"the list of logs cannot be read: {error}; expected TOML", Where(str(path))
+            "LR2001",
+            f"the list of logs cannot be read: {cause_of(error)}; expected TOML",
+            Where(str(path)),
         ) from None
     entries = content.get("log", content.get("logs"))
     if not isinstance(entries, list) or not entries:

@@ -32,7 +32,7 @@ from replay.changes.position import (
 from replay.changes.text_columns import beside
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdict, Verdicts
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.bucket_result import BucketResult
@@ -120,7 +120,7 @@ def read_manifest(path: Place) -> Any:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise InputError(
-            "LR2001", f"the manifest cannot be read: {error}", Where(str(path))
+            "LR2001", f"the manifest cannot be read: {cause_of(error)}", Where(str(path))
         ) from None
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from replay.changes.masked import masked_value
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, cause_of
 from replay.storage import Place, file_name, for_arrow, opened
 from sqlgen.ddl import source_type
 from sqlgen.rows import Op, Rows
@@ -73,7 +73,9 @@ class StateFiles:
             entries: list[Place] = [*self.folder.iterdir()]
         except OSError as error:
             raise InputError(
-                "LR2001", f"cannot read the state folder: {error}", Where(str(self.folder))
+                "LR2001",
+                f"cannot read the state folder: {cause_of(error)}",
+                Where(str(self.folder)),
             ) from error
         for path in sorted(entries, key=lambda one: one.name):
             if path.name.endswith((".csv", ".csv.gz")):
@@ -207,7 +209,9 @@ def _columns(path: Place, table: Table, masked: bool) -> list[Column]:
             with io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:
                 names = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from error
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
+        ) from error
     known = {_folded(column.name): column for column in table.columns}
     wrong = sorted(
         {name for name in names if _folded(name) not in known}

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.errors import UsageError
+from replay.errors import UsageError, cause_of
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def installed_defaults(environment: Mapping[str, str]) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise UsageError(
             "LR1005",
-            f"found {path}, which cannot be read: {error}; expected properties of Java",
+            f"found {path}, which cannot be read: {cause_of(error)}; expected properties of Java",
             hint="SPARK_CONF_DIR names another folder with the settings of Spark",
         ) from error
     return {

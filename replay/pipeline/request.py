@@ -16,7 +16,7 @@ from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.changes.value_filter import ValueFilter
-from replay.errors import UsageError, some_of
+from replay.errors import UsageError, Where, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.engine import SPLIT_BYTES, Engine
@@ -104,10 +104,11 @@ class Request:
 
 @dataclass(frozen=True)
 class MappingFile:
-    """What a mapping file says (TOML), and the key for its masks."""
+    """What a mapping file says (TOML), the key for its masks, and where the file lies."""
 
     text: str
     key: bytes | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True)
@@ -553,10 +554,14 @@ def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
 
 
 def _mapped(mapping: MappingFile, log: LogFile, options: ScriptOptions) -> ScriptOptions:
-    """The options under a mapping. SqlgenError (LR1011) names all that is wrong with it."""
+    """The options under a mapping. UsageError (LR1011) names all that is wrong with it."""
     tables = [version.table for version in log.catalog.versions]
     profile = profile_named(options.dialect)
-    parsed = parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
+    try:
+        parsed = parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
+    except SqlgenError as error:
+        where = Where(mapping.place)
+        raise UsageError(error.code, error.message, where, error.hint) from error
     excluded = (*options.render.exclude_columns, *parsed.excluded())
     return replace(
         options, mapping=parsed, render=replace(options.render, exclude_columns=excluded)
@@ -572,4 +577,4 @@ def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile
         return None
     with usage_errors():
         secret = None if key is None else mask_key(storage.read_bytes(key))
-    return MappingFile(storage.read_bytes(path).decode("utf-8", "replace"), secret)
+    return MappingFile(storage.read_text(str(path)), secret, str(path))

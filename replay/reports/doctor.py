@@ -23,6 +23,7 @@ from replay.errors import (
     InputError,
     LogReplayError,
     Where,
+    cause_of,
 )
 from replay.live.certificate import faults_of, file_facts, sealed
 from replay.logs import Family, LogFile
@@ -307,7 +308,9 @@ def read_report(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
+        ) from None
     except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("report") != _TITLE or "sha256" not in found:

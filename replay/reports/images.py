@@ -57,7 +57,8 @@ def key_text(given: str, columns: Sequence[Column]) -> str:
     values = _values_of(given, columns)
     parts = []
     for column, value in zip(columns, values, strict=True):
-        text = _typed(value.strip() if column.type not in _TEXTS else value, column)
+        plain = value.strip() if column.type not in _TEXTS else value
+        text = _typed(plain, column, len(columns) == 1)
         parts.append(f"{len(text.encode())}:{text}")
     return "".join(parts)
 
@@ -96,13 +97,17 @@ def _named_values(given: str, names: Sequence[str]) -> dict[str, str] | None:
     }
 
 
-def _typed(value: str, column: Column) -> str:
+def _typed(value: str, column: Column, alone: bool) -> str:
     if len(value) > 1 and value[0] == value[-1] == "'":
         value = value[1:-1].replace("''", "'")
     if column.type in _WHOLE:
         if not re.fullmatch(r"[+-]?\d+", value):
             raise UsageError(
-                "LR1001", f"found {value!r}; expected a whole number for key column {column.name}"
+                "LR1001",
+                f"found {value!r}; expected a whole number for key column {column.name}",
+                hint=f"The key has this column alone: --key VALUE, or --key {column.name}=VALUE"
+                if alone
+                else "",
             )
         return str(int(value))
     if column.type in _BYTES:

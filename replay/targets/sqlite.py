@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 
-from replay.errors import TargetError, Where
+from replay.errors import TargetError, Where, cause_of
 from replay.leftovers import WorkFolder
 from replay.targets import (
     CommitRefused,
@@ -102,7 +102,9 @@ def make(url: str) -> Path | None:
         try:
             path.touch(exist_ok=False)
         except OSError as error:
-            raise TargetError("LR4003", f"cannot make {public_url(url)}: {error}") from error
+            raise TargetError(
+                "LR4003", f"cannot make {public_url(url)}: {cause_of(error)}"
+            ) from error
     return path
 
 
@@ -256,6 +258,12 @@ class SqliteSession:
             return self.connection.execute(statement, values)
         except sqlite3.Error as error:
             _raise_if_transient(error)
+            if self.path is None:
+                raise TargetError(
+                    "LR4003",
+                    f"cannot connect to {public_url(self.url)}: found a folder without a database"
+                    " (*.db); expected a file",
+                ) from error
             raise TargetError("LR4001", f"{_code(error)}: {error}") from error
 
     def script(self, text: str) -> None:

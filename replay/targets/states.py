@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from replay.errors import InputError, TargetError, UsageError, Where
+from replay.errors import InputError, TargetError, UsageError, Where, cause_of
 from replay.storage import name_in_file
 from replay.targets.urls import public_url
 
@@ -25,7 +25,7 @@ def state_tables(folder: Path) -> dict[str, Path]:
         paths = sorted(folder.iterdir())
     except OSError as error:
         raise InputError(
-            "LR2001", f"cannot read the state folder: {error}", Where(file=str(folder))
+            "LR2001", f"cannot read the state folder: {cause_of(error)}", Where(file=str(folder))
         ) from error
     tables = {
         name_in_file(path.name.removesuffix(".gz").removesuffix(".csv")): path
@@ -71,7 +71,9 @@ def state_header(path: Path) -> list[str]:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             return next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(str(path))) from error
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
+        ) from error
 
 
 def state_batches(path: Path) -> Iterator[pa.RecordBatch]:

@@ -354,7 +354,7 @@ def test_a_full_disk_is_named(
         assert site.once(*both) == 8
     (told,) = [entry for entry in events(capsys) if entry["event"] == "waiting"]
     assert told["of"] == "export"
-    first = f"[Errno 28] No space left on device: {out} (0 bytes free) or "
+    first = f"LR1006 found No space left on device: {out} (0 bytes free) or "
     assert told["because"].startswith(first)
     assert site.once(*both) == 0
     assert list(out.rglob("*.jsonl"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, cause_of
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
 from replay.storage import at
@@ -193,7 +193,9 @@ def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
     try:
         text = at(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError("LR2001", f"the file cannot be read: {error}", Where(path)) from None
+        raise InputError(
+            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
+        ) from None
     delimiter = max(",;|\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     names = {name.strip().upper(): name for name in reader.fieldnames or ()}

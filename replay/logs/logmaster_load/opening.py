@@ -14,7 +14,7 @@ from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.decoding import codecs
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
@@ -129,7 +129,7 @@ def _text(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             "LR2001",
-            f"found {error}; expected text in UTF-8",
+            f"the file cannot be read: {cause_of(error)}",
             Where(path),
             "--control is the LOAD control file, --catalog the DDL of its tables, both as text; a"
             " logical log is read with --source logmaster",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs.soliddb import layouts
 from replay.storage import Place
 
@@ -66,7 +66,10 @@ def read_manifest(folder: Place) -> Manifest:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
-            "LR2031", f"the manifest cannot be read: {error}", Where(str(path)), "Write it again"
+            "LR2031",
+            f"the manifest cannot be read: {cause_of(error)}",
+            Where(str(path)),
+            "Write it again",
         ) from None
     if not isinstance(content, dict):
         raise InputError(

@@ -1,0 +1,88 @@
+"""Input that is no use is told of in words: the file, what it is, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from replay.cli import main
+
+
+def _said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    """What a command says that cannot use what it was given (exit code 12)."""
+    assert main.main([str(word) for word in words]) == 12
+    return capsys.readouterr().err
+
+
+def _files(log: Path) -> list[str]:
+    return ["--control", str(log / "small.ctl"), "--data", str(log / "small.dat")]
+
+
+def _redo(log: Path, tmp_path: Path) -> list[str]:
+    return ["redo", *_files(log), "--engine", "local", "--out", str(tmp_path / "out")]
+
+
+@pytest.mark.parametrize(
+    ("option", "holds", "expected"),
+    [
+        ("--schema", None, "the file cannot be read: No such file or directory\n"),
+        ("--schema", b"-- \xfc", "found X'FC' at offset 3; expected text in UTF-8\n"),
+        ("--mapping", b"# M\xfcller", "found X'FC' at offset 3; expected text in UTF-8\n"),
+        ("--mapping", b"x = [", "the mapping is not TOML: Invalid value (at end of document)\n"),
+        ("--mapping", b"[zzz]", "found [zzz]; expected one of: schemas, tables."),
+        ("--config", b"\xff", "found X'FF' at offset 0; expected text in UTF-8; expected TOML\n"),
+        ("--baseline", None, "cannot read the state folder: No such file or directory\n"),
+        ("--after", b"hello", "found no JSON at line 1, column 1; expected it\n"),
+        ("--after", None, "the manifest cannot be read: No such file or directory\n"),
+    ],
+)
+def test_a_file_that_is_no_use(
+    sakila_small: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    option: str,
+    holds: bytes | None,
+    expected: str,
+) -> None:
+    file = tmp_path / "file"
+    if holds is not None:
+        file.write_bytes(holds)
+    said = _said(capsys, *_redo(sakila_small, tmp_path), option, file)
+    assert f" {file}: " in said
+    assert expected in said
+    assert "Errno" not in said
+    assert said.count(str(file)) == 1
+
+
+def test_files_of_another_family(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _said(capsys, "redo", "--log", sakila_small / "small.dat", "--out", tmp_path / "out")
+    assert said == (
+        "logreplay: LR1001 found --log with --source logmaster; expected --control and --data. Logs"
+        " of other families need their --source\n"
+    )
+
+
+def test_a_key_with_another_column(sakila_small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history = ["history", *_files(sakila_small), "--engine", "local", "--schema", "none"]
+    said = _said(capsys, *history, "--table", "SAKILA.FILM", "--key", "STORE_ID=1")
+    assert said.endswith("The key has this column alone: --key VALUE, or --key FILM_ID=VALUE\n")
+
+
+def test_a_folder_without_a_database(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["replay", *_files(sakila_small), "--engine", "local", "--to", f"sqlite:///{tmp_path}"]
+    assert main.main(words) == 8
+    said = capsys.readouterr().err
+    assert "found a folder without a database (*.db); expected a file" in said
+
+
+@pytest.mark.parametrize("port", ["65536", "99999", "-1"])
+def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main(["follow", "--logs", "logs", "--export", "out", f"--metrics-port={port}"])
+    assert ended.value.code == 2
+    assert f"--metrics-port: found '{port}'; expected a " in capsys.readouterr().err
