@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen.arrays import Doubles, RowMask
-from sqlgen.dialects import FloatForm
+from sqlgen.dialects import FloatForm, Profile
+from sqlgen.schema import Column, SqlType
 
 
 def float_text(values: pa.Array, form: FloatForm) -> pa.Array:
@@ -54,16 +55,47 @@ def float_body(values: pa.Array, form: FloatForm) -> pa.Array:
         chosen[short] = _nearly_between(numbers[short], whole.to_numpy().astype(np.float64))
     if not chosen.any():
         return text
-    fraction, exponent = np.frexp(np.where(chosen, numbers, 1.0))
+    return pc.if_else(pa.array(chosen), _by_powers(pc.cast(values, pa.float64()), chosen), text)
+
+
+def may_be_misread(column: Column, profile: Profile) -> bool:
+    """Whether a target that holds a column's decimals as doubles may make the next double of their
+    digits. With up to four of them after the point, none is so near to the middle between two."""
+    rounds = profile.floats[SqlType.DOUBLE].powers and column.type is SqlType.DECIMAL
+    return rounds and column.scale > 4
+
+
+def other_readings(bodies: pa.Array, column: Column, profile: Profile) -> pa.Array | None:
+    """What follows the literals of decimals in a list that they are looked for in: the double that
+    they stand for, where the target may make another one of their digits. A row that came another
+    way has the one, and a row that came as digits the other. None where that cannot be."""
+    if not may_be_misread(column, profile):
+        return None
+    values = pc.cast(pc.fill_null(bodies, "0"), pa.float64())
+    numbers = np.abs(np.asarray(values))
+    digits = pc.replace_substring_regex(pc.fill_null(bodies, "0"), "[-.]", "")
+    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
+    few = pc.less_equal(pc.utf8_length(digits), 15)
+    chosen = few.to_numpy(zero_copy_only=False) & (numbers > 0)
+    whole = pc.cast(pc.if_else(pa.array(chosen), digits, "0"), pa.int64()).to_numpy()
+    whole = whole.astype(np.float64)
+    chosen[chosen] = _nearly_between(numbers[chosen], whole[chosen])
+    more = pc.binary_join_element_wise(", ", _by_powers(values, chosen), "")
+    return pc.if_else(pa.array(chosen), more, "")
+
+
+def _by_powers(values: pa.Array, chosen: RowMask) -> pa.Array:
+    """The ``chosen`` doubles as whole numbers and powers of two."""
+    numbers = np.where(chosen, np.abs(np.asarray(pc.fill_null(values, 1.0))), 1.0)
+    fraction, exponent = np.frexp(numbers)
     whole = np.ldexp(fraction, 53).astype(np.int64)
     spare = np.frexp((whole & -whole).astype(np.float64))[1] - 1
-    written = pc.binary_join_element_wise(
-        pc.if_else(pc.less(pc.cast(values, pa.float64()), 0.0), "(-", "("),
+    return pc.binary_join_element_wise(
+        pc.if_else(pc.less(values, 0.0), "(-", "("),
         pc.cast(pa.array(whole >> spare), pa.string()),
         _powers_of_two().take(pa.array(exponent - 53 + spare + _LEAST_POWER)),
         "",
     )
-    return pc.if_else(pa.array(chosen), written, text)
 
 
 def _nearly_between(numbers: Doubles, digits: Doubles) -> RowMask:

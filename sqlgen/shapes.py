@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
+from sqlgen.float_literals import other_readings
 from sqlgen.literals import ValueProblem, literal_parts
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
@@ -37,6 +38,7 @@ from sqlgen.statements import (
     heads,
     insert_pieces,
     joined,
+    listed,
     only_rows,
     outcome_of,
     render,
@@ -294,7 +296,11 @@ def _condition(
         state = np.where(nulls, _NULL, _VALUE).astype(np.uint8)
         if mask is not None:
             state[~mask] = _ABSENT
-    if column.type in FLOATS and not in_key:
+    more = other_readings(value.body, column, profile)
+    if more is not None:
+        text = f"{lead}{listed(equals)}{SLOT})"
+        literals = [pc.binary_join_element_wise(value.joined(), more, "")]
+    elif column.type in FLOATS and not in_key:
         text = f"{lead}{between}{SLOT}{conjunction}{SLOT}"
         bounds = float_bounds(values, column, profile)
         literals = [

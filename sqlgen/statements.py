@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
-from sqlgen.float_literals import float_text
+from sqlgen.float_literals import float_text, other_readings
 from sqlgen.late import errors, exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
@@ -422,9 +422,14 @@ def _condition(
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy)
     problems += value.problems
-    if column.type in FLOATS and not in_key:
-        low, high = float_bounds(values, column, profile)
+    more = other_readings(value.body, column, profile)
+    if more is not None:
         pieces: list[Any] = [
+            lead + listed(equals), value.opening, value.body, value.closing, more, ")"
+        ]  # fmt: skip
+    elif column.type in FLOATS and not in_key:
+        low, high = float_bounds(values, column, profile)
+        pieces = [
             lead + between + value.opening,
             low,
             value.closing + conjunction + value.opening,
@@ -446,6 +451,11 @@ def _condition(
     if not value.body.null_count:
         return pieces
     return [pc.if_else(value.body.is_null(), lead + null, joined(pieces, len(values)))]
+
+
+def listed(equals: str) -> str:
+    """``col =`` as what is before a list of values."""
+    return f"{equals.removesuffix('= ')}IN ("
 
 
 def float_bounds(values: pa.Array, column: Column, profile: Profile) -> tuple[pa.Array, pa.Array]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from sqlgen import upsert
 from sqlgen.dialects import Profile
+from sqlgen.float_literals import may_be_misread
 from sqlgen.literals import special_bytes
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op
@@ -95,6 +96,8 @@ def fraction_digits(column: Column, profile: Profile) -> int:
 def is_plain(column: Column, profile: Profile) -> bool:
     """Whether the literals of a column need no more than its digits or characters between fixed
     texts."""
+    if may_be_misread(column, profile):
+        return False
     if column.type in _TEXTS:
         return not profile.text.most_bytes or 4 * column.length <= profile.text.most_bytes
     return column.type in _PLAIN_TYPES

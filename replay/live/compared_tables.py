@@ -73,7 +73,8 @@ def found_rows(
     session: Session, schema: str, table: str, types: Mapping[str, SqlType]
 ) -> Iterator[SignedRows]:
     """The rows of a table of the target, with the columns of ``types``."""
-    for batch in session.texts(schema, table, list(types)):
+    decimals = [name for name, kind in types.items() if kind is SqlType.DECIMAL]
+    for batch in session.texts(schema, table, list(types), decimals):
         columns = {
             name: of_texts(values, kind)
             for (name, kind), values in zip(types.items(), batch.columns, strict=True)

@@ -10,7 +10,7 @@ do about a problem.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -299,10 +299,13 @@ class Session(Protocol):
     def tables_of(self, schema: str) -> list[str]:
         """The names of a schema's tables, without ours; none where there is no such schema."""
 
-    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def texts(
+        self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         """The rows in batches, in no order: values as text with all their digits, as the database
         holds them (blanks at the end too), bytes as ``\\x`` and hexadecimal digits, null for
-        NULL. Nothing else may be asked of the session until all are read."""
+        NULL. ``decimals``: the columns of decimals, of which a target that holds them as doubles
+        keeps 15 digits. Nothing else may be asked of the session until all are read."""
 
     def interrupt(self) -> None:
         """End what is under way in the session, if anything is: it fails for whoever waits for it,

@@ -4,7 +4,7 @@ process at a time open a file for writing."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -364,7 +364,9 @@ class DuckdbSession:
     def tables_of(self, schema: str) -> list[str]:
         return [name for (name,) in self.query(_TABLES, (schema,))]
 
-    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def texts(
+        self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         kinds = {column.name: column.kind for column in self._columns(schema, table)}
         texts = ", ".join(
             f"'\\x' || lower(hex({_name(name)})) AS {_name(name)}"

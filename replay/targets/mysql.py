@@ -9,7 +9,7 @@ TLS and a certificate of that authority.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -408,7 +408,9 @@ class MysqlSession:
     def tables_of(self, schema: str) -> list[str]:
         return [name for home, name in self.query(_TABLES) if home == schema]
 
-    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def texts(
+        self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         import pymysql
         from pymysql.cursors import SSCursor
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import select
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -346,7 +346,9 @@ class PostgresSession:
     def tables_of(self, schema: str) -> list[str]:
         return [name for (name,) in self.query(_TABLES, (schema,))]
 
-    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def texts(
+        self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         import psycopg
 
         kinds = {name: kind for name, kind, _ in self.query(_DEFINITIONS, (schema, table))}

@@ -13,7 +13,7 @@ import fcntl
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,14 @@ from replay.targets import (
     TableFacts,
     Transient,
 )
-from replay.targets.sqlite_facts import bound, columns_of, foreign_keys, table_facts
+from replay.targets.sqlite_facts import (
+    bound,
+    columns_of,
+    decimal_shown,
+    foreign_keys,
+    shown,
+    table_facts,
+)
 from replay.targets.states import (
     file_of,
     new_file_of,
@@ -481,14 +488,17 @@ class SqliteSession:
         ours = ("logreplay_", "sqlite_")
         return [name for name in self.tables() if not name.startswith(ours)]
 
-    def texts(self, schema: str, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def texts(
+        self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
         self.connection.text_factory = _text
         try:
             rows = self._do(f"SELECT {_list(columns)} FROM {_name(schema, table)}")
+            shows = [decimal_shown if name in decimals else shown for name in columns]
             while held := rows.fetchmany(_BATCH_ROWS):
                 arrays = [
-                    pa.array([_shown(value) for value in values], pa.string())
-                    for values in zip(*held, strict=True)
+                    pa.array([show(value) for value in values], pa.string())
+                    for show, values in zip(shows, zip(*held, strict=True), strict=True)
                 ]
                 yield pa.RecordBatch.from_arrays(arrays, list(columns))
         finally:
@@ -580,13 +590,6 @@ def _marked(statement: str) -> str:
 def _text(octets: bytes) -> str:
     """Text; octets that are no UTF-8 are shown as escapes."""
     return octets.decode("utf-8", "backslashreplace")
-
-
-def _shown(value: Any) -> str | None:
-    """A value as text, whatever its storage class."""
-    if value is None or isinstance(value, str):
-        return value
-    return f"\\x{value.hex()}" if isinstance(value, bytes) else repr(value)
 
 
 def _quoted(names: Sequence[str]) -> str:

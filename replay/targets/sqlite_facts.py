@@ -169,6 +169,18 @@ def bound(texts: Sequence[str | None], kind: str) -> list[Any]:
     return list(texts)
 
 
+def shown(value: Any) -> str | None:
+    """A value as text, whatever its storage class."""
+    if value is None or isinstance(value, str):
+        return value
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else repr(value)
+
+
+def decimal_shown(value: Any) -> str | None:
+    """The same of a decimal: the double that SQLite makes of its digits may be the next one."""
+    return f"{value:.15g}" if isinstance(value, float) else shown(value)
+
+
 def name(*names: str) -> str:
     """A name in quotes."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in names)
