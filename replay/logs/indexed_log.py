@@ -237,6 +237,21 @@ class IndexedLog(ABC):
         }
 
 
+#: (start, end) of images, ``int64[n]`` each; None where a kind of change has no such image.
+Side = tuple[Index, Index] | None
+
+
+def image_sides(entries: Records, kind: Change) -> tuple[Side, Side, Mask]:
+    """Where the before and the after images of changes of one ``kind`` lie, by their entries (as
+    for :func:`image_bounds`), and which of the changes lack one."""
+    sides: list[Side] = []
+    for side, without in (("before", Change.INSERT), ("after", Change.DELETE)):
+        start = entries[side].astype(np.int64)
+        sides.append(None if kind is without else (start, start + entries[f"{side}_size"]))
+    lacking = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
+    return sides[0], sides[1], lacking
+
+
 def image_bounds(entries: Records) -> tuple[Index, Mask]:
     """(start, end) of the first and of the second image of changes of rows (int64[4, n]) by their
     entries, which have the fields ``before``, ``before_size``, ``after`` and ``after_size``, and of

@@ -33,7 +33,7 @@ from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import LuwTable, TableId, read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, save
+from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, image_sides, save
 from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.plain import FoundImages
 
@@ -278,24 +278,19 @@ class LuwLog(IndexedLog):
         for one, other in sorted({*zip(first.tolist(), second.tolist(), strict=True)}):
             chosen = np.flatnonzero((first == one) & (second == other))
             mine = entries[chosen]
-            sides = []
-            for side, there in (("before", has_before), ("after", has_after)):
-                start = mine[side].astype(np.int64)
-                sides.append((start, start + mine[f"{side}_size"]) if there else None)
-            if one != other and sides[0] is not None and sides[1] is not None:
-                buffer, sides[0], sides[1] = _joined(
-                    [self.buffer(one, *sides[0]), self.buffer(other, *sides[1])],
-                    [sides[0], sides[1]],
+            before, after, bad = image_sides(mine, kind)
+            if one != other and before is not None and after is not None:
+                buffer, before, after = _joined(
+                    [self.buffer(one, *before), self.buffer(other, *after)],
+                    [before, after],
                     mine["problem"] > 0,
                 )
             else:
-                wanted = [side for side in sides if side is not None]
+                wanted = [side for side in (before, after) if side is not None]
                 start, stop = (np.concatenate(edge) for edge in zip(*wanted, strict=True))
                 buffer = self.buffer(one, start, stop)
-            bad = (mine["problem"] > 0) | np.any(
-                [side[0] < 0 for side in sides if side is not None], axis=0
-            )
-            yield chosen, Images(buffer, sides[0], sides[1], bad, _Reason(mine["problem"]))
+            bad |= mine["problem"] > 0
+            yield chosen, Images(buffer, before, after, bad, _Reason(mine["problem"]))
 
     def plain_images(
         self, records: Records, heads: Index, weights: Index, updates: Mask

@@ -21,7 +21,7 @@ from replay.decoding.hashes import hash_ranges, hash_rows
 from replay.errors import Finding, Where
 from replay.logs import Images, placed_position, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import RowLog
+from replay.logs.indexed_log import RowLog, image_sides
 from replay.logs.logmaster_load import values
 from replay.logs.logmaster_load.entries import LoadEntries
 
@@ -129,15 +129,8 @@ class LoadLog(RowLog):
     ) -> Iterator[tuple[Index, Images]]:
         """The row images of changes."""
         entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        sides = []
-        for side, there in (
-            ("before", kind is not Change.INSERT),
-            ("after", kind is not Change.DELETE),
-        ):
-            start = entries[side].astype(np.int64)
-            sides.append((start, start + entries[f"{side}_size"]) if there else None)
-        bad = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
-        yield np.arange(len(heads)), Images(self.array(2), sides[0], sides[1], bad, _no_image)
+        before, after, bad = image_sides(entries, kind)
+        yield np.arange(len(heads)), Images(self.array(2), before, after, bad, _no_image)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.LoadWalk:
         """Where the columns of images lie."""

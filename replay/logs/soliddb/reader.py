@@ -27,7 +27,7 @@ from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, RowLog, SavedArray, image_bounds, save
+from replay.logs.indexed_log import IndexedFile, RowLog, SavedArray, image_bounds, image_sides, save
 from replay.logs.plain import FoundImages
 from replay.logs.soliddb import rows
 from replay.logs.soliddb.calibration import calibrated
@@ -181,15 +181,8 @@ class SolidLog(RowLog):
     ) -> Iterator[tuple[Index, Images]]:
         """Row images of the changes whose first records are ``records[heads]``."""
         entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        sides = []
-        for side, there in (
-            ("before", kind is not Change.INSERT),
-            ("after", kind is not Change.DELETE),
-        ):
-            start = entries[side].astype(np.int64)
-            sides.append((start, start + entries[f"{side}_size"]) if there else None)
-        bad = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
-        yield np.arange(len(heads)), Images(self.data(), sides[0], sides[1], bad, _no_image)
+        before, after, bad = image_sides(entries, kind)
+        yield np.arange(len(heads)), Images(self.data(), before, after, bad, _no_image)
 
     def plain_images(
         self, records: Records, heads: Index, weights: Index, updates: Mask
