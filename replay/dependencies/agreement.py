@@ -190,7 +190,7 @@ class CheckJob(EdgeJob):
                 take_records(records, rows), every, np.ones_like(every), change[rows], version[rows]
             )
             yield from self._rows(log, result, batch)
-        pieces = assemble(log, self.pieces)
+        pieces = assemble(self.pieces)
         first = pieces.records[pieces.head]
         here = np.flatnonzero(
             (first["file"] == split.file)
@@ -408,7 +408,7 @@ class _Words:
         self.log, self.splits, self.spaces = log, splits, spaces
         self.write_sets = WriteSets(log, spaces)
         self.where: dict[tuple[int, int], tuple[int, int]] = {}
-        self.pieces = assemble(log, pieces)
+        self.pieces = assemble(pieces)
         heads = self.pieces.records[self.pieces.head]
         self.cut = {
             (int(head["file"]), int(head["number"])): place for place, head in enumerate(heads)

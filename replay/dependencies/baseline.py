@@ -122,7 +122,7 @@ class LookupJob(Look):
                     version[rows],
                 )  # fmt: skip
                 yield 0, pickle.dumps(list(self._lookups(log, batch)))
-        pieces = assemble(log, self.pieces)
+        pieces = assemble(self.pieces)
         first = pieces.records[pieces.head]
         inside = (first["offset"] >= split.start) & (first["offset"] < split.stop)
         here = (first["file"] == split.file) & inside & np.isin(change_places(first), change)

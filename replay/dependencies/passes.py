@@ -285,7 +285,7 @@ class EdgeJob(Look):
             every = np.arange(len(kept), dtype=np.int64)
             batch = ChangeBatch(whole, every, np.ones_like(every), change[kept], version[kept])
             yield from self._by_bucket(write_sets, batch)
-        batch = assemble(log, self.pieces)
+        batch = assemble(self.pieces)
         first = batch.records[batch.head]
         here = (
             (first["file"] == split.file)
@@ -339,7 +339,7 @@ def _unread(commit: Records, unit: Records, version: Versions) -> Records:
 
 def torn_changes(log: LogFile, pieces: Records) -> Records:
     """The changes in segments of which not all are there (dtype :data:`UNREAD`)."""
-    batch = assemble(log, pieces)
+    batch = assemble(pieces)
     if int(batch.weight.sum()) == len(pieces):
         return np.zeros(0, UNREAD)
     every = order.commit_order(pieces)
@@ -431,7 +431,7 @@ class CollectJob(Look):
         return iter(())
 
 
-def assemble(log: LogFile, records: Records) -> ChangeBatch:
+def assemble(records: Records) -> ChangeBatch:
     """Records (dtype RECORD, any order) as changes in commit order; changes with missing segments
     are left out."""
     return _changes(records[order.commit_order(records)] if len(records) else records)

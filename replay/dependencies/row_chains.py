@@ -169,7 +169,7 @@ def row_visits(touches: Records) -> Visits:
         opened[several], closed[several] = surplus[several] == 1, surplus[several] == 0
         begin[of[total > 0]], end[of[total < 0]] = state[total > 0], state[total < 0]
         states = np.sort(_of_visit(of, state))
-        unordered = _changes_only(touches, visit, first, last) & ~_in_order(
+        unordered = _changes_only(touches, first, last) & ~_in_order(
             before, after, visit, len(first)
         )
         opened &= ~unordered
@@ -187,7 +187,7 @@ def row_visits(touches: Records) -> Visits:
     )
 
 
-def _changes_only(touches: Records, visit: Index, first: Index, last: Index) -> Mask:
+def _changes_only(touches: Records, first: Index, last: Index) -> Mask:
     role = np.ascontiguousarray(touches["role"])
     return np.asarray(np.logical_and.reduceat(role == KeyRole.CHANGE, first) & (last > first))
 

@@ -126,11 +126,11 @@ def crossed_units(touches: Records, unit: Index, kind: Bytes, row_space: Mask) -
     moved_twice = given_up & (by_update[1:] | by_update[:-1]) & (after[:-1] == before[1:])
     rewritten = given_up & ~by_update[1:] & ~by_update[:-1] & (after[:-1] == before[1:])
     suspect = same & (taken_twice | np.where(rows, other_row | moved_twice, given_up))
-    suspect |= same & rows & rewritten & _as_update(ordered, kind, of_unit[sequence])
+    suspect |= same & rows & rewritten & _as_update(ordered, kind)
     return np.unique(of_unit[sequence][1:][suspect])
 
 
-def _as_update(change: Index, kind: Bytes, unit: Index) -> Mask:
+def _as_update(change: Index, kind: Bytes) -> Mask:
     """Of neighbouring touches (insert, delete): whether a delete comes right before the insert and
     an insert right after the delete, as where a log writes an update as delete and insert."""
     last = len(kind) - 1

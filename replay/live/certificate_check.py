@@ -31,7 +31,7 @@ def check(
     faults, notes = faults_of(certificate, public_key)
     if work is not None:
         faults += other_inputs(certificate, map(Path, work.log.inputs()))
-        options = identity_of(work.log, work.selection, work.options)
+        options = identity_of(work.selection, work.options)
         if certificate.get("options") != json.loads(json.dumps(options)):
             faults.append("it was made with other options")
     if url is not None:

@@ -226,7 +226,7 @@ def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[st
         for column in version.table.columns:
             if not all(column.name in names for names in every):
                 reasons[spelled(column.name)] = "not every form of the table in the log has it"
-        for one in large_columns(work.log, [version]):
+        for one in large_columns(version):
             reasons[spelled(one)] = "its values are not in the log"
         for one in excluded_columns(work, version):
             reasons[spelled(one)] = "it is left out (--columns, --exclude-columns)"

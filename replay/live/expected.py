@@ -23,7 +23,6 @@ from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_mov
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, SignedRows
-from replay.logs import LogFile
 from replay.output.bundle import raise_for
 from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
@@ -274,11 +273,9 @@ def initial_rows(
         yield SignedRows(rows, batch.num_rows)
 
 
-def large_columns(log: LogFile, versions: Sequence[TableVersion]) -> set[str]:
+def large_columns(version: TableVersion) -> set[str]:
     """The columns whose values are not in the log."""
-    return {
-        entry.column.name for version in versions for entry in version.format.columns if entry.lob
-    }
+    return {entry.column.name for entry in version.format.columns if entry.lob}
 
 
 def excluded_columns(work: ReplayInput, version: TableVersion) -> set[str]:
@@ -293,7 +290,7 @@ def _without_large(work: ReplayInput) -> RenderOptions:
     large = [
         f"{version.name}.{name}"
         for version in work.log.catalog.versions
-        for name in sorted(large_columns(work.log, [version]))
+        for name in sorted(large_columns(version))
     ]
     return replace(render, exclude_columns=(*render.exclude_columns, *large))
 

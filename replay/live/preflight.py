@@ -73,7 +73,7 @@ def connect_locked(target: Target, url: str, enforced: bool) -> Session:
 # -------------------------------------------------------------------------------------------------
 
 
-def identity_of(log: LogFile, selection: Selection, options: ScriptOptions) -> dict[str, Any]:
+def identity_of(selection: Selection, options: ScriptOptions) -> dict[str, Any]:
     """What must stay the same from one replay of a target to the next: everything that decides
     which changes come, and as what."""
     chosen = replace(

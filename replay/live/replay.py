@@ -107,7 +107,7 @@ class ReplayPlan:
         self.exit_code = EXIT_OK
         self._target = target_of(request.url)
         self._digests = Digests(source.log)
-        self._identity = identity_of(source.log, source.selection, source.options)
+        self._identity = identity_of(source.selection, source.options)
         self._statements: PlannedStatements | None = None
         self._locked = request.apply
         self._resources = ExitStack()

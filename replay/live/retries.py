@@ -129,7 +129,7 @@ class Retries:
         refuse_read_only(self.session)
         store = Store(self.session)
         stored = store.position()
-        identity = identity_of(log, selection, options)
+        identity = identity_of(selection, options)
         check_identity(stored, log.source, identity, self.session)
         entries = store.all_rejects() if stored is not None else []
         if stored is None or not entries:

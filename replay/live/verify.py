@@ -257,7 +257,7 @@ def _about(work: ReplayInput | None, folder: Path, database: str) -> dict[str, A
         **about,
         "source": work.log.source,
         "inputs": [certificate.file_facts(at(name)) for name in work.log.inputs()],
-        "options": identity_of(work.log, work.selection, work.options),
+        "options": identity_of(work.selection, work.options),
         "first_commit_lrsn": None if extent.first is None else extent.first.hexadecimal,
         "last_commit_lrsn": None if extent.last is None else extent.last.hexadecimal,
     }

@@ -144,7 +144,7 @@ def write_extract(
             *_consequences(outcome),
             *selection_warnings(outcome.plan, log, outcome.tally, engine),
             *_links_lost(outcome, log),
-            *_damage(outcome.tally, facts),
+            *_damage(outcome.tally),
         ]
         manifest = _manifest(outcome, log, digests.wait(), files, facts, said)
         if options.whole_units:
@@ -276,7 +276,7 @@ def _links_lost(outcome: CompletedRun, log: LogFile) -> list[str]:
     ]
 
 
-def _damage(tally: Tally, facts: CopyFacts) -> list[str]:
+def _damage(tally: Tally) -> list[str]:
     if not tally.finding_count:
         return []
     return [

@@ -77,7 +77,7 @@ def batch_of(log: LogmasterLog) -> ChangeBatch:
         change, version = log.classify(envelope)
         every = np.arange(len(offsets))
         records = sort_records(split.file, 1, offsets, lengths, envelope, change, version, every)
-    return assemble(log, records)
+    return assemble(records)
 
 
 def both(log: LogmasterLog, constraints: Constraints) -> tuple[list[int] | None, list[int]]:
