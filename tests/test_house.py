@@ -780,6 +780,25 @@ def test_tests_that_the_docs_name_exist() -> None:
             assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{name}"
 
 
+#: A name of the module itself that its text refers to.
+_OWN_NAME = re.compile(r":(?:data|func|class):`(\w+)`")
+
+
+@for_each(MODULES)
+def test_names_that_docstrings_refer_to_are_there(module: str) -> None:
+    """A bare one is the module's own, or imported there; what is elsewhere is named in full."""
+    known = set[str]()
+    for node in nodes_of(MODULES[module]):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            known.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            known |= {alias.asname or alias.name for alias in node.names}
+    lost = set(_OWN_NAME.findall(MODULES[module].read_text(encoding="utf-8"))) - known
+    assert not lost, f"{module} refers to what it does not have: {sorted(lost)}"
+
+
 def test_files_that_documents_name_exist() -> None:
     for document in ROOT.glob("*.md"):
         text = document.read_text(encoding="utf-8")

@@ -189,8 +189,8 @@ class DependencyGraph:
     for an edge and 8 for a link beside the links themselves.
 
     ``units`` (:data:`replay.changes.position.UNIT_POSITION`) are in commit order, each once, and
-    their places are the numbers of nodes; ``links`` (:data:`LINK`) lead from the nodes ``source``
-    to the nodes ``target``, none from a unit to itself.
+    their places are the numbers of nodes; ``links`` (:data:`replay.dependencies.links.LINK`) lead
+    from the nodes ``source`` to the nodes ``target``, none from a unit to itself.
     """
 
     def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
@@ -281,8 +281,7 @@ class DependencyGraph:
         return np.ascontiguousarray(self.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
 
     def first_links(self, source: Index, target: Index) -> Records:
-        """The first link (:data:`LINK`) of the edge between each two nodes. KeyError where there is
-        none."""
+        """The first link of the edge between each two nodes. KeyError where there is none."""
         edge, end = self._out[source], self._out[source + 1]
         while (seeks := edge < end).any():
             middle = edge + end >> 1
@@ -294,8 +293,8 @@ class DependencyGraph:
         return _rows(self._links, self._rows[self._begin[edge]])
 
     def links_into(self, nodes: Index) -> tuple[Records, Index]:
-        """All links (:data:`LINK`) from other nodes to some, and where those of each one begin, and
-        the last ones end (int64[n + 1])."""
+        """All links from other nodes to some, and where those of each one begin, and the last ones
+        end (int64[n + 1])."""
         edges, of_node = ranges(self._in[nodes], self._in[nodes + 1])
         edges = self._back[edges]
         rows, of_edge = ranges(self._begin[edges], self._begin[edges + 1])

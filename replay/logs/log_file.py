@@ -351,7 +351,7 @@ class TellsLess(Protocol):
     """A log that may lack facts which other logs of its family hold. Raises no error."""
 
     def untold(self) -> Mapping[str, str]:
-        """Those of :data:`FACTS` that it lacks, and why."""
+        """Those of :data:`replay.logs.FACTS` that it lacks, and why."""
         ...
 
 

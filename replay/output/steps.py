@@ -29,10 +29,11 @@ from replay.pipeline.chunk import ChunkChanges
 LATER = -1
 #: ``start``/``size`` are bytes of the script (without the line's end; of one that is :data:`LATER`,
 #: ``size`` is what it takes in full), ``version`` and ``change`` as in
-#: :class:`replay.output.scripts.Changes`, ``head``/``weight`` rows of the records file, ``part``
-#: what it does of the change (:class:`replay.dependencies.unique_order.StatementPart`). The rows of
-#: a net change's last change follow those of its first: ``last_weight`` of them, of the kind
-#: ``last_change``; both are 0 for every other statement.
+#: :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
+#: ``part`` what it does of the change
+#: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of a net change's last change
+#: follow those of its first: ``last_weight`` of them, of the kind ``last_change``; both are 0 for
+#: every other statement.
 STEP = np.dtype(
     [
         ("key", UNIT_POSITION),

@@ -21,10 +21,10 @@ from replay.logs.long_arrays import NEAR, LongArrays, windows
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
 #: record. ``before`` and ``after`` are the row images (with row header), -1 for none, ``before_is``
-#: and ``after_is`` their :class:`Row`. ``problem``: an index of :data:`PROBLEMS`; ``odd``: the
-#: header contradicts what follows it; ``temporary``: flagged as of a temporary table, and as one to
-#: be propagated, too. Of commit and abort records ``seconds`` is the time since 1970 (0: none), and
-#: ``name`` the number of the authorization id.
+#: and ``after_is`` their kinds (:data:`NONE` to :data:`UNKNOWN`). ``problem``: an index of
+#: :data:`PROBLEMS`; ``odd``: the header contradicts what follows it; ``temporary``: flagged as of a
+#: temporary table, and as one to be propagated, too. Of commit and abort records ``seconds`` is the
+#: time since 1970 (0: none), and ``name`` the number of the authorization id.
 SCANNED = np.dtype(
     [
         ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("type", "u1"), ("kind", "u1"),

@@ -74,7 +74,7 @@ class LoadWalk:
         return "image", "an image that is not whole", "a value for every column"
 
     def nulls(self, index: int) -> Mask | None:
-        """As :meth:`replay.logs.Walk.nulls`."""
+        """As :meth:`replay.logs.log_file.NullTelling.nulls`."""
         null = np.asarray(self.length[:, index] < 0)
         return null if null.any() else None
 

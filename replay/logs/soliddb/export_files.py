@@ -124,8 +124,8 @@ def _json(path: str, whole: bool) -> Iterator[pa.Table]:
 
 def packed_tables(path: str, kinds: dict[str, str]) -> Iterator[pa.Table]:
     """The rows of a packed text file from its beginning on, one thread unpacking it. ``kinds`` as
-    :func:`json_tables`. Errors as :func:`read_rows`, of which those of libraries are yet to be put
-    into words."""
+    :func:`json_tables`. Errors as :func:`replay.logs.soliddb.export.read_rows`, of which those of
+    libraries are yet to be put into words."""
     if format_of(path) == "json":
         return json_tables(whole_lines(unpacked_blocks(path, threads=1), _SMALL_BLOCK), kinds)
     return _csv(path, False)
