@@ -37,14 +37,14 @@ def rows(folder: Path) -> list[tuple[int, float | str]]:
 
 
 @pytest.mark.parametrize("table", [PRICE, KEYED], ids=["old value", "key"])
-@pytest.mark.parametrize("bound", [float, str])
-@pytest.mark.parametrize("kind", ["numeric", "real", "text"])
+@pytest.mark.parametrize(
+    ("kind", "bound"),
+    [("numeric", float), ("numeric", str), ("real", float), ("real", str), ("text", str)],
+)
 def test_a_row_is_found_whatever_made_its_double(
     tmp_path: Path, kind: str, bound: type, table: Tab
 ) -> None:
-    """A driver gave doubles, or digits."""
-    if (kind, bound) == ("text", float):
-        pytest.skip("text of a double has no zeros at its end, and is another text")
+    """A driver gave doubles, or digits (as text only these: a double's has no zeros at its end)."""
     make(tmp_path, kind, [(k, bound(number)) for k, number in enumerate(NUMBERS)])
     log = LogBuilder((table,))
     for k, number in enumerate(NUMBERS):
