@@ -80,7 +80,7 @@ class History:
         """The history as a log, records shuffled; some units marked."""
         log = LogBuilder(tuple(TABLES.values()))
         for number, steps in enumerate(self.units):
-            flags = {
+            flags: dict[str, Any] = {
                 "INCOMPLETETRANS": "Y" if number in incomplete else "N",
                 "INCOMPLETEDEP": "Y" if number in flagged else "N",
             }
@@ -88,7 +88,7 @@ class History:
             for step in steps:
                 table = TABLES[step.table]
                 if step.before is None:
-                    unit.insert(table, step.after)
+                    unit.insert(table, step.after or ())
                 elif step.after is None:
                     unit.delete(table, step.before)
                 else:

@@ -482,7 +482,7 @@ def unframe(raw: bytes) -> list[bytes]:
 
 def text_of(bundle: Bundle) -> str:
     """All scripts of a bundle, in order."""
-    return "".join(path.read_text() for path in sorted(bundle.folder.glob("*.sql")))
+    return "".join(path.read_text() for path in sorted(Path(str(bundle.folder)).glob("*.sql")))
 
 
 def statements(bundle: Bundle) -> list[str]:

@@ -8,7 +8,7 @@ records of one transaction and remembers what is needed to take them back.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -276,7 +276,7 @@ class LogBuilder:
 
     def frame(self, lsn: int, lso: int, stream: int, size: int) -> bytes:
         lri = self.pack("QQQ", 1, 0x55, lsn) + self.pack("QQQ", 2, stream, lso)
-        return {
+        words: dict[str, Callable[[], bytes]] = {
             "raw": lambda: b"",
             "lsn6": lambda: self.six(lsn),
             "lsn8": lambda: self.pack("Q", lsn),
@@ -284,7 +284,8 @@ class LogBuilder:
             "flt16/6": lambda: self.six(lsn) + b"\0\0" + self.pack("Ii", size, 0),
             "lri48": lambda: lri,
             "flt56": lambda: lri + self.pack("Ii", size, 0),
-        }[self.framing]()
+        }
+        return words[self.framing]()
 
     def bytes(self) -> bytes:
         return b"".join(self.records)
