@@ -21,6 +21,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._words: list[str] = []
         for name in (None, "store"):
             self.register("action", name, _StoreOnce)
         # Keys of several columns (-9,5) are values too, as with Python 3.14.
@@ -29,19 +30,36 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What a command does not know is told of by itself, not by ``logreplay`` alone, with the
         option that is spelled like it."""
+        self._words = [] if args is None else list(args)
         found, others = super().parse_known_args(args, namespace)
         if others:
-            from difflib import get_close_matches
-
-            known = [option for option in self._option_string_actions if len(option) > 2]
-            like = [get_close_matches(other.partition("=")[0], known, 1, 0.75) for other in others]
-            meant = ", ".join(dict.fromkeys(option for options in like for option in options))
-            message = f"unrecognized arguments: {' '.join(others)}"
-            self.error(f"{message} (did you mean {meant}?)" if meant else message)
+            self.error(self._unknown(others))
         return found, others
 
+    def _unknown(self, words: list[str]) -> str:
+        from difflib import get_close_matches
+
+        known = [option for option in self._option_string_actions if len(option) > 2]
+        like = [get_close_matches(word.partition("=")[0], known, 1, 0.75) for word in words]
+        meant = ", ".join(dict.fromkeys(option for options in like for option in options))
+        message = f"unrecognized arguments: {' '.join(words)}"
+        return f"{message} (did you mean {meant}?)" if meant else message
+
+    def _misspelt(self) -> list[str]:
+        """Options among the words that no option begins with."""
+        names = {word: word.partition("=")[0] for word in self._words if word[2:].strip("-")}
+        return [
+            word
+            for word, name in names.items()
+            if name.startswith("--")
+            and not any(known.startswith(name) for known in self._option_string_actions)
+        ]
+
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line, and where the options are listed."""
+        """Say what is wrong in one line, and where the options are listed. An option that is
+        missing may be there under another name, so that is told first."""
+        if "required" in message and (misspelt := self._misspelt()):
+            message = self._unknown(misspelt)
         if message.endswith("expected one argument"):
             message += " (a value that begins with - stands behind a =, as in --key=-A)"
         self.exit(2, f"{self.prog}: {message}\nSee: {self.prog} --help\n")

@@ -86,3 +86,22 @@ def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str])
         main.main(["follow", "--logs", "logs", "--export", "out", f"--metrics-port={port}"])
     assert ended.value.code == 2
     assert f"--metrics-port: found '{port}'; expected a " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["redo", "--outs", "x"], "unrecognized arguments: --outs (did you mean --out?)\n"),
+        (["redo", "--no-such=1"], "unrecognized arguments: --no-such=1\n"),
+        (["redo", "--contr", "a"], "one of the arguments --out --dry-run is required\n"),
+        (["whatif", "--withou=x", "--al"], "expected an LRSN"),
+        (["--no-such"], "unrecognized arguments: --no-such\n"),
+    ],
+)
+def test_an_option_that_there_is_not_is_told_of_before_one_that_is_missing(
+    capsys: pytest.CaptureFixture[str], words: list[str], expected: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main(words)
+    assert ended.value.code == 2
+    assert expected in capsys.readouterr().err

@@ -59,7 +59,13 @@ def test_a_replay_that_waits_for_a_lock(
     with psycopg.connect(database) as other:
         other.execute("LOCK TABLE sakila.rental IN EXCLUSIVE MODE")
         with subprocess.Popen(
-            run, cwd=ROOT, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+            run,
+            cwd=ROOT,
+            env=environment,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            # behind a shell's & it would be ignored
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as process:
             try:
                 assert _comes(database, _WAITING, True)
