@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Records, one_of
+from replay.arrays import Index, Mask, Records, one_of
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import ROW_CHANGES, UNIT_DISPOSITIONS, Change
 from replay.decoding import codecs
@@ -20,6 +20,7 @@ from replay.logs.db2luw.endings import ending
 from replay.logs.db2luw.framing import LuwShape, header_size
 from replay.logs.db2luw.layouts import DMS, DOM, Parts, RecordKind, RecordRole
 from replay.logs.db2luw.reader import LuwLog
+from replay.logs.db2luw.rows import LuwRowWalk
 from replay.logs.text import (
     FieldRow,
     aligned,
@@ -125,32 +126,33 @@ def _bad_rows(log: LuwLog) -> tuple[int, list[Finding]]:
         for row in np.flatnonzero(live & (part["problem"] > 0)).tolist():
             count += 1
             _add(log, findings, start + row, *scan.PROBLEMS[int(part["problem"][row])])
-        for version in np.unique(part["version"][live]).tolist():
-            for side in ("before", "after"):
-                for file in range(len(log.files)):
-                    here = (
-                        live
-                        & (part["version"] == version)
-                        & (part["problem"] == 0)
-                        & (part[side] >= 0)
-                        & (part[f"{side}_file"] == file)
-                    )
-                    rows = np.flatnonzero(here)
-                    begin = part[side][rows].astype(np.int64)
-                    end = begin + part[f"{side}_size"][rows]
-                    walk = log.walk(version, log.buffer(file, begin, end), begin, end)
-                    for place in np.flatnonzero(walk.bad).tolist():
-                        count += 1
-                        name, what, expected = walk.reason(place)
-                        _add(
-                            log,
-                            findings,
-                            start + int(rows[place]),
-                            f"{side} image: {what} ({name})",
-                            expected,
-                            "Does the catalog export belong to this log?",
-                        )
+        for side, rows, walk in _walks(log, part, live & (part["problem"] == 0)):
+            wrong = np.flatnonzero(walk.bad)
+            count += len(wrong)
+            for place in wrong[:_FINDINGS].tolist():
+                name, what, expected = walk.reason(place)
+                _add(
+                    log,
+                    findings,
+                    start + int(rows[place]),
+                    f"{side} image: {what} ({name})",
+                    expected,
+                    "Does the catalog export belong to this log?",
+                )
     return count, findings
+
+
+def _walks(log: LuwLog, part: Records, good: Mask) -> Iterator[tuple[str, Index, LuwRowWalk]]:
+    """The images of the ``good`` ones of some entries, by table version, side and file: (side,
+    places among the entries ``int64[n]``, where their columns lie)."""
+    for version in np.unique(part["version"][good]).tolist():
+        for side in ("before", "after"):
+            there = good & (part["version"] == version) & (part[side] >= 0)
+            for file in np.unique(part[f"{side}_file"][there]).tolist():
+                rows = np.flatnonzero(there & (part[f"{side}_file"] == file))
+                begin = part[side][rows].astype(np.int64)
+                end = begin + part[f"{side}_size"][rows]
+                yield side, rows, log.walk(version, log.buffer(file, begin, end), begin, end)
 
 
 def _add(
