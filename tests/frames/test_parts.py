@@ -283,6 +283,7 @@ def test_damage_ends_a_query_where_that_is_asked_for(tmp_path: Path) -> None:
         rows_of(failing)
 
 
+@pytest.mark.slow
 def test_incomplete_units_stay_out(incomplete: Path, tmp_path: Path) -> None:
     files = {
         "control": str(incomplete / "incomplete.ctl"),

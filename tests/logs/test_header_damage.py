@@ -398,6 +398,7 @@ def test_a_header_that_cannot_be_trusted_stops_the_run(
     assert not list(small.folder.glob("out*"))
 
 
+@pytest.mark.slow
 def test_a_record_that_comes_twice(small: Copy, sound: Callable[..., dict[str, str]]) -> None:
     number = committed(small, "PAYMENT", "I")
     for place in (0, number, len(small.records)):
@@ -474,6 +475,7 @@ def test_damaged_descriptors(small: Copy, wrong: bytes, code: str) -> None:
     assert not list(small.folder.glob("out*"))
 
 
+@pytest.mark.slow
 def test_a_descriptor_that_is_off_by_one_never_yields_half_a_unit(
     small: Copy, sound: Callable[..., dict[str, str]]
 ) -> None:
@@ -578,12 +580,17 @@ def test_inspect_shows_what_lies_before_the_damage(
     ("field", "value", "expected"),
     [
         ("LOGRBA", rba(0), "at least UORID, within the unit"),
-        ("LOGRBA", rba(1 << 30), "at most UORCOMMITPOINT, within the unit"),
-        ("LOGLRSN", lrsn(-(1 << 30)), "at least UORIDLRSN, within the unit"),
-        ("LOGLRSN", lrsn(1 << 30), "at most UORCOMMITLRSN, within the unit"),
-        ("UORCOMMITLRSN", lrsn(-(1 << 30)), "at most UORCOMMITLRSN, within the unit"),
         ("UORCOMMITLRSN", bytes(10), "the LRSN of the commit, as other records have it"),
         ("SEGLEN", bytes(2), "the length of the segment"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("LOGRBA", rba(1 << 30), "at most UORCOMMITPOINT, within the unit"),
+                ("LOGLRSN", lrsn(-(1 << 30)), "at least UORIDLRSN, within the unit"),
+                ("LOGLRSN", lrsn(1 << 30), "at most UORCOMMITLRSN, within the unit"),
+                ("UORCOMMITLRSN", lrsn(-(1 << 30)), "at most UORCOMMITLRSN, within the unit"),
+            )
+        ),
     ],
 )
 def test_a_unit_with_a_header_unlike_the_others_is_set_aside(

@@ -195,6 +195,7 @@ def test_db2luw_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     compare(reader.open_log, inputs, monkeypatch, [1, 2, 3, *drawn_sizes(draw)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_soliddb(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports, whole, damaged, of two sessions of which the second repeats a part of the first, and

@@ -73,7 +73,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("export", [None, Export(ExportFormat.CSV)], ids=["redo", "export"])
+@pytest.mark.parametrize(
+    "export",
+    [
+        pytest.param(None, id="redo"),
+        pytest.param(Export(ExportFormat.CSV), id="export", marks=pytest.mark.slow),
+    ],
+)
 def test_the_bundle_is_that_of_single_attempts(
     sakila_small: Path, tmp_path: Path, export: Export | None
 ) -> None:

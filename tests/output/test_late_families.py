@@ -13,6 +13,7 @@ import pytest
 
 from replay.cli.main import main
 from tests.support import cutlogs, logbuilder, luwbuilder, solidbuilder
+from tests.support.few import few
 
 LUW = luwbuilder.Tab(
     2,
@@ -194,7 +195,7 @@ def test_a_file_that_comes_behind_a_later_one_is_refused_until_told(
     assert receiver.keys() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
 def test_units_that_count_as_taken_are_not_asked_about_again(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,7 +216,7 @@ def test_units_that_count_as_taken_are_not_asked_about_again(
     assert receiver.keys() == [1, 3, 4]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, "grow", "lake"))
 def test_a_unit_whose_commit_alone_comes_late(kind: str, tmp_path: Path) -> None:
     """Its changes are in a file that was read, so that no new record has one."""
     site = LuwSite(tmp_path)
@@ -363,7 +364,7 @@ def test_a_data_file_that_was_read_before_it_was_whole(
     assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "merge"))
 def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path: Path) -> None:
     """A one-time scan names no end, so control files of two scans may be the same; the second data
     file does not begin as the first one."""

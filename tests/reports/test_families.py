@@ -119,6 +119,7 @@ def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:
     assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_damage_is_said_and_is_exit_code_8(sakila_small: Path, tmp_path: Path) -> None:
     data = bytearray((sakila_small / "small.dat").read_bytes())
     data[3296] ^= 0xFF

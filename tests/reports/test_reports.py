@@ -230,8 +230,8 @@ class _Page(HTMLParser):
 @pytest.mark.parametrize(
     "kind",
     [
-        *("audit", "detail", "summary", "integrity", "quiet", "open", "activity", "catalog"),
-        "large",
+        *("summary", "integrity", "quiet", "open", "activity", "catalog", "large"),
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("audit", "detail")),
     ],
 )
 def test_every_report_in_every_format(

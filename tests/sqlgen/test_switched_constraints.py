@@ -8,6 +8,7 @@ import pytest
 
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.schema import Column, SqlType, Table
+from tests.support.few import few
 
 TABLES = [
     Table("P", name, (Column("A", SqlType.INTEGER), Column("B", SqlType.INTEGER)), ("A",))
@@ -81,7 +82,7 @@ def spoilt(text: str) -> Iterator[str]:
                 yield from (" ".join([*words[:place], one, *words[place + 1 :]]) for one in letters)
 
 
-@pytest.mark.parametrize(("dialect", "action"), OFF)
+@pytest.mark.parametrize(("dialect", "action"), few(OFF, *OFF[:3], OFF[-2]))
 def test_what_is_spoilt_is_never_passed_over(dialect: str, action: str) -> None:
     """A foreign key that a spoilt statement switches off is not taken for an enforced one."""
     head = "ALTER TABLE p.c"

@@ -23,6 +23,7 @@ from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import render
 from tests.golden.test_shapes import golden
 from tests.support.examples import examples
+from tests.support.few import few
 
 EVERY_DIALECT = pytest.mark.parametrize("dialect", BUILT_IN)
 
@@ -159,7 +160,7 @@ def unescaped(text: str, profile: Profile) -> str:
     )
 
 
-@EVERY_DIALECT
+@pytest.mark.parametrize("dialect", few(BUILT_IN, "postgres", "mysql", "bigquery", "tsql"))
 @settings(max_examples=examples(40))
 @given(data=st.data())
 def test_texts_read_back_as_they_were(dialect: str, data: st.DataObject) -> None:

@@ -298,6 +298,7 @@ def in_turns(count: int) -> tuple[LogBuilder, list[Transaction]]:
     return builder, made
 
 
+@pytest.mark.slow
 def test_a_record_that_names_one_of_another_unit_far_away_is_judged_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -472,6 +473,7 @@ def test_subtransactions(
     assert wrote == 6 or not sound
 
 
+@pytest.mark.slow
 def test_subtransactions_without_records_and_many_ones_are_judged_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

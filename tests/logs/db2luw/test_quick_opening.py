@@ -77,7 +77,13 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         both(monkeypatch, inputs)
 
 
-@pytest.mark.parametrize("big", [True, False], ids=["big", "little"])
+@pytest.mark.parametrize(
+    "big",
+    [
+        pytest.param(True, id="big"),
+        pytest.param(False, id="little", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("form", FORMS, ids=["-".join(form) for form in FORMS])
 def test_units_side_by_side(
     form: tuple[str, str], big: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -20,6 +20,7 @@ from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
 from replay.pipeline import local
 from replay.pipeline.plan import make_plan
+from tests.support.few import few
 from tests.support.solidbuilder import (
     CUSTOMER,
     Col,
@@ -177,7 +178,7 @@ def test_a_whole_transaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("framing", PROFILES, ids=str)
-@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("bias", few([True, False], True))
 def test_every_framing_is_found_and_every_value_read(
     tmp_path: Path, framing: Framing, bias: bool
 ) -> None:
@@ -375,7 +376,12 @@ def test_what_alter_table_does_to_rows(text: str, alter: ddl.Alter | None) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["syslog.parquet", "syslog.csv", "syslog.csv.gz", "syslog.jsonl", "syslog.jsonl.gz"]
+    "name",
+    few(
+        ["syslog.parquet", "syslog.csv", "syslog.csv.gz", "syslog.jsonl", "syslog.jsonl.gz"],
+        "syslog.csv",
+        "syslog.parquet",
+    ),
 )
 def test_every_format_of_export_gives_the_same_script(tmp_path: Path, name: str) -> None:
     log = written(Framing())

@@ -12,6 +12,7 @@ import pytest
 import replay
 from replay.errors import InputError
 from tests.logs.soliddb.test_structure import ID, MORE, NAME, NEW, OLD, VERSION, Tab, unit
+from tests.support.few import few
 from tests.support.solidbuilder import LogBuilder, write_catalog, write_rows
 
 AGAIN = Tab(10_301, "DBA", "T", (ID, NAME, VERSION, MORE), key=("ID",))
@@ -105,7 +106,9 @@ def test_tables_of_one_name_that_are_changed_by_turns_are_refused(tmp_path: Path
         site.lines([site.session("all")])
 
 
-@pytest.mark.parametrize("part", [slice(0, 1), slice(1, 3), slice(1, 4), slice(0, 2)])
+@pytest.mark.parametrize(
+    "part", few([slice(0, 1), slice(1, 3), slice(1, 4), slice(0, 2)], slice(0, 1), slice(1, 4))
+)
 def test_a_copy_of_what_came_before_a_table_was_created_again(tmp_path: Path, part: slice) -> None:
     """Rows that another session has too do not count for which generation comes first."""
     site = Sessions(tmp_path, OLD, AGAIN)
