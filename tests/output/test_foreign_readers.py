@@ -105,7 +105,13 @@ def sorted_rows(names: list[str], found: Rows) -> list[tuple[tuple[str, Any], ..
     return sorted(every, key=lambda row: [str(value) for name, value in row if "." not in name])
 
 
-@pytest.mark.parametrize("judge", [by_polars, by_fastparquet], ids=["polars", "fastparquet"])
+@pytest.mark.parametrize(
+    "judge",
+    [
+        pytest.param(by_polars, id="polars"),
+        pytest.param(by_fastparquet, id="fastparquet", marks=pytest.mark.slow),
+    ],
+)
 def test_other_readers_find_what_duckdb_finds(exported: tuple[Path, list[str]], judge: Any) -> None:
     out, datasets = exported
     total = 0

@@ -39,6 +39,12 @@ def contradictory_log(folder: Path) -> tuple[Plan, Any]:
     return make_plan(opened, "redo", Selection(), ScriptOptions(records_per_file=64)), opened
 
 
+@pytest.fixture(scope="module")
+def contradictory(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Any]:
+    """:func:`contradictory_log`, for tests that change nothing of it."""
+    return contradictory_log(tmp_path_factory.mktemp("log"))
+
+
 def gathering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the driver look."""
     monkeypatch.setattr(jobs, "_BUCKETS_THAT_MEET", 1 << 40)
@@ -74,9 +80,11 @@ def test_spark_finds_them_too(spark: Any, tmp_path: Path) -> None:
     assert files(tmp_path / "local") == files(tmp_path / "spark")
 
 
-def test_few_units_come_to_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_units_come_to_the_driver(
+    contradictory: tuple[Plan, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
-    plan, log = contradictory_log(tmp_path)
+    plan, log = contradictory
     (tmp_path / "work").mkdir()
     tally, results = jobs.write(local.ENGINE, plan, log, tmp_path / "work")
     assert len(tally.contradictory) == 2
@@ -85,8 +93,8 @@ def test_few_units_come_to_the_driver(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sum(result.tally.units for result in results) == UNITS + 2
 
 
-def test_small_runs_have_two_stages(tmp_path: Path) -> None:
-    plan, _ = contradictory_log(tmp_path)
+def test_small_runs_have_two_stages(contradictory: tuple[Plan, Any], tmp_path: Path) -> None:
+    plan, _ = contradictory
     job = jobs.RenderJob(plan, tmp_path)
     assert third_stage(job) is not None
     few = jobs.RenderJob(replace(plan, bounds=plan.bounds[:14]), tmp_path)
@@ -94,8 +102,10 @@ def test_small_runs_have_two_stages(tmp_path: Path) -> None:
     assert third_stage(few) is None
 
 
-def test_units_that_a_run_must_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan, _ = contradictory_log(tmp_path)
+def test_units_that_a_run_must_name(
+    contradictory: tuple[Plan, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, _ = contradictory
     units = [UnitId(bytes(11) + bytes([number])) for number in range(4)]
     commits = [Position(bytes(9) + bytes([number])) for number in (1, 2, 3, 3)]
     both = b"".join(commit + unit for commit, unit in zip(commits, units, strict=True))

@@ -139,7 +139,14 @@ def drawn_records(draw: random.Random, told: tuple[str, ...]) -> Records:
 
 
 @pytest.mark.parametrize(
-    "told", [(), ("lsn",), ("lsn", "lfs"), ("lfs",), ("lso",), ("lso", "lsn", "lfs")]
+    "told",
+    [
+        *((), ("lso", "lsn", "lfs")),
+        *(
+            pytest.param(told, marks=pytest.mark.slow)
+            for told in (("lsn",), ("lsn", "lfs"), ("lfs",), ("lso",))
+        ),
+    ],
 )
 def test_drawn_records(told: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of records with nothing odd, and with numbers of other ones, or others."""
