@@ -7,8 +7,9 @@ They go through the same jobs as an export, into streams in a temporary folder.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,28 @@ def fate_text(fate: int, log: LogFile) -> str:
     return log.in_words(REASONS[fate].replace("unit of recovery ", "")) if fate else "committed"
 
 
+def in_turn(parts: Sequence[tuple[Dataset, pa.Table]]) -> Iterator[tuple[Dataset, pa.Table]]:
+    """The changes of a table, in order within each of its datasets, in the order of all: a dataset
+    comes as often as changes of others lie between its own."""
+    if len(parts) < 2:
+        yield from parts
+        return
+    places = [
+        rows.select([name for name, _ in IN_ORDER])
+        .append_column("part", pa.array(np.full(len(rows), number)))
+        .append_column("row", pa.array(np.arange(len(rows))))
+        for number, (_, rows) in enumerate(parts)
+    ]
+    order = [*IN_ORDER, ("part", "ascending"), ("row", "ascending")]
+    every = pa.concat_tables(places).sort_by(order)
+    part, row = every["part"].to_numpy(), every["row"].to_numpy()
+    cuts = np.flatnonzero(np.diff(part)) + 1
+    for start, stop in pairwise([0, *cuts.tolist(), len(part)]):
+        if stop > start:
+            dataset, rows = parts[int(part[start])]
+            yield dataset, rows.slice(int(row[start]), stop - start)
+
+
 @dataclass(frozen=True)
 class RowChanges:
     """Streams of changes by bucket: (dataset, whether its units are set aside, file). ``tally``
@@ -62,6 +85,15 @@ class RowChanges:
         """The changes of each ``wanted`` dataset in each bucket, in order (schema:
         :meth:`replay.output.formats.row_batches.RowBatches.schema`); buckets follow one another.
         May be read again until :meth:`close`."""
+        for some in self.by_bucket(wanted):
+            yield from some
+
+    def by_bucket(
+        self, wanted: Callable[[Dataset], bool] = lambda _: True
+    ) -> Iterator[list[tuple[Dataset, pa.Table]]]:
+        """What :meth:`tables` gives, bucket by bucket: a table that changed its form, perhaps to
+        one that it had before, has several datasets in a bucket, whose changes lie among each
+        other."""
         for bucket in self.buckets:
             parts: dict[str, list[pa.Table]] = {}
             datasets = {dataset.name: dataset for dataset, _, _ in bucket}
@@ -76,8 +108,10 @@ class RowChanges:
                     fate = pc.if_else(pc.equal(rows["fate"], 0), marked, rows["fate"])
                     rows = rows.set_column(where, rows.schema.field(where), fate)
                 parts.setdefault(dataset.name, []).append(rows)
-            for name, tables in parts.items():
-                yield datasets[name], pa.concat_tables(tables).sort_by(IN_ORDER)
+            yield [
+                (datasets[name], pa.concat_tables(tables).sort_by(IN_ORDER))
+                for name, tables in parts.items()
+            ]
 
     def close(self) -> None:
         """Remove the streams."""

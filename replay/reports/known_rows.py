@@ -43,7 +43,7 @@ def rows_of_folder(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) ->
                 continue
             kind = row_type(form.columns)
             images = pa.concat_arrays(parts) if parts else pa.nulls(0, kind)
-            return net.images(form.columns, images)
+            return net.images(form, images)
         assert problem is not None
         raise problem
 

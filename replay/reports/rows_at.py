@@ -22,6 +22,7 @@ from replay.output.formats.row_batches import row_type
 from replay.output.structure import ColumnMove
 from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows
+from replay.reports.widened import widened
 from sqlgen.schema import Column
 
 _ELSEWHERE = (
@@ -37,7 +38,8 @@ class TableNet:
     """One table: the form that its rows are given in, its key, and its net changes up to the point
     (``early``) and after it (``late``). ``notes``: what became of rows of another form, or of
     another table of that name; ``remade``: such a one was dropped before the point; ``made``: the
-    log makes it, or gives it its name. ``moves`` of names up to the point (False) and after it
+    log makes it, or gives it its name. ``forms``: its generations, in order; ``added``: columns
+    that rows of older ones get as null. ``moves`` of names up to the point (False) and after it
     (True), and on which of these sides there are rows from ``beyond`` one."""
 
     name: str
@@ -48,13 +50,15 @@ class TableNet:
     notes: dict[str, None] = field(default_factory=dict)
     remade: bool = False
     made: bool = False
+    forms: Sequence[Dataset] = ()
+    added: set[str] = field(default_factory=set)
     moves: dict[bool, list[ColumnMove]] = field(default_factory=lambda: {False: [], True: []})
     beyond: set[bool] = field(default_factory=set)
 
     def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Take changes in commit order."""
         for side in ("before", "after"):
-            images = self.images(dataset.columns, _array(rows[side]))
+            images = self.images(dataset, _array(rows[side]))
             place = rows.schema.get_field_index(side)
             rows = rows.set_column(place, side, images)
             whole = image_texts(images, self.form.columns)
@@ -63,33 +67,50 @@ class TableNet:
             rows = rows.append_column(f"image_{side}", whole)
         (self.late if is_late else self.early).add(rows)
 
-    def images(self, columns: Sequence[Column], images: pa.Array) -> pa.Array:
+    def images(self, dataset: Dataset, images: pa.Array) -> pa.Array:
         """Images of another generation of the table as those of :attr:`form`: columns by name, null
-        for one that is newer. Refusal (LR3002) where that is not known."""
-        kind = row_type(self.form.columns)
-        if images.type == kind:
+        for one that is newer, values as the types of :attr:`form` have them. Refusal (LR3002) where
+        that is not known."""
+        if dataset is self.form or not self._differs(dataset):
             return images
-        names = {column.name for column in columns}
-        newer = [column for column in self.form.columns if column.name not in names]
-        older = names - {column.name for column in self.form.columns}
+        columns = {column.name: column for column in dataset.columns}
+        newer = [column for column in self.form.columns if column.name not in columns]
+        older = columns.keys() - {column.name for column in self.form.columns}
         wrong = [column.name for column in newer if not column.nullable]
+        if newer and not wrong and self._is_later(dataset):
+            # dropped meanwhile: such rows had values that nobody knows
+            wrong = [column.name for column in newer]
         if (newer and older) or wrong:
             raise self._other_columns(", ".join(sorted(older) or wrong))
         if newer:
             text = ", ".join(column.name for column in newer)
+            self.added.update(column.name for column in newer)
             self.notes[f"{self.name}: {text} came later; null in rows from before, whatever the"
                        " default was"] = None  # fmt: skip
         fields = []
+        kind = row_type(self.form.columns)
         for column, target in zip(self.form.columns, kind, strict=True):
-            if column.name not in names:
+            if column.name not in columns:
                 fields.append(pa.nulls(len(images), target.type))
                 continue
             try:
-                fields.append(field_of(images, column.name).cast(target.type))
+                values = widened(field_of(images, column.name), columns[column.name], column)
+                fields.append(values.cast(target.type))
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 text = f"{column.name} of another type"
                 raise self._other_columns(text) from None
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=images.is_null())
+
+    def _differs(self, dataset: Dataset) -> bool:
+        """Whether a generation has other columns than :attr:`form`, or of other types."""
+        return [(one.name, one.type, one.length, one.scale) for one in dataset.columns] != [
+            (one.name, one.type, one.length, one.scale) for one in self.form.columns
+        ]
+
+    def _is_later(self, dataset: Dataset) -> bool:
+        """Whether a generation came after that of :attr:`form`."""
+        forms = list(self.forms)
+        return dataset in forms and forms.index(dataset) > forms.index(self.form)
 
     def _other_columns(self, text: str) -> Refusal:
         return Refusal(
@@ -98,6 +119,10 @@ class TableNet:
             " that are the same by name, or newer ones that may be null",
             hint=_ELSEWHERE,
         )
+
+    def unlike_null(self) -> Refusal:
+        """That rows follow from one another only if they got values when a column was added."""
+        return self._other_columns(f"without {', '.join(sorted(self.added))}, which got values")
 
     def mix(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Look whether changes of a side have rows from beyond a place where names moved."""
@@ -128,6 +153,8 @@ class TableNet:
     def contradictions(self) -> None:
         """InputError (LR2036) where the log contradicts itself about the table."""
         wrong = self.early.contradictions + self.late.contradictions
+        if wrong and self.added:
+            raise self.unlike_null()
         if wrong:
             raise InputError(
                 "LR2036",
@@ -192,6 +219,8 @@ def _without(texts: pa.Array, gone: pa.Array) -> np.ndarray[Any, Any]:
 
 def _check(net: TableNet, known: pa.Array, change: NetRows, side: str) -> None:
     wrong = differing(net, known, change, side)
+    if wrong and net.added:
+        raise net.unlike_null()
     if wrong:
         raise InputError(
             "LR2036",

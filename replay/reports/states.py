@@ -35,7 +35,7 @@ from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, definition_of, format_of
 from replay.output.formats.row_batches import row_type
 from replay.output.initial_load import StateFiles
-from replay.output.row_changes import IN_ORDER, RowChanges
+from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
 from replay.output.state_files import TableRows
 from replay.output.structure import ColumnMove, column_moves, tables_before
 from replay.pipeline.request import Request
@@ -236,9 +236,14 @@ def _nets(
     began = {tables.identity(one) for one in tables_before(request.log, Selection(), every)}
     for name, net in nets.items():
         net.made = name not in began
-    for dataset, rows in changes.tables(_has_rows):
-        name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-        stretches[name].take(dataset, rows)
+    for some in changes.by_bucket(_has_rows):
+        mine = defaultdict[str, list[tuple[Dataset, pa.Table]]](list)
+        for dataset, rows in some:
+            name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
+            mine[name].append((dataset, rows))
+        for name, parts in mine.items():
+            for dataset, rows in in_turn(parts):
+                stretches[name].take(dataset, rows)
     for stretch in stretches.values():
         stretch.end()
     changes.close()
@@ -403,7 +408,8 @@ def _tables(
         life = lives.get(name, _Life())
         form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life)
         key = tables.key(form)
-        nets[name] = TableNet(name, form, key, NetChange(bool(key)), NetChange(bool(key)))
+        both = NetChange(bool(key)), NetChange(bool(key))
+        nets[name] = TableNet(name, form, key, *both, forms=forms[name])
     return forms, nets
 
 
@@ -486,6 +492,8 @@ def _is_before(
     if wrong["begin"] and wrong["end"]:
         for net in nets.values():  # rows under another name are none of these
             net.one_meaning((False, True))
+            if net.added and (net.early.parts or net.late.parts):
+                raise net.unlike_null()
         raise InputError(
             "LR2036",
             "found a state that is neither the one before the log nor the one after it: before it,"

@@ -192,7 +192,7 @@ def test_columns_of_one_name_and_two_types_are_refused(tmp_path: Path) -> None:
     images = pa.array([{"ID": 1, "NAME": "a"}], row_type(old.columns))
     net = TableNet("DBA.T", new, (), NetChange(False), NetChange(False))
     with pytest.raises(Refusal, match=r"other columns \(NAME of another type\)"):
-        net.images(old.columns, images)
+        net.images(old, images)
 
 
 def test_a_key_of_the_one_finds_no_rows_of_the_other(
