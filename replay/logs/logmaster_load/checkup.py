@@ -49,9 +49,9 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "nulls",
         "How SDF and CSV files say that a value is null.",
-        "As the LOAD utility has it: a delimited field with nothing in it, not even delimiters; of"
-        " fixed positions the NULLIF of the LOAD statement.",
-        "Nothing.",
+        "As the LOAD utility has it: a delimited field with nothing in it, not even delimiters;"
+        " and the NULLIF of the LOAD statement.",
+        "Null in a column that is NOT NULL: the unit is set aside (LR2015).",
     ),
     UnconfirmedReading(
         "bit-data",
