@@ -4,6 +4,7 @@ library. Nothing heavy is imported here."""
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 from replay.errors import UsageError
@@ -12,8 +13,8 @@ _POSITION = re.compile(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}|[0-9A-F]{40}|[0-
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?"
 )
-#: Lowest and highest value of month, day, hour, minute and second.
-_LIMITS = (1, 12), (1, 31), (0, 24), (0, 59), (0, 59)
+#: Of a day: times are HHMMSS, the last one 240000.
+_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3])[0-5]\d[0-5]\d|240000")
 #: Octets of a time as headers have it.
 TIME_SIZE = 17
 
@@ -46,12 +47,21 @@ def time_of(text: str, last: bool) -> bytes:
     if not match:
         raise UsageError("LR1001", f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]")
     parts = [part or "" for part in match.groups()]
-    for part, (low, high) in zip(parts[1:6], _LIMITS, strict=True):
-        if part and not low <= int(part) <= high:
-            raise UsageError("LR1001", f"found {text!r}; expected a real date and time")
+    if not _is_real(parts):
+        raise UsageError("LR1001", f"found {text!r}; expected a real date and time")
     fill = ["", "", "", "23", "59", "59"] if last else ["", "", "", "00", "00", "00"]
     digits = "".join(part or other for part, other in zip(parts[:6], fill, strict=True))
     return bytes.fromhex((digits + parts[6]).ljust(2 * TIME_SIZE, "9" if last else "0"))
+
+
+def _is_real(parts: list[str]) -> bool:
+    """Whether there is such a day and such a time of it; what is left out is 0."""
+    year, month, day, *time, _ = parts
+    try:
+        date(int(year), int(month), int(day))
+    except ValueError:
+        return False
+    return _TIME_OF_DAY.fullmatch("".join(part or "00" for part in time)) is not None
 
 
 def unit_of(text: str) -> tuple[bytes, int | None]:
