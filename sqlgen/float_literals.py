@@ -44,15 +44,8 @@ def float_body(values: pa.Array, form: FloatForm) -> pa.Array:
     if not form.powers:
         return text
     numbers = np.abs(np.asarray(pc.fill_null(values, 0.0), np.float64))
-    digits = pc.replace_substring_regex(text, "e.*|[-.]", "")
-    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
-    many = pc.fill_null(pc.greater(pc.utf8_length(digits), 15), False)
-    far = ((numbers > 1e22) | (numbers < 1e-7)) & (numbers > 0)
-    chosen = (many.to_numpy(zero_copy_only=False) | far) & np.isfinite(numbers)
-    short = ~chosen & np.isfinite(numbers) & (numbers > 0)
-    if short.any():
-        whole = pc.cast(digits.filter(pa.array(short)), pa.int64())
-        chosen[short] = _nearly_between(numbers[short], whole.to_numpy().astype(np.float64))
+    many, doubtful = _doubtful(numbers, text)
+    chosen = (many & np.isfinite(numbers)) | doubtful
     if not chosen.any():
         return text
     return pc.if_else(pa.array(chosen), _by_powers(pc.cast(values, pa.float64()), chosen), text)
@@ -71,15 +64,9 @@ def other_readings(bodies: pa.Array, column: Column, profile: Profile) -> pa.Arr
     way has the one, and a row that came as digits the other. None where that cannot be."""
     if not may_be_misread(column, profile):
         return None
-    values = pc.cast(pc.fill_null(bodies, "0"), pa.float64())
-    numbers = np.abs(np.asarray(values))
-    digits = pc.replace_substring_regex(pc.fill_null(bodies, "0"), "[-.]", "")
-    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
-    few = pc.less_equal(pc.utf8_length(digits), 15)
-    chosen = few.to_numpy(zero_copy_only=False) & (numbers > 0)
-    whole = pc.cast(pc.if_else(pa.array(chosen), digits, "0"), pa.int64()).to_numpy()
-    whole = whole.astype(np.float64)
-    chosen[chosen] = _nearly_between(numbers[chosen], whole[chosen])
+    text = pc.fill_null(bodies, "0")
+    values = pc.cast(text, pa.float64())
+    _, chosen = _doubtful(np.abs(np.asarray(values)), text)
     more = pc.binary_join_element_wise(", ", _by_powers(values, chosen), "")
     return pc.if_else(pa.array(chosen), more, "")
 
@@ -96,6 +83,23 @@ def _by_powers(values: pa.Array, chosen: RowMask) -> pa.Array:
         _powers_of_two().take(pa.array(exponent - 53 + spare + _LEAST_POWER)),
         "",
     )
+
+
+def _doubtful(numbers: Doubles, text: pa.Array) -> tuple[RowMask, RowMask]:
+    """Which numbers have more than 15 digits in their ``text``; and which of the others a reader
+    that rounds more than once may miss by the last bit: those that no exact power of ten makes of
+    their digits, and those that lie near to the middle between two doubles."""
+    digits = pc.replace_substring_regex(text, "e.*|[-.]", "")
+    digits = pc.utf8_trim(pc.replace_substring_regex(digits, "^0+", ""), "0")
+    many = pc.fill_null(pc.greater(pc.utf8_length(digits), 15), False)
+    many = many.to_numpy(zero_copy_only=False)
+    some = ~many & np.isfinite(numbers) & (numbers > 0)
+    doubtful = some & ((numbers > 1e22) | (numbers < 1e-7))
+    short = some & ~doubtful
+    if short.any():
+        whole = pc.cast(digits.filter(pa.array(short)), pa.int64())
+        doubtful[short] = _nearly_between(numbers[short], whole.to_numpy().astype(np.float64))
+    return many, doubtful
 
 
 def _nearly_between(numbers: Doubles, digits: Doubles) -> RowMask:

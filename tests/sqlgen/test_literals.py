@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
-from sqlgen.float_literals import float_body
+from sqlgen.float_literals import float_body, other_readings
 from sqlgen.literals import Policy, literal_parts, literals
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
 
@@ -99,6 +100,22 @@ def test_sqlite_reads_fifteen_digits_to_the_last_bit() -> None:
             read = engine.execute(f"SELECT {texts}").fetchone()
             assert read == tuple(numbers[start : start + 500].tolist())
     assert sum(text.startswith("(") for text in body) < len(body) / 20
+
+
+@pytest.mark.parametrize("scale", [5, 6, 14, 22, 23, 31])
+def test_the_other_reading_of_a_decimal_is_its_double(scale: int) -> None:
+    dice = np.random.default_rng(scale)
+    whole = [0, 1, -12, 10**30, *dice.integers(-(10**15), 10**15, 3000).tolist()]
+    bodies = [f"{Decimal(number).scaleb(-scale):.{scale}f}" for number in whole]
+    column = Column("C", SqlType.DECIMAL, True, 31, scale)
+    others = other_readings(pa.array([*bodies, None]), column, SQLITE)
+    assert others is not None
+    with closing(sqlite3.connect(":memory:")) as engine:
+        for body, more in zip(bodies, others.to_pylist(), strict=False):
+            if more:
+                assert engine.execute(f"SELECT 0{more}").fetchone() == (0, float(body))
+            elif len(body.strip("-0.").replace(".", "")) <= 15:
+                assert engine.execute(f"SELECT {body}").fetchone() == (float(body),)
 
 
 def test_doubles_that_sqlite_reads_for_certain_stay_as_they_are() -> None:
