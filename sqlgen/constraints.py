@@ -91,23 +91,24 @@ class Constraints:
 
     def firm(self) -> Constraints:
         """The constraints without the foreign keys that can wait; the keys these refer to stay."""
-        stay = tuple(foreign for foreign in self.foreign_keys if not foreign.waits)
-        keys = tuple(
-            (foreign.parent, foreign.parent_columns)
-            for foreign in self.foreign_keys
-            if foreign.waits and foreign.parent_columns
-        )
-        return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=stay)
+        return self._without(tuple(foreign for foreign in self.foreign_keys if foreign.waits))
 
     def without_foreign_keys(self) -> Constraints:
         """The unique keys alone, those that foreign keys refer to among them: for where foreign
         keys do not act."""
+        return self._without(self.foreign_keys)
+
+    def _without(self, gone: Sequence[ForeignKey]) -> Constraints:
+        """All but some of the foreign keys; the keys that these refer to stay."""
         keys = tuple(
-            (foreign.parent, foreign.parent_columns)
-            for foreign in self.foreign_keys
-            if foreign.parent_columns
+            (foreign.parent, foreign.parent_columns) for foreign in gone if foreign.parent_columns
         )
-        return replace(self, keys=tuple(dict.fromkeys(self.keys + keys)), foreign_keys=())
+        known = set(gone)
+        return replace(
+            self,
+            keys=tuple(dict.fromkeys(self.keys + keys)),
+            foreign_keys=tuple(one for one in self.foreign_keys if one not in known),
+        )
 
     def foreign_keys_of(self, table: str) -> list[ForeignKey]:
         """The foreign keys of a child table."""
