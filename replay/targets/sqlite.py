@@ -81,6 +81,8 @@ _CONDITIONS = {
     "SQLITE_CONSTRAINT_ROWID": Condition.DUPLICATE_KEY,
     "SQLITE_CONSTRAINT_FOREIGNKEY": Condition.FOREIGN_KEY,
 }
+#: What comes upon foreign keys that waited.
+_COMMIT = "COMMIT"
 #: Any statement would end in these, and what they begin with.
 _SERVER = (
     "SQLITE_FULL",
@@ -271,7 +273,12 @@ class SqliteSession:
                     f"cannot connect to {public_url(self.url)}: found a folder without a database"
                     " (*.db); expected a file",
                 ) from error
-            raise TargetError("LR4001", f"{_code(error)}: {error}") from error
+            code = _code(error)
+            if statement == _COMMIT and _condition(code) is Condition.FOREIGN_KEY:
+                raise CommitRefused(
+                    StatementFailure(Condition.FOREIGN_KEY, code, str(error))
+                ) from error
+            raise TargetError("LR4001", f"{code}: {error}") from error
 
     def script(self, text: str) -> None:
         """Run the statements of a script."""
@@ -373,18 +380,7 @@ class SqliteSession:
         return None  # the commit checks what waits
 
     def commit(self) -> None:
-        import sqlite3
-
-        try:
-            self.connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            _raise_if_transient(error)
-            code = _code(error)
-            if _condition(code) is Condition.FOREIGN_KEY:
-                raise CommitRefused(
-                    StatementFailure(Condition.FOREIGN_KEY, code, str(error))
-                ) from error
-            raise TargetError("LR4001", f"{code}: {error}") from error
+        self._do(_COMMIT)
 
     def rollback(self) -> None:
         if self.connection.in_transaction:
