@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from replay.errors import InputError, UsageError, Where, cause_of, optional_library
-from replay.storage import Place, opened, size_of
+from replay.errors import InputError, UsageError, Where, optional_library
+from replay.storage import Place, opened, read_bytes, size_of
 
 #: What is no part of what a certificate says.
 _SEALS = ("sha256", "signature")
@@ -56,7 +56,7 @@ def _signature(certificate: Mapping[str, Any], path: Path) -> dict[str, str]:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:
-        key = serialization.load_pem_private_key(_read(path), None)
+        key = serialization.load_pem_private_key(read_bytes(path), None)
     except (ValueError, TypeError) as error:
         raise _unusable(path, str(error)) from None
     if not isinstance(key, Ed25519PrivateKey):
@@ -85,7 +85,7 @@ def _unusable(path: Path, why: str) -> UsageError:
 def read(path: Path) -> dict[str, Any]:
     """A certificate. InputError (LR2001) for a file that is none."""
     try:
-        document = json.loads(_read(path))
+        document = json.loads(read_bytes(path))
     except ValueError as error:
         document = f"{error}"
     if not isinstance(document, dict) or not isinstance(document.get("sha256"), str):
@@ -139,21 +139,12 @@ def _public(path: Path) -> bytes:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        key = serialization.load_pem_public_key(_read(path))
+        key = serialization.load_pem_public_key(read_bytes(path))
     except ValueError as error:
         raise _unusable(path, str(error)) from None
     if not isinstance(key, Ed25519PublicKey):
         raise _unusable(path, f"found {type(key).__name__}")
     return key.public_bytes_raw()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
-        ) from None
 
 
 def other_inputs(certificate: Mapping[str, Any], paths: Iterable[Path]) -> list[str]:

@@ -23,12 +23,12 @@ from replay.errors import (
     InputError,
     LogReplayError,
     Where,
-    cause_of,
 )
 from replay.live.certificate import faults_of, file_facts, sealed
 from replay.logs import Family, LogFile
 from replay.logs.text import aligned, counted, wrapped
 from replay.pipeline.scan import BATCH, sort_records
+from replay.storage import read_bytes
 from replay.version import __version__
 
 #: What a report calls itself, and the form it has.
@@ -306,11 +306,7 @@ def read_report(path: Path) -> dict[str, Any]:
     """A report that :func:`doctor_report` made. InputError (LR2001) for a file that is none, or
     that was changed."""
     try:
-        found = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
-        ) from None
+        found = json.loads(read_bytes(path))
     except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("report") != _TITLE or "sha256" not in found:
