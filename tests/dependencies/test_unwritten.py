@@ -13,6 +13,7 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, acct, statements
@@ -25,19 +26,25 @@ FK = Constraints(
 )
 
 
-def written(log: LogBuilder, folder: Path, mode: str = "redo", **chosen: Any) -> list[str]:
-    """The statements of a script for SQLite; every record is accounted for."""
+def bundle_of(log: LogBuilder, folder: Path, mode: str, selection: Selection) -> Bundle:
+    """A script for SQLite."""
     control, data = log.write(folder)
-    bundle = replay.write_script(
+    return replay.write_script(
         control,
         data,
         folder / "out",
         mode=mode,
-        selection=Selection(cascade="force" if mode == "undo" else "none", **chosen),
+        selection=selection,
         options=ScriptOptions("sqlite"),
         constraints=FK,
         overwrite=True,
     )
+
+
+def written(log: LogBuilder, folder: Path, mode: str = "redo", **chosen: Any) -> list[str]:
+    """The statements of a script; every record is accounted for."""
+    cascade = "force" if mode == "undo" else "none"
+    bundle = bundle_of(log, folder, mode, Selection(cascade=cascade, **chosen))
     assert bundle.manifest["balance"]["closes"]
     left = bundle.manifest["balance"]["skipped"]
     assert bundle.manifest["balance"]["read"] == len(statements(bundle)) + sum(left.values())
@@ -174,15 +181,7 @@ def test_what_no_foreign_key_of_the_target_will_do_is_told(
     unit.insert(LOOSE, ("a", 1))
     unit.delete(PARENT, (1, "A", 0, 0))
     unit.delete(CHILD, (11, 1, 7), SQLSRCTYPE="R")
-    control, data = log.write(tmp_path)
-    bundle = replay.write_script(
-        control,
-        data,
-        tmp_path / "out",
-        mode=mode,
-        selection=Selection(ri="skip", **chosen),
-        constraints=FK,
-    )
+    bundle = bundle_of(log, tmp_path, mode, Selection(ri="skip", **chosen))
     said = "".join(
         line for line in bundle.manifest["warnings"] if not line.startswith("nothing is left")
     )
