@@ -28,9 +28,14 @@ from sqlgen.rows import Op
 _WATCHED_BYTES = 32 << 10
 #: How often a unit is applied again in which a row that is found by its place was not there.
 _MOVED_ON = 3
+
+# Hints have a place for what may be done all the same. What waits for the end of a unit can be laid
+# to no change, so that --on leaves none out for it.
+_OF_A_STATEMENT = "say what to do with --on"
+_OF_A_UNIT = "keep foreign keys from acting (--enforcement off)"
 _HINT = (
     "Nothing of this unit was applied. Find out who changed the row, or which log in between was"
-    " not replayed, or say what to do with --on; then run replay again, it goes on here"
+    " not replayed, or {way_out}; then run replay again, it goes on here"
 )
 #: Where no log from before this one was replayed into the target.
 _FIRST_LOG = (
@@ -40,17 +45,16 @@ _FIRST_LOG = (
 _FIRST_LOG_HINT = (
     f"{_FIRST_LOG}. If an earlier log changes them, give that one as well, with --late take: what"
     " it has comes first. If rows were not loaded, load them. Else find out who changed the row, or"
-    " say what to do with --on; then run replay again, it goes on here"
+    " {way_out}; then run replay again, it goes on here"
 )
 _LATER_ROWS_HINT = (
     f"{_FIRST_LOG}; it may have later ones. Load the earlier ones, or begin with a fresh target and"
     " say with --at-position where its rows are from. Else find out who made the row, or"
-    " whether the source has this key, or say what to do with --on; then run replay again, it goes"
-    " on here"
+    " whether the source has this key, or {way_out}; then run replay again, it goes on here"
 )
 _REFUSED_HINT = (
     "Nothing of this unit was applied. What the target refuses may be a rule that the source does"
-    " not have: take that away, or say what to do with --on; then run replay again, it goes on here"
+    " not have: take that away, or {way_out}; then run replay again, it goes on here"
 )
 _SERVER_HINT = (
     "Nothing of this unit was applied. The reason is the database's, not the change's, which --on"
@@ -62,9 +66,6 @@ _TAKEN_OTHERWISE = (
     " that the column's collation takes for the same (upper and lower case, accents, blanks at the"
     " end)"
 )
-#: What waits for the end of a unit can be laid to no change, so --on leaves none out for it.
-_ANSWERED = "or say what to do with --on;"
-_UNANSWERED = "or keep foreign keys from acting (--enforcement off);"
 _HINTS = {Condition.OTHER: _REFUSED_HINT, Condition.SERVER: _SERVER_HINT}
 _FIRST_LOG_HINTS = {
     Condition.NO_ROW: _FIRST_LOG_HINT,
@@ -189,7 +190,7 @@ class StrictOrder:
         if bad.step is None:
             assert bad.failure is not None
             said = str(bad.failure).rstrip(".")  # a sentence of the server's
-            hint = hint.replace(_ANSWERED, _UNANSWERED)
+            hint = hint.format(way_out=_OF_A_UNIT)
             reason = f"the check at the end of the unit failed: {said}"
             where = Where(unit=str(unit.key.unit))
             return TargetError("LR4006", f"{commit}: {bad.condition}: {reason}", where, hint)
@@ -207,6 +208,7 @@ class StrictOrder:
         ]
         if diagnosis.rows is not None and diagnosis.rows.table.key:
             lines += self._found(diagnosis, bad.condition)
+        hint = hint.format(way_out=_OF_A_STATEMENT)
         return TargetError("LR4006", "\n".join(lines), diagnosis.where, hint)
 
     def _found(self, diagnosis: Diagnosis, condition: Condition) -> list[str]:
