@@ -29,6 +29,7 @@ from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import (
+    forms_beyond,
     has_nothing_for,
     is_beyond,
     is_long,
@@ -153,6 +154,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(lane)
         if is_beyond(given, os.environ):
             left_out.add(item)
+    if forms := os.environ.get("LOGREPLAY_FORMS"):
+        slow = [item for item in items if not item.get_closest_marker("fast")]
+        names = (item.nodeid for item in slow if item not in left_out)
+        beyond = forms_beyond(names, int(forms), os.environ.get("LOGREPLAY_DRAW", ""))
+        left_out.update(item for item in slow if item.nodeid in beyond)
     if left_out:  # told as deselected
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]

@@ -24,7 +24,14 @@ from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
-from tests.support.lanes import has_nothing_for, is_long, lanes_of, place_for, starts_programs
+from tests.support.lanes import (
+    forms_beyond,
+    has_nothing_for,
+    is_long,
+    lanes_of,
+    place_for,
+    starts_programs,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FUNCTION = 80
@@ -605,6 +612,16 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
 def test_files_that_are_begun_first_are_there() -> None:
     assert [file for file in lanes.LONG if not is_long(PurePath(file))] == []
     assert [file for file in lanes.LONG if not (ROOT / "tests" / file).exists()] == []
+
+
+def test_a_very_slow_machine_tries_some_forms_of_each_test() -> None:
+    many = [f"file::many[{number}]" for number in range(20)]
+    names = ["file::alone", "file::two[a]", *many, "file::two[b]"]
+    beyond = forms_beyond(names, 3, "one commit")
+    assert len(beyond) == 17 and beyond < {*many}
+    assert forms_beyond(reversed(names), 3, "one commit") == beyond
+    others = [{*many} - forms_beyond(names, 3, str(draw)) for draw in range(30)]
+    assert set().union(*others) == {*many}
     assert not is_long(PurePath("live/test_plan.py"))
 
 

@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
 from pathlib import Path, PurePath
 from types import ModuleType
 
@@ -68,6 +70,20 @@ def is_beyond(given: Mapping[str, object], environment: Mapping[str, str]) -> bo
     (``LOGREPLAY_SEEDS``)."""
     seed, most = given.get("seed"), environment.get("LOGREPLAY_SEEDS")
     return most is not None and isinstance(seed, int) and seed >= int(most)
+
+
+def forms_beyond(names: Iterable[str], most: int, draw: str = "") -> frozenset[str]:
+    """Of tests (their names, ``file::function[form]``) those that a very slow machine has no time
+    for (``LOGREPLAY_FORMS``): ``most`` forms of each function stay, which ones is drawn by
+    ``draw`` (``LOGREPLAY_DRAW``), so that each draw tries others."""
+    forms = defaultdict[str, list[str]](list)
+    for name in names:
+        forms[name.partition("[")[0]].append(name)
+
+    def lot(name: str) -> bytes:
+        return blake2b(f"{draw} {name}".encode()).digest()
+
+    return frozenset(name for those in forms.values() for name in sorted(those, key=lot)[most:])
 
 
 def is_long(path: PurePath) -> bool:
