@@ -22,8 +22,8 @@ _WAITING = (
     " datname = current_database() AND wait_event_type = 'Lock'"
 )
 _THERE = _WAITING.replace("wait_event_type = 'Lock'", "true")
-#: Much less than a transaction waits for a lock before it is tried again.
-_SECONDS = 20
+#: Less than the 60 that a transaction waits for a lock before it is tried again.
+_SECONDS = 50
 
 
 def _comes(database: str, query: str, count: bool) -> bool:
