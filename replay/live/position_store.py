@@ -33,6 +33,8 @@ _TAKEN = "taken"
 _PENDING_LOGS = "pending_logs"
 #: Likewise of a run that takes all of its logs: up to where they reach, where they say so.
 _REACHES = "reaches"
+#: Likewise of any run: the tables (schema and name) whose sequences it moves when it is done.
+_NUMBERED = "numbered"
 #: So many lines of history are read at a time.
 _PAGE = 64
 #: Characters that our table has for what became of a run.
@@ -76,8 +78,9 @@ class Run:
 
 @dataclass(frozen=True)
 class RunNotes:
-    """What a run forward notes of where it leads. ``planned``: the units that it takes, as they are
-    called whatever files are given; of those up to ``named_behind`` some may be lacking.
+    """What a run notes: any of them the tables (schema and name) whose sequences it moves when it
+    is done (``numbered``), a run forward where it leads. ``planned``: the units that it takes, as
+    they are called whatever files are given; of those up to ``named_behind`` some may be lacking.
     ``pending_logs``: the digests of the logs that units set aside are in or hang on (None: not
     known, or none). ``reaches``: up to where its logs are read when it is done (None: not known, or
     up to its last unit)."""
@@ -86,6 +89,7 @@ class RunNotes:
     named_behind: UnitPosition | None = None
     pending_logs: frozenset[str] | None = None
     reaches: Position | None = None
+    numbered: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -321,6 +325,8 @@ class Store:
             kept.append({_REACHES: notes.reaches.hexadecimal})
         if notes.pending_logs:
             kept.append({_PENDING_LOGS: sorted(notes.pending_logs)})
+        if notes.numbered:
+            kept.append({_NUMBERED: notes.numbered})
         if notes.planned is not None and len(notes.planned):
             taken = TakenUnits().and_then(notes.planned, position, notes.named_behind)
             kept.append({_TAKEN: taken.describe()[0]})
@@ -371,6 +377,21 @@ class Store:
             )
             for row in rows
         ]
+
+    def numbered(self) -> list[tuple[str, str]]:
+        """The tables whose sequences are yet to be moved: those of the runs that did not come to
+        their end, since the last one that did."""
+        if not self.is_there("run"):
+            return []
+        run = self.name["run"]
+        done = f"SELECT max(id) FROM {run} WHERE outcome = 'done' AND direction <> 'retry'"
+        rows = self.session.query(
+            f"SELECT inputs FROM {run} WHERE id > coalesce(({done}), 0)"
+            " AND coalesce(outcome, '') <> 'done' ORDER BY id"
+        )
+        entries = (entry for (inputs,) in rows for entry in json.loads(inputs))
+        places = (place for entry in entries for place in entry.get(_NUMBERED, ()))
+        return list(dict.fromkeys((schema, table) for schema, table in places))
 
     def began(self) -> UnitPosition | None:
         """Where the first run began; None where there was none."""

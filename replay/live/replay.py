@@ -305,7 +305,9 @@ class ReplayPlan:
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
                 f"sequence {name} will be moved on to the highest value, if that is beyond it"
-                for schema, table in target_tables(log, plan, tally)
+                for schema, table in dict.fromkeys(
+                    [*target_tables(log, plan, tally), *Store(self._session).numbered()]
+                )
                 for name in self._session.sequences(schema, table)
             ]
         self.lines += [f"refused: {problem}" for problem in self.problems]

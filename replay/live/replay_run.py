@@ -250,7 +250,7 @@ class ReplayRun:
         accepted = sorted(self.request.accepted)
         store.accept(accepted)
         kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
-        notes = self.statements.notes
+        notes = replace(self.statements.notes, numbered=self._numbered())
         run = store.start_run(program, direction, kept, route.position, route.until, notes)
         store.forget_taken()
         rejected: frozenset[UnitPosition] = frozenset()
@@ -263,10 +263,17 @@ class ReplayRun:
         self.session.commit()
         return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
 
-    def _move_sequences(self, session: Session) -> dict[str, int]:
-        """Move the sequences behind the tables that were changed; those that were, and to where."""
+    def _numbered(self) -> tuple[tuple[str, str], ...]:
+        """The tables of this run, by schema and name, that have sequences to be moved."""
+        tables = target_tables(self.log, self.statements.plan, self.statements.tally)
+        return tuple(place for place in tables if self.session.sequences(*place))
+
+    @staticmethod
+    def _move_sequences(session: Session) -> dict[str, int]:
+        """Move the sequences behind the tables that were changed, also by runs that were
+        interrupted before they could; those that were, and to where."""
         moved: dict[str, int] = {}
-        for schema, table in target_tables(self.log, self.statements.plan, self.statements.tally):
+        for schema, table in Store(session).numbered():
             moved.update(session.move_sequences(schema, table))
         return moved
 

@@ -34,7 +34,7 @@ from replay.leftovers import WorkFolder
 from replay.live.diagnosis import Diagnoser
 from replay.live.error_policy import ErrorPolicy, Response
 from replay.live.messages import LINES, moved_lines
-from replay.live.position_store import Reject, Store, TargetPosition, outcome_of
+from replay.live.position_store import Reject, RunNotes, Store, TargetPosition, outcome_of
 from replay.live.preflight import (
     check_identity,
     identity_of,
@@ -404,6 +404,7 @@ class Retries:
                 self._digests.wait(),
                 self.stored.position,
                 None,
+                RunNotes(numbered=tuple(filter(self._has_sequences, self._tables()))),
             )
             self.session.commit()
         return run
@@ -440,9 +441,15 @@ class Retries:
     def _move_sequences(self) -> dict[str, int]:
         """Move the sequences behind the tables; those that were, and to where."""
         moved: dict[str, int] = {}
-        for schema, table in target_tables(self.source.log, self.plan, self.tally):
+        for schema, table in self._tables():
             moved.update(self.session.move_sequences(schema, table))
         return moved
+
+    def _tables(self) -> list[tuple[str, str]]:
+        return target_tables(self.source.log, self.plan, self.tally)
+
+    def _has_sequences(self, place: tuple[str, str]) -> bool:
+        return bool(self.session.sequences(*place))
 
 
 # -- in words
