@@ -170,9 +170,10 @@ class NetChanges:
     # ---------------------------------------------------------------------------------------------
 
     def _unsuited(self, change: Bytes, version: Versions, parted: Versions) -> Mask:
-        """By table version: tables without a key, with columns that the log does not hold, with
-        several row layouts here, emptied as a whole, and those of the steps that are ``parted``,
-        which are no change of the log but one of its halves or several of them."""
+        """By table version: tables without a key, or whose key may be there twice in the target,
+        with columns that the log does not hold, with several row layouts here, emptied as a whole,
+        and those of the steps that are ``parted``, which are no change of the log but one of its
+        halves or several of them."""
         versions = self.log.catalog.versions
         loose = np.zeros(len(versions), bool)
         seen = distinct(version)
@@ -188,6 +189,7 @@ class NetChanges:
                 candidate.name in bad
                 or not candidate.table.key
                 or any(column.lob for column in candidate.format.columns)
+                or ((facts := self.facts.get(candidate.name)) is not None and facts.inherited)
             )
         return loose
 

@@ -330,6 +330,16 @@ OTHERS = {
         "INSERT INTO testown.keyed VALUES (77, 0, 'other')",
         [[("insert", (77, 1, "row 77"))], [("delete", (77, 1, "row 77"))]],
     ),
+    "a row twice for one that is gone": (
+        "CREATE TABLE testown.child () INHERITS (testown.keyed); INSERT INTO testown.child SELECT *"
+        " FROM ONLY testown.keyed WHERE k = 1; DELETE FROM ONLY testown.keyed WHERE k = 2",
+        [
+            [
+                ("update", (1, 10, "row 1"), (1, 10, "one")),
+                ("update", (2, 20, "row 2"), (2, 20, "2")),
+            ]
+        ],
+    ),
     "a key that moves on": (
         "UPDATE testown.keyed SET t = 'other' WHERE k = 1",
         [[("update", (1, 10, "row 1"), (77, 10, "row 1"))]],
