@@ -209,7 +209,7 @@ class PostgresSession:
         import psycopg
         from psycopg.pq import ExecStatus
 
-        failures: dict[str, StatementFailure] = {}
+        failed: dict[str, Any] = {}  # results; what is raised for one comes when all are read
         server = self.connection.pgconn
         try:
             server.enter_pipeline_mode()
@@ -220,12 +220,14 @@ class PostgresSession:
             for name in shapes:
                 while (result := self._result()) is not None:
                     if result.status == ExecStatus.FATAL_ERROR:
-                        failures[name] = self._failure(result)
+                        failed[name] = result
                 self._result()  # that of the synchronization
             server.exit_pipeline_mode()
         except psycopg.OperationalError as error:
+            for result in failed.values():
+                self._failure(result)
             raise self._lost(error) from error
-        return failures
+        return {name: self._failure(result) for name, result in failed.items()}
 
     def _send(self) -> None:
         """Send what the network did not take at once; the server may want to be read from first."""
@@ -248,7 +250,7 @@ class PostgresSession:
         from psycopg.pq import ExecStatus
 
         counts: list[int] = []
-        failure: StatementFailure | None = None
+        failed: Any = None  # a result; what is raised for it comes when all are read
         server = self.connection.pgconn
         try:
             server.send_query(text)
@@ -257,10 +259,13 @@ class PostgresSession:
                 if result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
                     rows = result.command_tuples
                     counts.append(-1 if rows is None else rows)
-                else:
-                    failure = self._failure(result)
+                elif failed is None:
+                    failed = result
         except psycopg.OperationalError as error:
+            if failed is not None:
+                self._failure(failed)
             raise self._lost(error) from error
+        failure = None if failed is None else self._failure(failed)
         if failure is not None and failure.sqlstate == _NOT_PREPARED and self._unprepared:
             name = re.match(rb"EXECUTE (\w+)", _line(text, len(counts)))
             failure = self._unprepared.get(name[1], failure) if name else failure
