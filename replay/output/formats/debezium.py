@@ -38,6 +38,7 @@ from replay.output.formats.connect import (
     UNSIZED_DIGITS,
     Schema,
     Schemas,
+    column_schema,
     schemas_of,
     timestamp_of,
     topic_of,
@@ -138,7 +139,11 @@ class Debezium:
         if kind is SqlType.TIMESTAMP_TZ:
             profile = self._zoned
         values, problems = shaped(values, column, profile, self.policy)
-        if kind in NUMBERS or kind is SqlType.BOOLEAN:
+        if kind in NUMBERS:  # readers cut what is beyond the type of its schema, without a word
+            width = pa.type_for_alias(column_schema(column, column.name)["type"])
+            values, misfits = held(values, column, width)
+            return number_text(values, column), problems + misfits
+        if kind is SqlType.BOOLEAN:
             return number_text(values, column), problems
         if kind in FLOATS:
             return quoted_floats(number_text(values, column)), problems

@@ -120,6 +120,26 @@ def test_more_digits_than_microseconds_have_are_refused_or_cut(tmp_path: Path) -
     assert event["value"]["payload"]["after"]["until"] == 1709211909123456
 
 
+def test_a_number_beyond_the_type_of_the_schema_is_set_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SMALLINT goes up to 65535 here, int16 to 32767: Kafka Connect would read 65535 as -1."""
+    columns = (Col("ID", "INTEGER", null=False), Col("SMALL", "SMALLINT"), Col("TINY", "TINYINT"))
+    table = Tab(10_301, "DBA", "T", columns, key=("ID",))
+    log = LogBuilder()
+    for number, values in enumerate([(32_767, 255), (65_535, 0), (-32_768, -128), (None, None)]):
+        unit(log, partial(_insert, table, (number, *values)))
+    words = ("export", *source(tmp_path, log, table), "--format", "debezium", "--out")
+    assert main([*words, str(tmp_path / "out")]) == 8
+    assert "found 65535" in capsys.readouterr().out
+    after = [event["value"]["payload"]["after"] for event in lines(tmp_path / "out", "dba.t")]
+    assert [(row["id"], row["small"], row["tiny"]) for row in after] == [
+        (0, 32_767, 255),
+        (2, -32_768, -128),
+        (3, None, None),
+    ]
+
+
 def _insert(table: Tab, values: tuple[object, ...], made: Unit) -> None:
     made.insert(table, values)
 
