@@ -618,7 +618,8 @@ def test_a_very_slow_machine_tries_some_forms_of_each_test() -> None:
     many = [f"file::many[{number}]" for number in range(20)]
     names = ["file::alone", "file::two[a]", *many, "file::two[b]"]
     beyond = forms_beyond(names, 3, "one commit")
-    assert len(beyond) == 17 and beyond < {*many}
+    assert len(beyond) == 17
+    assert beyond < {*many}
     assert forms_beyond(reversed(names), 3, "one commit") == beyond
     others = [{*many} - forms_beyond(names, 3, str(draw)) for draw in range(30)]
     assert set().union(*others) == {*many}
