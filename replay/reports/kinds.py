@@ -463,13 +463,13 @@ def listed(
         usual = (*usual, "fate")
     columns = (*names, *(name for name in usual if name not in names))
     totals: dict[str, Any] = {"changes": len(rows)}
-    if names:
-        groups = Counter(" ".join(str(row[name]) for name in names) for row in rows)
-        totals |= dict(groups)
+    groups = Counter(" ".join(str(row[name]) for name in names) for row in rows if names)
+    totals |= dict(groups)
     reason = "" if rows else "nothing found: the selection takes no change of this log"
     by = f" by {', '.join(names)}" if names else ""
     title = f"{kind}: {len(rows):,} change(s){by}"
-    report = Report(kind, title, columns, rows, totals, tuple(notes), tuple(warnings), reason)
+    said = (tuple(notes), tuple(warnings), reason)
+    report = Report(kind, title, columns, rows, totals, *said, from_log=frozenset(groups))
     every = tuple(rows[0]) if rows else tuple(usual)
     return shaped(report, options, every)
 

@@ -47,7 +47,9 @@ _STYLES = {
 class Report:
     """What a report says. ``columns`` are the names of the columns that are shown, in order, and
     ``rows`` have a value of each (None: not known); ``totals`` come first, then the table, then
-    ``notes``. ``reason``: why there are no rows. ``extra`` is in JSON only.
+    ``notes``. ``from_log``: the totals that go by a name of the log, which is shown as it is (in
+    all others a blank stands for an underscore). ``reason``: why there are no rows. ``extra`` is in
+    JSON only.
     ``clean``: it is good news that there is no row."""
 
     kind: str
@@ -61,6 +63,7 @@ class Report:
     extra: Mapping[str, Any] = field(default_factory=dict)
     clean: bool = False
     damaged: bool = False
+    from_log: frozenset[str] = frozenset()
 
     @property
     def exit_code(self) -> int:
@@ -84,6 +87,13 @@ class Report:
             **({"reason": self.reason} if self.reason else {}),
             **self.extra,
         }
+
+    def shown_totals(self, style: TimeStyle) -> list[tuple[str, str]]:
+        """The totals in order, as text: name and value."""
+        return [
+            (name if name in self.from_log else name.replace("_", " "), cell(value, style))
+            for name, value in self.totals.items()
+        ]
 
     def with_columns(self, columns: Sequence[str]) -> Report:
         """The same with other columns."""
@@ -212,10 +222,7 @@ def report_text(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
     lines = [f"warning: {warning}" for warning in report.warnings]
     lines.append(report.title)
     width = max((len(name) for name in report.totals), default=0)
-    lines += [
-        f"  {name.replace('_', ' '):<{width}}  {cell(value, style)}"
-        for name, value in report.totals.items()
-    ]
+    lines += [f"  {name:<{width}}  {value}" for name, value in report.shown_totals(style)]
     if report.rows:
         lines += ["", *table_lines(report.columns, report.rows, style)]
     if report.reason:
@@ -259,9 +266,8 @@ def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
     parts += [f'<p class="warning">Warning: {html.escape(text)}</p>\n' for text in report.warnings]
     if report.totals:
         pairs = "".join(
-            f"<dt>{html.escape(name.replace('_', ' '))}</dt>"
-            f"<dd>{html.escape(cell(value, style))}</dd>"
-            for name, value in report.totals.items()
+            f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>"
+            for name, value in report.shown_totals(style)
         )
         parts.append(f"<dl>{pairs}</dl>\n")
     if report.rows:

@@ -589,4 +589,5 @@ def difference_report(differences: Differences) -> Report:
             "differences": rows,
         },
         damaged=differences.damaged,
+        from_log=frozenset(counts),
     )

@@ -265,6 +265,26 @@ def test_every_report_in_every_format(
         assert described["reason"] in text
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["state", "--diff", "start", "end"],
+        ["report", "audit", "--group-by", "table"],
+        ["report", "audit", "--group-by", "table", "--format", "html"],
+    ],
+)
+def test_totals_have_the_names_of_the_log(
+    words: list[str], sakila_small: Path, tmp_path: Path
+) -> None:
+    """Underscores of our own words are blanks for readers; those of a table are its name."""
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    file = tmp_path / "report"
+    assert main([*words, *log, "--engine", "local", "--out", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert "SAKILA.CUSTOMER_NOTE" in text
+    assert "SAKILA.CUSTOMER NOTE" not in text
+
+
 def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["report", "detail", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
     assert main([*words, "--columns", "committed,key,sequence", "--times", "eur"]) == 0
