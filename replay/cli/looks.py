@@ -54,7 +54,14 @@ from replay.reports.doctor import (
 from replay.reports.explanations import all_codes, explanation
 from replay.reports.history import COLUMNS, history_rows, history_text
 from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
-from replay.reports.layout import ReportFormat, TimeStyle, csv_text, table_lines, written
+from replay.reports.layout import (
+    Report,
+    ReportFormat,
+    TimeStyle,
+    csv_text,
+    table_lines,
+    written,
+)
 from replay.reports.make import report_of
 from replay.reports.page import page_html, page_of
 from replay.reports.state_load import load_rows
@@ -101,6 +108,15 @@ def tell(arguments: argparse.Namespace, text: str) -> None:
         print(f"written to {arguments.out}")
 
 
+def tell_beside(warnings: Sequence[str], reason: str = "", clean: bool = False) -> None:
+    """Say on standard error what CSV has no room for: the warnings, and why there is no row (a
+    warning too, unless that is good news)."""
+    for line in warnings:
+        print(f"warning: {line}", file=sys.stderr)
+    if reason:
+        print(f"{'note' if clean else 'warning'}: {reason}", file=sys.stderr)
+
+
 def check_file(path: Path | None, overwrite: bool) -> None:
     """UsageError (LR1002) for a file that is there and shall stay."""
     if path is not None and str(path) != "-" and path.exists() and not overwrite:
@@ -121,8 +137,7 @@ def _history(arguments: argparse.Namespace) -> int:
         text = history_text(history, arguments.whole) + "\n"
     tell(arguments, text)
     if form == "csv":
-        for line in (*history.warnings, *([history.reason] if history.reason else [])):
-            print(f"warning: {line}", file=sys.stderr)
+        tell_beside(history.warnings, history.reason)
     return history.exit_code
 
 
@@ -182,6 +197,8 @@ def _whatif(arguments: argparse.Namespace) -> int:
         said = what_if_text(answer, arguments.tree, arguments.all)
         text = said_of(arguments.source, said) + "\n"
     tell(arguments, text)
+    if form == "csv":
+        tell_beside(warnings)
     return EXIT_WARNING if warnings else EXIT_OK
 
 
@@ -259,9 +276,7 @@ def _difference(arguments: argparse.Namespace, selection: Selection, form: str) 
     one, other = arguments.diff
     with asked_log(arguments) as asked, usage_errors():
         differences = difference_of(asked, one, other, selection, url)
-    report = difference_report(differences)
-    tell(arguments, written(report, ReportFormat(form)))
-    return report.exit_code
+    return _told(arguments, difference_report(differences), ReportFormat(form), TimeStyle.ISO)
 
 
 def _page(arguments: argparse.Namespace, selection: Selection) -> int:
@@ -305,10 +320,16 @@ def _report(arguments: argparse.Namespace) -> int:
     with asked_log(arguments) as asked, usage_errors():
         report = report_of(asked, ReportKind(arguments.kind), selection, options)
     form = ReportFormat("json" if arguments.json else arguments.format or "text")
-    tell(arguments, written(report, form, TimeStyle(arguments.times)))
+    return _told(arguments, report, form, TimeStyle(arguments.times))
+
+
+def _told(
+    arguments: argparse.Namespace, report: Report, form: ReportFormat, style: TimeStyle
+) -> int:
+    """Write a report to where it shall go; its exit code."""
+    tell(arguments, written(report, form, style))
     if form is ReportFormat.CSV:
-        for line in (*report.warnings, *([report.reason] if report.reason else [])):
-            print(f"warning: {line}", file=sys.stderr)
+        tell_beside(report.warnings, report.reason, report.clean)
     return report.exit_code
 
 

@@ -285,6 +285,22 @@ def test_totals_have_the_names_of_the_log(
     assert "SAKILA.CUSTOMER NOTE" not in text
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["whatif", "--without", "000000000000A1B2E377"], "warning: no foreign keys are known"),
+        (["state", "--diff", "start", "start"], "warning: nothing found: the rows of both"),
+        (["report", "integrity"], "note: nothing later builds on the selected changes"),
+    ],
+)
+def test_csv_says_beside_it_why_an_exit_code_is_not_0(
+    words: list[str], said: str, sakila_small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    assert main([*words, *log, "--engine", "local", "--format", "csv"]) == 4
+    assert f"\n{said}" in "\n" + capsys.readouterr().err
+
+
 def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["report", "detail", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
     assert main([*words, "--columns", "committed,key,sequence", "--times", "eur"]) == 0
