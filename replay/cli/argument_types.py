@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import textwrap
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -14,6 +15,18 @@ from replay.errors import UsageError
 from replay.storage import Place, at
 
 Value = TypeVar("Value")
+
+
+class HelpLayout(argparse.RawDescriptionHelpFormatter):
+    """A help whose lines end between words: an option or file name is never parted at its hyphens.
+    Text of several lines stays as it is."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines() if "\n" in text else self._split_lines(text, width)
+        return "".join(f"{indent}{line}\n" for line in lines)
 
 
 class Parser(argparse.ArgumentParser):

@@ -20,6 +20,7 @@ from replay.cli.argument_groups import (
     add_output,
 )
 from replay.cli.argument_types import (
+    HelpLayout,
     Parser,
     also_output,
     place,
@@ -78,13 +79,13 @@ def make_parser(run: Mapping[str, Callable[[argparse.Namespace], int]]) -> argpa
         "logreplay",
         description="Reads database change logs and turns them into verified redo and undo SQL.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLayout,
     )
     parser.add_argument("--version", action="version", version=f"logreplay {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     layout: dict[str, Any] = {
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": HelpLayout,
         "epilog": EPILOG,
     }
 

@@ -45,7 +45,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "undo": (
         "--control C --data D --out out/one --ur 000000000000A1B2E38C --schema tables.sql",
         "--control C --data D --out out/since --authid CLERK0 --from-time '2024-03-15 09:00'",
-        "--control C --data D --out out/driver --ur 000000000000A1B2E38C --statements parameters",
+        "--control C --data D --out out/driver --authid CLERK0 --statements parameters",
     ),
     "export": (
         "--control C --data D --out out/changes",
@@ -57,7 +57,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "replay": (
         "--control C --data D --to postgresql://app@host/shop",
-        "--control C --data D --to postgresql://app@host/shop --apply --until-time 2024-03-15",
+        "--control C --data D --to postgresql://app@host/shop --apply --until-mark NIGHT",
         "--control C --data D --to postgresql://app@host/shop --retry-rejects --apply",
     ),
     "prepare": (

@@ -51,6 +51,17 @@ def test_every_help_has_examples_that_are_understood(
         assert callable(parser.parse_args([command, *shlex.split(line)]).run)
 
 
+@pytest.mark.parametrize("command", list(_COMMANDS))
+def test_lines_of_a_help_end_between_words(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever looks for an option, or copies the name of a file, finds it in one piece."""
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = help_of(command, capsys).split("\n")
+    assert [line for line in lines if len(line) > 100] == []
+    assert [line for line in lines if line.endswith("-")] == []
+
+
 def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["redo", "--colour"], ["redoo"], ["report", "all"], ["replay"]):
         with pytest.raises(SystemExit) as raised:
