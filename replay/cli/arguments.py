@@ -278,9 +278,10 @@ def _add_graph(commands: Any, layout: dict[str, Any]) -> argparse.ArgumentParser
         help="refuse to draw more units (default 5000)",
     )
     add_statements(view, "key")
-    add_selection(view)
+    add_selection(view, undone=False)
     add_schema(view)
     add_engine(view)
+    view.set_defaults(include_aborted=False)
     return view
 
 

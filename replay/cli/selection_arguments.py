@@ -25,13 +25,16 @@ from replay.cli.argument_types import (
 
 
 def add_selection(
-    parser: argparse.ArgumentParser, script: bool = True, copies: bool = False
+    parser: argparse.ArgumentParser,
+    script: bool = True,
+    copies: bool = False,
+    undone: bool = True,
 ) -> None:
     """Which changes; ``script``: of a range too; ``copies``: for a copy of the log, which holds
-    what whoever reads it leaves out."""
+    what whoever reads it leaves out; ``undone``: rolled-back work can be shown."""
     group = parser.add_argument_group("selection (all of it combines)")
     if script:
-        add_range(group, copies)
+        add_range(group, undone and not copies)
     add_tables(group)
     group.add_argument(
         "--op",
@@ -193,8 +196,8 @@ def add_marks(group: Any, what: str = "a mark") -> None:
     )
 
 
-def add_range(group: Any, copies: bool = False) -> None:
-    """From where to where in the log; ``copies`` as for :func:`add_selection`."""
+def add_range(group: Any, undone: bool = True) -> None:
+    """From where to where in the log; ``undone`` as for :func:`add_selection`."""
     add_positions(group)
     group.add_argument(
         "--from-time",
@@ -208,10 +211,13 @@ def add_range(group: Any, copies: bool = False) -> None:
         metavar="T",
         help="latest commit time, inclusive; '2026-03-02 10:15' means up to the end of that minute",
     )
-    if copies:
+    if not undone:
         return
     group.add_argument(
-        "--include-aborted", action="store_true", help="show rolled-back work too, as comments"
+        "--include-aborted",
+        action="store_true",
+        help="show rolled-back work too: as comments of scripts, in a folder of its own (export),"
+        " or marked as such (history, report)",
     )
 
 

@@ -62,6 +62,12 @@ def test_lines_of_a_help_end_between_words(
     assert [line for line in lines if line.endswith("-")] == []
 
 
+def test_rolled_back_work_is_offered_where_it_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """A graph took the option, and had the same units with it."""
+    offered = {name for name in _COMMANDS if "--include-aborted" in help_of(name, capsys)}
+    assert offered == {"redo", "undo", "migrate", "export", "history", "report"}
+
+
 def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["redo", "--colour"], ["redoo"], ["report", "all"], ["replay"]):
         with pytest.raises(SystemExit) as raised:
