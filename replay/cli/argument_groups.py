@@ -332,8 +332,8 @@ def add_output(parser: argparse.ArgumentParser, tries: bool = False) -> None:
     what = (
         "rows: a statement that does not touch exactly one row stops the script and names unit and"
         " statement (default of undo, and of redo with --where-columns guard or all, except with"
-        " --upsert, with --cascade force and where units are set aside); none: it does not (default"
-        " of redo)"
+        " --upsert, with --cascade force, where units are set aside and with --dialect db2); none:"
+        " it does not (default of redo)"
     )
     group.add_argument("--assert", dest="asserts", choices=tuple(Assertion), help=what)
     add_statements(parser, "key")
