@@ -25,11 +25,11 @@ else:
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"
-#: Options that name files of the user.
+#: Options that name files of the user, to be read.
 _PATHS = frozenset(
     {
         *("control", "data", "log", "logs", "catalog", "schema", "mapping", "mask-key-file"),
-        *("initial", "marks"),
+        *("initial", "baseline", "expected", "ddl", "marks", "sign-key", "public-key"),
     }
 )
 _WORDS = ("config", "selection")
@@ -43,11 +43,12 @@ def with_config(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[st
     if place is None or not _has(commands[argv[place]], "config"):
         return list(argv)
     command, given = argv[place], argv[place + 1 :]
+    taker = commands[command]
     if any(word in ("-h", "--help") for word in given):
         return list(argv)
-    named = _value(given, "--config")
-    path = Path(named) if named is not None else _beside(given)
-    selection = _value(given, "--selection")
+    named = _value(taker, given, "--config")
+    path = Path(named) if named is not None else _beside(taker, given)
+    selection = _value(taker, given, "--selection")
     if path is None:
         if selection is not None:
             raise UsageError(
@@ -61,19 +62,31 @@ def with_config(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[st
     return [*argv[: place + 1], *words, *given]
 
 
-def _value(words: Sequence[str], option: str) -> str | None:
+def _option(parser: argparse.ArgumentParser, word: str) -> str | None:
+    """The option that a word names, in full or cut short as the parser takes it."""
+    name = word.partition("=")[0]
+    known = parser._option_string_actions
+    if name in known:
+        return name
+    like = [option for option in known if option.startswith(name)] if name[2:] else []
+    return like[0] if len(like) == 1 else None
+
+
+def _value(parser: argparse.ArgumentParser, words: Sequence[str], option: str) -> str | None:
     for at, word in enumerate(words):
-        if word == option and at + 1 < len(words):
-            return words[at + 1]
-        if word.startswith(f"{option}="):
+        if not word.startswith("--") or _option(parser, word) != option:
+            continue
+        if "=" in word:
             return word.partition("=")[2]
+        if at + 1 < len(words):
+            return words[at + 1]
     return None
 
 
-def _beside(words: Sequence[str]) -> Path | None:
+def _beside(parser: argparse.ArgumentParser, words: Sequence[str]) -> Path | None:
     """The file beside the first file of the log that is named."""
     for option in ("--control", "--data", "--log", "--logs"):
-        named = _value(words, option)
+        named = _value(parser, words, option)
         if named is None:
             continue
         folder = Path(named) if option == "--logs" and Path(named).is_dir() else Path(named).parent
@@ -117,7 +130,8 @@ def _words(
         chosen |= {name.replace("_", "-"): value for name, value in section.items()}
     for name, value in chosen.items():
         if name == "log" and isinstance(value, list) and any(isinstance(e, dict) for e in value):
-            if _has(commands[command], "logs") and not _names_a_log(given):
+            taker = commands[command]
+            if _has(taker, "logs") and not _names_a_log(taker, given):
                 yield f"--logs={path}"
             continue
         if name in _WORDS or not any(_has(one, name) for one in commands.values()):
@@ -126,11 +140,10 @@ def _words(
             yield from _spelled(name, value, path)
 
 
-def _names_a_log(given: Sequence[str]) -> bool:
+def _names_a_log(parser: argparse.ArgumentParser, given: Sequence[str]) -> bool:
     """Whether the command line names a log, in place of the list of logs in a file."""
-    return any(
-        word.partition("=")[0] in ("--control", "--data", "--log", "--logs") for word in given
-    )
+    named = (_option(parser, word) for word in given if word.startswith("--"))
+    return any(option in ("--control", "--data", "--log", "--logs") for option in named)
 
 
 def _unusable(path: Path, found: str, expected: str) -> UsageError:

@@ -61,6 +61,44 @@ def test_stored_selections(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "found no selection nobody; expected one of: clerk" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--config", "F", "--select", "clerk"],
+        ["--confi", "F", "--selectio=clerk"],
+        ["--contr", "LOG", "--sel", "clerk"],
+    ],
+)
+def test_options_that_are_cut_short_count_as_in_full(words: list[str], folder: Path) -> None:
+    """One that went unseen had a whole log taken in place of the selection."""
+    names = {"F": str(folder / "logreplay.toml"), "LOG": str(folder / "small.ctl")}
+    given = ["undo", *(names.get(word, word) for word in words), "--out", "x"]
+    arguments = PARSER.parse_args(with_config(given, PARSER))
+    assert arguments.authid == ["CLERK0", "CLERK1"]
+    assert arguments.data == [str(folder / "small.dat")]
+
+
+def test_files_to_be_read_lie_beside_the_file(tmp_path: Path) -> None:
+    names = (
+        "baseline",
+        "expected",
+        "initial",
+        "ddl",
+        "sign-key",
+        "public-key",
+        "mapping",
+        "schema",
+    )
+    file = tmp_path / "o.toml"
+    file.write_text("".join(f'{name} = "there"\n' for name in names), encoding="utf-8")
+    found = set()
+    for command in ("redo", "migrate", "verify"):
+        for word in with_config([command, "--config", str(file)], PARSER)[1:]:
+            option, _, value = word.partition("=")
+            found |= {option[2:]} if value == str(tmp_path / "there") else set()
+    assert found == set(names)
+
+
 def test_the_file_beside_the_log_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = ["--control", str(folder / "small.ctl")]
     assert main(["report", "summary", *log, "--json"]) == 0
