@@ -166,7 +166,8 @@ def _graph(arguments: argparse.Namespace) -> int:
     stream = sys.stderr if is_printed(arguments.out) else sys.stdout
     for warning in warnings:
         print(f"warning: {warning}", file=stream)
-    print(f"{said} in {arguments.out}", file=stream)
+    where = "" if is_printed(arguments.out) else f" in {arguments.out}"
+    print(f"{said}{where}", file=stream)
     return EXIT_WARNING if warnings else EXIT_OK
 
 

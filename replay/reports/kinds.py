@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +21,9 @@ from replay.reports.layout import Report
 from sqlgen.choices import Choices
 from sqlgen.errors import choice, settle_counts
 from sqlgen.kinds import checked_kinds, settle_kinds
+
+if TYPE_CHECKING:
+    from replay.reports.points import Point
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -247,22 +250,24 @@ def large(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str])
     return shaped(report, options, ("begin", "begun", "commit", "connection", "records"))
 
 
-def open_units(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str]) -> Report:
-    """Units that have no end in the log, or lack a part (incomplete); or (``at``) those that were
-    open at a point."""
+def open_units(
+    headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str], point: Point | None
+) -> Report:
+    """Units that have no end in the log, or lack a part (incomplete); or those that were open at a
+    point."""
     lines = _units(headers)
     _with_tables(headers, lines)
-    if options.at is not None:
+    if point is not None:
         _check_begins(headers)
-    if options.at is None:
+    if point is None:
         chosen = [
             line for line in lines if line["state"] in ("in flight", "in doubt", "incomplete")
         ]
         title = "open: units of recovery without an end in this log"
     else:
-        at = options.at
+        at = point.hexadecimal
         chosen = [line for line in lines if line["begin"] and line["begin"] <= at < line["commit"]]
-        title = f"open: units of recovery that were open at {at}"
+        title = f"open: units of recovery that were open at {point.text}"
     chosen.sort(key=lambda line: (line["begin"] or "", line["unit"]))
     columns = ("unit", "state", "user", "plan", "job", "begin", "begun", "changes", "tables")
     totals = {"units": len(lines), "open": len(chosen)}
@@ -271,7 +276,7 @@ def open_units(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[
         if chosen
         else (
             f"nothing found: all {len(lines):,} units have their end in the log, and are whole"
-            if options.at is None
+            if point is None
             else f"nothing found: none of {len(lines):,} units was open there"
         )
     )

@@ -99,9 +99,8 @@ def report_of(
         return large(headers, options, warnings)
     if kind is ReportKind.CATALOG:
         return catalog(headers, _statements(asked, selection), options, warnings)
-    if options.at is not None:
-        options = replace(options, at=point_of(asked, options.at).hexadecimal)
-    return open_units(headers, options, warnings)
+    point = None if options.at is None else point_of(asked, options.at)
+    return open_units(headers, options, warnings, point)
 
 
 def headers_in(asked: Asked, request: Request) -> HeaderFacts:

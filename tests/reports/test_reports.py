@@ -170,6 +170,7 @@ def test_open_units(log: replay.Log, units: list[dict[str, Any]], incomplete: Pa
     assert {row["unit"] for row in there.rows} == {
         f"{u['uorid']}/{u['member']}" for u in units if u["uoridlrsn"] <= at < u["commit_lrsn"]
     }
+    assert log.report("open", at="2024-03-15").title.endswith("that were open at 2024-03-15")
     control, data = incomplete / "incomplete.ctl", incomplete / "incomplete.dat"
     with replay.open_log(control=control, data=data) as other:
         found = other.report("open")
