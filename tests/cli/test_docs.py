@@ -83,15 +83,6 @@ def test_every_option_is_in_the_reference() -> None:
                     assert option.replace("-", r"\-") in pages[f"logreplay-{name}.1"]
 
 
-def test_every_option_is_on_the_page_of_options() -> None:
-    page = (ROOT / "replay" / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
-    parser = described_parser()
-    shown = set(re.findall(r"(?<![\w-])--[a-z-]+", page))
-    for command in (parser, *commands_of(parser).values()):
-        options = {name for action in command._actions for name in action.option_strings}
-        assert options - shown - {"-h", "--help"} == set(), command.prog
-
-
 def test_every_code_has_cause_and_cure() -> None:
     page = codes_page()
     assert re.findall(r"^### (LR\d+)$", page, re.M) == sorted(CODES)
