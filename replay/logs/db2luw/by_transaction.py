@@ -102,7 +102,8 @@ class Told:
     """What is known of a log once all have told: where the units of each bucket begin among all of
     them, and the entries of each split; what tables are like, as :class:`LuwTableHistory` but by
     rows; where entries and their offsets are written, where tasks find that; and the positions of
-    each log stream that no record may have (``named``): others name them, of other transactions."""
+    each log stream that no record may have (``named``): others name them, of other transactions;
+    ``emptied`` data partitions, as ``changes``."""
 
     unit_offsets: Sequence[int]
     first_rows: Index
@@ -112,6 +113,7 @@ class Told:
     changes: Mapping[int, tuple[StructureChange, int]]
     files: tuple[MadeArray, ...] = ()
     named: Mapping[int, Index] = field(default_factory=dict)
+    emptied: Mapping[int, tuple[bool, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -425,8 +427,16 @@ class _Transactions:
         changes = {place: told.changes[int(records["row"][place])] for place in places.tolist()}
         for place, (_, number) in changes.items():
             version[place] = number
+        emptied = np.array(sorted(told.emptied), np.int64)
+        places = np.flatnonzero(np.isin(records["row"], emptied))
+        parts = {place: told.emptied[int(records["row"][place])] for place in places.tolist()}
+        for place, (_, number) in parts.items():
+            version[place] = number
         timeline = LuwTableHistory(
-            told.versions, version, {place: change for place, (change, _) in changes.items()}
+            told.versions,
+            version,
+            {place: change for place, (change, _) in changes.items()},
+            emptied={place: alone for place, (alone, _) in parts.items()},
         )
         files = [OpenedFile(file.name, file.path, file.shape) for file in log.files]
         foreign = np.zeros(len(records), bool)

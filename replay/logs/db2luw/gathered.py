@@ -423,6 +423,10 @@ class _Gathering:
             },
             files if tasks.on_this_machine else (),
             self._asked(),
+            {
+                int(few["row"][place]): (alone, int(timeline.version[place]))
+                for place, alone in timeline.emptied.items()
+            },
         )
         try:
             for result in tasks.results(replace(self.job, told=told), self.log, self.job.splits):

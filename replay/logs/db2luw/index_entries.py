@@ -3,6 +3,9 @@ are known. Rows that moved are one change of several records."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 import numpy as np
 
 from replay.arrays import Bytes, Index, Mask, Records, Versions, one_of
@@ -18,7 +21,7 @@ from replay.logs.long_arrays import LongArrays, near_windows, windows
 #: of the change's first record, which is its place in the unit; images are places in
 #: ``before_file`` and ``after_file``. ``space``, ``table`` (of a data partition its own) and
 #: ``rid`` (its last ``rid_size`` octets, as in the log) say where the change's row lies.
-#: ``problem`` is of the images (:data:`scan.PROBLEMS`),
+#: ``problem`` is of the images (:data:`scan.PROBLEMS`), :data:`ONE_PARTITION` of a truncate;
 #: ``fault`` of the record itself (:data:`FAULTS`).
 ENTRY = np.dtype(
     [
@@ -61,6 +64,8 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
     ),
 )
 NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
+#: A truncate that empties a data partition, not its table.
+ONE_PARTITION = 1
 
 #: The catalog's own table space and schema: what is logged of them repeats what DDL did.
 _CATALOG_SPACE, _CATALOG_SCHEMA = 0, "SYSIBM"
@@ -81,6 +86,7 @@ def fill(
     """Say in entries what is known of their records, each for itself. ``contradicted``: which
     contradict others."""
     changed = np.array(sorted(timeline.changes), np.int64)
+    emptied = sorted(timeline.emptied.items())
     catalog = np.array(
         [version.table.schema == _CATALOG_SCHEMA for version in timeline.versions] + [False], bool
     )
@@ -100,6 +106,8 @@ def fill(
             entry, mine, committed & result.unmatched[part],
             committed & np.logical_or.reduce([wrong[part] for wrong in contradicted]), committed,
         )  # fmt: skip
+        here = slice(*(bisect_left(emptied, (at,)) for at in (part.start, part.stop)))
+        _emptied(entry, [(row - part.start, alone) for row, alone in emptied[here]])
         _located(mine, files, entry)
     entries["cancelled"][_initialised_in_vain(records, result)] = True
 
@@ -119,6 +127,13 @@ def _judge(
         CONTRADICTS
     )
     entry["problem"][~row] = 0
+
+
+def _emptied(entry: Records, emptied: Iterable[tuple[int, bool]]) -> None:
+    """Say of records of entries (places, as :attr:`LuwTableHistory.emptied`) what they empty."""
+    for place, alone in emptied:
+        entry["change"][place] = Change.TRUNCATE if alone else Change.CONTROL
+        entry["problem"][place] = ONE_PARTITION if alone else 0
 
 
 def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:

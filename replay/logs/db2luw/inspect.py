@@ -18,6 +18,7 @@ from replay.logs.db2luw import layouts, scan
 from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.endings import ending
 from replay.logs.db2luw.framing import LuwShape, header_size
+from replay.logs.db2luw.index_entries import ONE_PARTITION
 from replay.logs.db2luw.layouts import DMS, DOM, Parts, RecordKind, RecordRole
 from replay.logs.db2luw.reader import LuwLog
 from replay.logs.db2luw.rows import LuwRowWalk
@@ -355,7 +356,10 @@ def dump_record(log: LuwLog, record: int, file: int = 1, with_hex: bool = False)
     )
     if indexed["fault"]:
         lines.append(f"*** damaged: {log.header_finding(file - 1, record, offset, length)}")
-    if indexed["problem"]:
+    if indexed["change"] == Change.TRUNCATE:
+        whole = indexed["problem"] != ONE_PARTITION
+        lines.append(f"empties {'the table' if whole else 'one data partition of the table'}")
+    elif indexed["problem"]:
         lines.append(
             "*** found {}; expected {}".format(*scan.PROBLEMS[int(indexed["problem"])][:2])
         )

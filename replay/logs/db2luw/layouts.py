@@ -205,7 +205,7 @@ _DMS_V9 = _DMS_COMMON | {
     165: RecordRole.INSERT, 166: RecordRole.UNDO_DELETE, 131: RecordRole.UNDO_INSERT,
     167: RecordRole.INSERT_ROWS, 168: RecordRole.UNDO_INSERT_ROWS, 116: RecordRole.SCHEMA,
     119: RecordRole.SCHEMA, 122: RecordRole.SCHEMA, 123: RecordRole.SCHEMA, 169: RecordRole.SCHEMA,
-    170: RecordRole.SCHEMA, 108: RecordRole.OTHER, 137: RecordRole.OTHER, 171: RecordRole.OTHER,
+    170: RecordRole.SCHEMA, 108: RecordRole.OTHER, 137: RecordRole.SCHEMA, 171: RecordRole.OTHER,
     211: RecordRole.OTHER, 212: RecordRole.OTHER, 213: RecordRole.OTHER,
     121: RecordRole.PARTIAL_UPDATE,
 } | dict.fromkeys((106, 118, 120), RecordRole.FOREIGN)  # fmt: skip
@@ -214,6 +214,8 @@ _DOM = {
     11: RecordRole.TRUNCATE, 12: RecordRole.NOT_LOGGED, 35: RecordRole.REORG,
     101: RecordRole.CREATE, 130: RecordRole.UNDO_CREATE,
 }  # fmt: skip
+#: The (component, function) that attaches or detaches a data partition (12.1).
+PARTITION_STATE = (DMS, 137)
 #: DMS functions whose row begins 6 bytes later (section 9.5), told from the usual place by which of
 #: the two closes the record.
 EMPTY_PAGE = (164, 165, 166)
@@ -231,6 +233,7 @@ FUNCTION_NAMES = {
     (1, 166): "undo delete to empty page", (1, 167): "insert records",
     (1, 168): "undo insert records", (1, 116): "alter LOB column",
     (1, 119): "undo alter LOB column", (1, 122): "rename", (1, 123): "undo rename",
+    (1, 137): "update partition state",
     (1, 169): "drop columns", (1, 170): "undo drop columns", (4, 2): "create index",
     (4, 3): "drop index", (4, 4): "drop table",
     (4, 5): "undo drop table", (4, 11): "truncate table", (4, 12): "activate not logged initially",

@@ -28,7 +28,7 @@ from replay.logs.db2luw.framed import FramedLog, look_by_tasks, reached_by
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
 from replay.logs.db2luw.gathered import index_by_tasks
 from replay.logs.db2luw.index import LuwIndex, build_index
-from replay.logs.db2luw.index_entries import FAULTS
+from replay.logs.db2luw.index_entries import FAULTS, ONE_PARTITION
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import LuwTable, TableId, read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
@@ -262,6 +262,10 @@ class LuwLog(IndexedLog):
             return f"{found} ({ids})", f"TS{space}.T{table}"
         there = "a table whose description the log changes in a way that cannot be read"
         return f"{there}, or that the record does not belong to ({ids})", names[-1]
+
+    def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
+        """Whether the table is emptied, not one of its data partitions."""
+        return np.asarray(envelope.rows["problem"] != ONE_PARTITION)
 
     # -- images
     # ---------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from replay.arrays import Index, Records, Versions, one_of
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.binary import number
+from replay.logs.db2luw.data_partitions import joined, partitions_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.tables import (
@@ -35,7 +36,7 @@ EVENTS = (
     RecordRole.INITIALIZE, RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS,
     RecordRole.UNDO_CREATE, RecordRole.DROP,
     RecordRole.UNDO_DROP, RecordRole.REORG, RecordRole.NOT_LOGGED,
-    RecordRole.ATTRIBUTE, RecordRole.SCHEMA,
+    RecordRole.ATTRIBUTE, RecordRole.SCHEMA, RecordRole.TRUNCATE,
 )  # fmt: skip
 #: What a record takes back -> the change it is about.
 _UNDOES = {
@@ -60,7 +61,8 @@ _ROWS = (
 class LuwTableHistory:
     """``versions`` of all tables; ``version`` of each record (-1 unknown); ``changes`` of structure
     by record; ``warnings`` for users. ``base``: the version that the export gives a table;
-    ``steps``: of tables that have several, from which record on each counts (-1: the beginning)."""
+    ``steps``: of tables that have several, from which record on each counts (-1: the beginning);
+    ``emptied``: records that empty a data partition, as :func:`data_partitions.joined`."""
 
     versions: list[TableVersion]
     version: Versions
@@ -68,6 +70,7 @@ class LuwTableHistory:
     warnings: list[str] = field(default_factory=list)
     base: Mapping[TableId, int] = field(default_factory=dict)
     steps: Mapping[TableId, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    emptied: Mapping[int, bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -192,6 +195,8 @@ class _Builder:
         self.steps: dict[TableId, list[tuple[int, int]]] = {}
         self.told: list[tuple[int, str]] = []
         self.gone: set[int] = set()
+        self.partitions = partitions_of(tables)
+        self.truncated: list[int] = []
 
     def run(self) -> None:
         role = self.records["role"]
@@ -219,6 +224,8 @@ class _Builder:
         for key, state in self.states.items():
             self._settle(key, state)
         self._assign()
+        if self.partitions:
+            self._join(aborted)
         self.result.warnings += [
             text
             for row, text in self.told
@@ -233,6 +240,28 @@ class _Builder:
                 (place, -1 if place < created and version == first else version)
                 for place, version in self.steps[key]
             ]
+
+    def _join(self, aborted: set[int]) -> None:
+        """What becomes of all partitions of a table becomes of it, once."""
+        held = held_of(self.steps)
+
+        def name_at(key: TableId, row: int) -> tuple[str, str]:
+            version = int(np.max(version_at(key, np.array([row]), held, self.base)))
+            table = self.result.versions[version].table if version >= 0 else None
+            return (table.schema, table.name) if table is not None else ("", "")
+
+        events, said = [], {*self.result.changes}
+        for row in sorted({*self.result.changes, *self.truncated} - self.gone):
+            key = int(self.records["space"][row]), int(self.records["table"][row])
+            unit, version = int(self.units.unit[row]), int(self.result.version[row])
+            if key in self.partitions and version >= 0 and unit not in aborted:
+                table = self.result.versions[version].table
+                truncate = StructureChange(Action.TRUNCATE, table)
+                events.append((row, unit, key, self.result.changes.get(row, truncate)))
+        self.result.emptied = joined(events, self.partitions, name_at, self.result.changes)
+        for row in said - {*self.result.changes}:
+            if not self.result.emptied.get(row):
+                self.result.version[row] = -1
 
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has
@@ -289,6 +318,7 @@ class _Builder:
             RecordRole.ATTRIBUTE: self._note,
             RecordRole.NOT_LOGGED: self._not_logged,
             RecordRole.SCHEMA: self._schema,
+            RecordRole.TRUNCATE: self._truncate,
         }.get(role, self._undo)
         handler(row, key, state)
 
@@ -514,6 +544,9 @@ class _Builder:
         if mine:
             self._take_back(row, key, state, mine[-1], unit)
 
+    def _truncate(self, row: int, key: TableId, state: _State) -> None:
+        self.truncated.append(row)
+
     def _note(self, row: int, key: TableId, state: _State) -> None:
         if state.version < 0:
             return
@@ -553,9 +586,16 @@ class _Builder:
         )
 
     def _schema(self, row: int, key: TableId, state: _State) -> None:
-        what = layouts.FUNCTION_NAMES[
-            int(self.records["component"][row]), int(self.records["function"][row])
-        ]
+        function = int(self.records["component"][row]), int(self.records["function"][row])
+        if function == layouts.PARTITION_STATE:
+            self._warn(
+                row,
+                f"{self._name(key, state)}: a data partition is attached or detached, and the log"
+                " does not say which: rows that come or go with it are not in the log, and changes"
+                " of one that was detached are taken as the table's; copy the table again",
+            )
+            return
+        what = layouts.FUNCTION_NAMES[function]
         self._warn(
             row,
             f"{self._name(key, state)}: {what} is in the log, and not how; rows that do not fit the"
