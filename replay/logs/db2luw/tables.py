@@ -314,6 +314,8 @@ def descriptor_columns(
         length, scale = values["length"], 0
         if kind == "DECIMAL":
             length, scale = values["precision"], values["scale"]
+        elif kind == "TIMESTAMP":  # two digits a byte, behind the seconds
+            scale = 2 * (fixed_size(kind, length) - fixed_size(kind, 7))
         nullable = not values["null"] & layouts.NOT_NULLABLE
         if kind == "GRAPHIC":  # the unit of the length is not documented (27.4)
             after = min((other for other in offsets if other > values["offset"]), default=0)

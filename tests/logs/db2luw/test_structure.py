@@ -273,3 +273,24 @@ def test_a_table_that_is_created_where_another_one_is_has_its_name_said(tmp_path
         unit.commit()
     found = opened(tmp_path, builder.bytes(), tables=(SHORT,)).opening_warnings
     assert any(text.startswith("TS2.T5 is created again as S.T, and nothing in") for text in found)
+
+
+@pytest.mark.parametrize(("dialect", "framing"), DIALECTS[1:])
+def test_the_digits_of_timestamps_are_those_of_the_description(
+    tmp_path: Path, dialect: str, framing: str
+) -> None:
+    """A description has the bytes of a timestamp, two digits each behind the seconds."""
+    table = Tab(
+        2, 6, "S", "MOMENTS",
+        tuple(Col(f"C{n}", "TIMESTAMP", scale=digits) for n, digits in enumerate((0, 4, 6, 12))),
+    )  # fmt: skip
+    builder = begun(dialect, framing)
+    unit = builder.begin()
+    unit.create(table)
+    unit.commit()
+    (version,) = [
+        version
+        for version in opened(tmp_path, builder.bytes(), tables=(SHORT,)).catalog.versions
+        if version.name == "TS2.T6"
+    ]
+    assert [column.column.length for column in version.format.columns] == [0, 4, 6, 12]
