@@ -123,7 +123,13 @@ _FUNCTIONS: dict[str, frozenset[RecordRole]] = {
     "partial-updates": frozenset({RecordRole.PARTIAL_UPDATE}),
     "many-rows": frozenset({RecordRole.INSERT_ROWS, RecordRole.UNDO_INSERT_ROWS}),
     "structure-records": frozenset(
-        {RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS, RecordRole.SCHEMA}
+        {
+            RecordRole.ADD_COLUMNS,
+            RecordRole.UNDO_ADD_COLUMNS,
+            RecordRole.DROP_COLUMNS,
+            RecordRole.UNDO_DROP_COLUMNS,
+            RecordRole.SCHEMA,
+        }
     ),
 }
 _GRAPHIC = ("GRAPHIC", "VARGRAPHIC", "LONG VARGRAPHIC")

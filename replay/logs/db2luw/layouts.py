@@ -186,6 +186,8 @@ class RecordRole(IntEnum):
     SCHEMA = 21
     UNKNOWN = 22
     FOREIGN = 23
+    DROP_COLUMNS = 24
+    UNDO_DROP_COLUMNS = 25
 
 
 #: DMS functions that mean the same in every dialect.
@@ -204,8 +206,9 @@ _DMS_V9 = _DMS_COMMON | {
     161: RecordRole.DELETE, 162: RecordRole.INSERT, 163: RecordRole.UPDATE, 164: RecordRole.DELETE,
     165: RecordRole.INSERT, 166: RecordRole.UNDO_DELETE, 131: RecordRole.UNDO_INSERT,
     167: RecordRole.INSERT_ROWS, 168: RecordRole.UNDO_INSERT_ROWS, 116: RecordRole.SCHEMA,
-    119: RecordRole.SCHEMA, 122: RecordRole.SCHEMA, 123: RecordRole.SCHEMA, 169: RecordRole.SCHEMA,
-    170: RecordRole.SCHEMA, 108: RecordRole.OTHER, 137: RecordRole.SCHEMA, 171: RecordRole.OTHER,
+    119: RecordRole.SCHEMA, 122: RecordRole.SCHEMA, 123: RecordRole.SCHEMA,
+    169: RecordRole.DROP_COLUMNS, 170: RecordRole.UNDO_DROP_COLUMNS, 108: RecordRole.OTHER,
+    137: RecordRole.SCHEMA, 171: RecordRole.OTHER,
     211: RecordRole.OTHER, 212: RecordRole.OTHER, 213: RecordRole.OTHER,
     121: RecordRole.PARTIAL_UPDATE,
 } | dict.fromkeys((106, 118, 120), RecordRole.FOREIGN)  # fmt: skip

@@ -37,12 +37,14 @@ EVENTS = (
     RecordRole.UNDO_CREATE, RecordRole.DROP,
     RecordRole.UNDO_DROP, RecordRole.REORG, RecordRole.NOT_LOGGED,
     RecordRole.ATTRIBUTE, RecordRole.SCHEMA, RecordRole.TRUNCATE,
+    RecordRole.DROP_COLUMNS, RecordRole.UNDO_DROP_COLUMNS,
 )  # fmt: skip
 #: What a record takes back -> the change it is about.
 _UNDOES = {
     RecordRole.UNDO_ADD_COLUMNS: RecordRole.ADD_COLUMNS,
     RecordRole.UNDO_CREATE: RecordRole.INITIALIZE,
     RecordRole.UNDO_DROP: RecordRole.DROP,
+    RecordRole.UNDO_DROP_COLUMNS: RecordRole.DROP_COLUMNS,
 }
 _ROWS = (
     RecordRole.INSERT,
@@ -233,11 +235,18 @@ class _Builder:
         ]
 
     def _settle(self, key: TableId, state: _State) -> None:
-        """A table that the log sees created was, before that, none that the export could mean."""
+        """A table that the log sees created was, before that, none that the export could mean; and
+        before columns are dropped, nothing says which it has."""
         if state.stack and state.stack[0].role == RecordRole.INITIALIZE:
             first, created = self.steps[key][0][1], state.stack[0].row
             self.steps[key] = [
                 (place, -1 if place < created and version == first else version)
+                for place, version in self.steps[key]
+            ]
+        dropped = [step.row for step in state.stack if step.role == RecordRole.DROP_COLUMNS]
+        if dropped:
+            self.steps[key] = [
+                (place, -1 if place < dropped[-1] else version)
                 for place, version in self.steps[key]
             ]
 
@@ -319,6 +328,7 @@ class _Builder:
             RecordRole.NOT_LOGGED: self._not_logged,
             RecordRole.SCHEMA: self._schema,
             RecordRole.TRUNCATE: self._truncate,
+            RecordRole.DROP_COLUMNS: self._drop_columns,
         }.get(role, self._undo)
         handler(row, key, state)
 
@@ -544,6 +554,18 @@ class _Builder:
         if mine:
             self._take_back(row, key, state, mine[-1], unit)
 
+    def _drop_columns(self, row: int, key: TableId, state: _State) -> None:
+        name, base = self._name(key, state), self.base.get(key, -1)
+        another = any(s.role in (RecordRole.INITIALIZE, RecordRole.DROP) for s in state.stack)
+        exported = base >= 0 and (not another or self.result.versions[base].name == name)
+        self._become(row, key, state, base if exported else -1)
+        self._warn(
+            row,
+            f"{name}: columns are dropped, and the log does not say which: its"
+            " changes before that are set aside, and the later ones are read as the catalog export"
+            " describes the table, which must be from after it",
+        )
+
     def _truncate(self, row: int, key: TableId, state: _State) -> None:
         self.truncated.append(row)
 
@@ -598,8 +620,9 @@ class _Builder:
         what = layouts.FUNCTION_NAMES[function]
         self._warn(
             row,
-            f"{self._name(key, state)}: {what} is in the log, and not how; rows that do not fit the"
-            " catalog export are set aside",
+            f"{self._name(key, state)}: {what} is in the log, and not how: all its rows are read as"
+            " the catalog export names and describes them, and are wrong where a column had another"
+            " type of the same length; those that do not fit are set aside",
         )
 
 
