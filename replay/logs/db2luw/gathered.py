@@ -303,7 +303,7 @@ class _Gathering:
             *opening_warnings.endless(result, holds),
             *missing,
             *self._lost(few, files, buckets),
-            *opening_warnings.passed_over(few, files),
+            *opening_warnings.passed_over(few, files, tables),
         )
         counts = [0] * len(files)
         for told in self._in_order():

@@ -116,7 +116,7 @@ def build_index(
         *missing,
         *opening_warnings.suspicious(records, stray.suspects, files),
         *opening_warnings.lost(records, chain.lost(records, arrays), files),
-        *opening_warnings.passed_over(records, files),
+        *opening_warnings.passed_over(records, files, tables),
     )
     if several:
         entries = with_repeated(entries, found, again, arrays)

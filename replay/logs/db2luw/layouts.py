@@ -366,6 +366,8 @@ INDEX = parts("token 14 2\nroot 16 4")
 REORG = parts("index_token 264 2\ntemporary_space 266 2")
 #: 6 more bytes before the row of the empty-page functions.
 EMPTY_PAGE_MORE = 6
+#: Load start (section 15): the table that rows are loaded into.
+LOAD_START = parts("id 0 4\ntablespace 4 2\ntable 6 2")
 #: Many rows in one record (section 9.5): each is RID, length, row (undo: no row).
 INSERT_ROWS = parts("count 8 2\nsum 12 2\nvariable 14 2\nrows 20 0")
 ROW_ENTRY = parts("rid 0 6\nlength 6 2\nrow 8 0")

@@ -3,14 +3,18 @@ or may be of another unit, and what was passed over."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.errors import NAMED, some_of
-from replay.logs.db2luw import chains, strays, units
+from replay.logs.db2luw import chains, layouts, strays, units
+from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import UNKNOWN
+from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.long_arrays import LongArrays, windows
 
 
@@ -153,9 +157,11 @@ def lost_ones(count: int, first: np.void, files: list[OpenedFile]) -> list[str]:
     ]
 
 
-def passed_over(records: Records, files: list[OpenedFile]) -> list[str]:
+def passed_over(
+    records: Records, files: list[OpenedFile], tables: Mapping[TableId, LuwTable]
+) -> list[str]:
     """Warnings of what was passed over: the ends of files, loads, rows, types and functions that
-    are not known."""
+    are not known. ``tables`` are those of the catalog export."""
     texts = []
     for file in files:
         if file.tail is not None:
@@ -164,19 +170,25 @@ def passed_over(records: Records, files: list[OpenedFile]) -> list[str]:
                 f"LR2006 {file.name}: the last {left} bytes, from offset {file.tail} on,"
                 " are no whole record and are not read"
             )
-    loads = unknown = odd = 0
+    loads, unknown, odd = list[TableId](), 0, 0
     functions: set[str] = set()
     for part in windows(len(records)):
-        loads += int((records["kind"][part] == RecordKind.LOAD).sum())
+        loads += [_loaded(record, files) for record in records[part][_loads(records[part])]]
         unknown += int((records["kind"][part] == RecordKind.UNKNOWN).sum())
         rows = records[part][records["role"][part] == RecordRole.UNKNOWN]
         odd += len(rows)
         pairs = np.unique(rows["component"].astype(np.int64) << 8 | rows["function"]).tolist()
         functions |= {f"{pair >> 8}/{pair & 0xFF}" for pair in pairs}
     if loads:
+        names = {
+            f"{tables[key].table.schema}.{tables[key].table.name}"
+            if key in tables
+            else f"TS{key[0]}.T{key[1]}"
+            for key in loads
+        }
         texts.append(
-            f"{loads} load(s) began; rows that a load brings are not in the log, so copy the"
-            " tables again"
+            f"{len(loads)} load(s) began, of {some_of(sorted(names), len(names))}; rows that a load"
+            " brings are not in the log, so copy the tables again"
         )
     if unknown:
         texts.append(f"{unknown} record(s) of unknown types were passed over by their length")
@@ -187,6 +199,23 @@ def passed_over(records: Records, files: list[OpenedFile]) -> list[str]:
             f" {', '.join(sorted(functions)[:10])}) were passed over"
         )
     return texts
+
+
+def _loads(records: Records) -> Mask:
+    return np.asarray(records["kind"] == RecordKind.LOAD)
+
+
+def _loaded(record: Records, files: list[OpenedFile]) -> TableId:
+    """The table that a load start is of."""
+    file = files[int(record["file"])]
+    start = int(record["offset"])
+    begin, end = start + int(record["header"]), start + int(record["length"])
+    payload = file.buffer(begin, end)[begin:end].tobytes()
+    space, table = (
+        number(payload, 0, layouts.LOAD_START[name], file.shape.big)
+        for name in ("tablespace", "table")
+    )
+    return space, table
 
 
 def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:

@@ -224,3 +224,20 @@ def test_a_file_that_is_missing_in_the_middle_is_told(
     assert not log.warnings([])
     log = opened(tmp_path, files[0], files[2], framing=framing, options=shape)
     assert any("1 place(s) where records are missing" in text for text in log.warnings([]))
+
+
+@pytest.mark.parametrize("big", few([True, False], True))
+@pytest.mark.parametrize(("dialect", "framing"), FORMS)
+def test_a_load_names_its_table(tmp_path: Path, dialect: str, framing: str, big: bool) -> None:
+    builder = LogBuilder(dialect, big, framing)
+    unit = builder.begin()
+    for space, table in ((PLAIN.space, PLAIN.id), (9, 77), (PLAIN.space, PLAIN.id)):
+        unit.add(0x4A, builder.pack("IHHB", 5, space, table, 0) + bytes(3))
+    unit.insert(PLAIN, row(1), (1, 1))
+    unit.commit()
+    shape = {"byte-order": "big" if big else "little", "dialect": dialect}
+    log = opened(tmp_path, builder.bytes(), framing=framing, options=shape)
+    assert [text for text in log.opening_warnings if "load" in text] == [
+        "3 load(s) began, of APP.PLAIN, TS9.T77; rows that a load brings are not in the log, so"
+        " copy the tables again"
+    ]
