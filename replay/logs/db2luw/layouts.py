@@ -342,7 +342,7 @@ DIALECTS: dict[str, Dialect] = {
                   "6\nstream 38 2"),
             parts("undo_next_stream 40 2\nundo_next 48 8\ncompensated 56 8"),
             _ROW_V9, 20, parts("length 8 2\nfree 10 2\nrid 12 6"),
-            parts("created 6 6\nflags 80 4\nsize 88 4\ndescription 92 0"),
+            parts("created 6 6\nflags 84 4\nsize 88 4\ndescription 92 0"),
             parts("mask 6 8\nvalues 14 8"),
             (_COMMIT_NAMED,),
             (_ABORT_NAMED,),

@@ -392,7 +392,7 @@ class _Builder:
 
     def _initialize(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
-        columns = _described(payload, shape, self.code_page)
+        columns, flags = _described(payload, shape, self.code_page)
         before = state.stack[-1] if state.stack else None
         old = self._name(key, state)
         version = -1 if columns is None else self._new_version(key, columns)
@@ -413,7 +413,6 @@ class _Builder:
         again = self._again(key, version, before, old)
         if again:
             self._warn(row, again)
-        flags = number(payload, 0, shape.dialect.initialize["flags"], shape.big)
         if flags & layouts.NOT_LOGGED_INITIALLY:
             self._not_logged(row, key, state)
 
@@ -626,9 +625,11 @@ class _Builder:
         )
 
 
-def _described(payload: bytes, shape: LuwShape, code_page: int) -> list[ColumnFormat] | None:
-    """The columns of an initialize-table record. Where v97 has the description is not published:
-    the place that closes the record counts."""
+def _described(
+    payload: bytes, shape: LuwShape, code_page: int
+) -> tuple[list[ColumnFormat] | None, int]:
+    """The columns of an initialize-table record, and its flags. Where v97 has the description is
+    not published: the place that closes the record counts."""
     for dialect in (shape.dialect, layouts.DIALECTS["v7"], layouts.DIALECTS["v10"]):
         layout = dialect.initialize
         start, size = layout["description"].offset, number(payload, 0, layout["size"], shape.big)
@@ -641,8 +642,8 @@ def _described(payload: bytes, shape: LuwShape, code_page: int) -> list[ColumnFo
                 payload[start + layouts.DESCRIPTION["array"].offset :], count, shape.big, code_page
             )
             if columns is not None:
-                return columns
-    return None
+                return columns, number(payload, 0, layout["flags"], shape.big)
+    return None, 0
 
 
 def _added(

@@ -349,3 +349,25 @@ def test_columns_behind_a_drop_are_those_of_the_export(
     unit.commit()
     _, lines = script(opened(tmp_path, builder.bytes(), tables=(now,)), tmp_path)
     assert lines[-1] == "INSERT INTO s.t (id, v, n) VALUES (2, 'b', 8);"
+
+
+@pytest.mark.parametrize("form", ["v7", "v10"])
+@pytest.mark.parametrize(("dialect", "framing"), DIALECTS)
+def test_a_table_created_without_logging_is_warned_of(
+    tmp_path: Path, dialect: str, framing: str, form: str
+) -> None:
+    """The flags are the last field before the length of the description, wherever that is."""
+    if (dialect, form) in (("v7", "v10"), ("v10", "v7")):
+        pytest.skip("each of these releases has one form")
+    texts = []
+    for bit in (0, 0x20):
+        builder = begun(dialect, framing)
+        unit = builder.begin()
+        columns = b"\1\0" + builder.pack("H", 2) + SHORT.descriptors(True)
+        head = bytes(74 + 4 * (form == "v10")) + builder.pack("II", bit, len(columns))
+        unit.dms(128, SHORT, head + columns, 0x52)
+        unit.commit()
+        texts.append(opened(tmp_path, builder.bytes(), tables=(SHORT,)).opening_warnings)
+    assert texts[0] == ()
+    (warning,) = texts[1]
+    assert warning.startswith("S.T: changed with NOT LOGGED INITIALLY")
