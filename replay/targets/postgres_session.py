@@ -29,7 +29,12 @@ from replay.targets import (
     postgres_rights,
 )
 from replay.targets.postgres_facts import table_facts
-from replay.targets.postgres_settings import SEARCH_PATH, refuse_shared, settings_statement
+from replay.targets.postgres_settings import (
+    KEEPALIVES,
+    SEARCH_PATH,
+    refuse_shared,
+    settings_statement,
+)
 from replay.targets.states import text_batches
 from replay.targets.urls import redacted, secrets_of
 
@@ -86,6 +91,7 @@ class PostgresSession:
     def __init__(self, url: str, public_url: str) -> None:
         optional_library("psycopg", "postgres", "a PostgreSQL database")
         import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
         self.public_url = public_url
         self._parted = False
@@ -93,8 +99,10 @@ class PostgresSession:
         #: Why the database did not prepare a statement: its first execution fails of that.
         self._unprepared: dict[bytes, StatementFailure] = {}
         try:
+            given = conninfo_to_dict(url)
+            unset = {name: value for name, value in KEEPALIVES.items() if name not in given}
             self.connection = psycopg.connect(
-                url,
+                make_conninfo(url, **unset),
                 connect_timeout=30,
                 autocommit=True,
                 prepare_threshold=None,

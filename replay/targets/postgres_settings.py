@@ -42,7 +42,13 @@ SETTINGS = {
     "transaction_timeout": "0",
     # a statement that waits is ended where the client is gone, and the replay's lock with it
     _CLIENT_CHECK: "1s",
+    # one whose machine or network is gone says nothing: its locks are given up within a minute
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
 }
+#: The same of a server that says nothing, for what a URL does not set: libpq's parameters.
+KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 #: Makes all settings that there are.
 _MAKE = (
     "SELECT set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES {}) AS v (name,"

@@ -171,6 +171,19 @@ def test_what_role_and_database_have_set_does_not_matter(
     assert found["lock_timeout"] == "60000"
 
 
+def test_a_server_or_client_whose_machine_is_gone_is_given_up_soon(fresh_database: str) -> None:
+    """Which the system would do after two hours; what a URL says counts."""
+    for given, idle in (("", "30"), ("?keepalives_idle=300", "300")):
+        with closing(connect(f"{fresh_database}{given}")) as session:
+            ours = session.connection.info.get_parameters()
+            theirs = dict(session.query("SELECT name, setting FROM pg_settings"))
+        assert ours["keepalives_idle"] == idle
+        assert (ours["keepalives_interval"], ours["keepalives_count"]) == ("10", "3")
+        assert theirs["tcp_keepalives_idle"] == "30"
+        assert theirs["tcp_keepalives_interval"] == "10"
+        assert theirs["tcp_keepalives_count"] == "3"
+
+
 def test_a_name_in_another_case(
     fresh_database: str, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
