@@ -24,6 +24,8 @@ from sqlgen import literals, statements
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
 
+#: Options that name code pages, of each log family that has one.
+_CODE_PAGE = "--ccsid; db2luw: --log-option codepage=…, soliddb: --log-option charset=…"
 #: Findings made in full per batch; all damaged rows are counted.
 _SHOWN = 20
 
@@ -174,12 +176,14 @@ class RowBatch:
     def _report(self, side: str, name: str, index: int, rows: Index | None, bad: Mask) -> None:
         wrong = np.flatnonzero(bad)
         wrong = wrong if rows is None else rows[wrong]
-        hint = "The record is damaged, or the column's code page is another one (--ccsid)"
+        hint = "The record is damaged, or the table had other columns when it was written"
         column = self.version.format.columns[index]
         if column.lob:
             column_name = glob.escape(f"{self.version.name}.{name}")
             words = shlex.join(["--exclude-columns", column_name])
             hint = f"Leave the column out ({words}) and bring its values over another way"
+        elif column.ccsid is not None:
+            hint = f"The record is damaged, or the column's code page is another one ({_CODE_PAGE})"
         elif column.column.type is SqlType.REAL and column.code == "FLOT":
             hint = (
                 "Db2's REAL reaches further than an IEEE single: write such columns as double"

@@ -123,7 +123,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR2015": (
         "A value cannot be read: it is stored outside the row (large objects), is in an unknown"
         " character set, or is damaged. The unit of recovery is set aside.",
-        "Leave the column out with --exclude-columns, or name the character set with --ccsid.",
+        "Leave the column out with --exclude-columns, or name the character set with --ccsid"
+        " (db2luw: --log-option codepage=…, soliddb: --log-option charset=…).",
     ),
     "LR2016": (
         "Records of one unit of recovery disagree about its end, its begin or its commit, so"

@@ -272,6 +272,7 @@ def test_values_that_cannot_be_are_named(tmp_path: Path, table: str, raw: str, f
     assert finding.startswith("LR2015")
     assert raw in finding
     assert re.search(found, finding), finding
+    assert ("charset=" in finding) is (table == "WVARCHAR")
 
 
 def test_a_real_that_is_stored_as_a_double_keeps_its_digits(tmp_path: Path) -> None:
