@@ -29,13 +29,13 @@ from replay.targets import embedded, target_named
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import (
-    forms_beyond,
     has_nothing_for,
     is_beyond,
     is_long,
     lanes_of,
     place_for,
     starts_programs,
+    untried,
 )
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
@@ -157,7 +157,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if forms := os.environ.get("LOGREPLAY_FORMS"):
         slow = [item for item in items if not item.get_closest_marker("fast")]
         names = (item.nodeid for item in slow if item not in left_out)
-        beyond = forms_beyond(names, int(forms), os.environ.get("LOGREPLAY_DRAW", ""))
+        share = int(os.environ.get("LOGREPLAY_SHARE", "100"))
+        beyond = untried(names, int(forms), share, os.environ.get("LOGREPLAY_DRAW", ""))
         left_out.update(item for item in slow if item.nodeid in beyond)
     if left_out:  # told as deselected
         config.hook.pytest_deselected(items=[*left_out])

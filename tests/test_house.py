@@ -25,12 +25,12 @@ from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
 from tests.support.lanes import (
-    forms_beyond,
     has_nothing_for,
     is_long,
     lanes_of,
     place_for,
     starts_programs,
+    untried,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -612,18 +612,20 @@ def test_the_fast_lane_has_unit_rules_alone() -> None:
 def test_files_that_are_begun_first_are_there() -> None:
     assert [file for file in lanes.LONG if not is_long(PurePath(file))] == []
     assert [file for file in lanes.LONG if not (ROOT / "tests" / file).exists()] == []
+    assert not is_long(PurePath("live/test_plan.py"))
 
 
-def test_a_very_slow_machine_tries_some_forms_of_each_test() -> None:
+def test_a_very_slow_machine_tries_a_part() -> None:
     many = [f"file::many[{number}]" for number in range(20)]
-    names = ["file::alone", "file::two[a]", *many, "file::two[b]"]
-    beyond = forms_beyond(names, 3, "one commit")
+    alone = [f"file::{letter}" for letter in "abcdefghij"]
+    names = [*many, *alone]
+    beyond = untried(names, 3, 100, "one commit")
     assert len(beyond) == 17
     assert beyond < {*many}
-    assert forms_beyond(reversed(names), 3, "one commit") == beyond
-    others = [{*many} - forms_beyond(names, 3, str(draw)) for draw in range(30)]
-    assert set().union(*others) == {*many}
-    assert not is_long(PurePath("live/test_plan.py"))
+    assert untried(reversed(names), 3, 100, "one commit") == beyond
+    draws = [{*names} - untried(names, 3, 40, str(draw)) for draw in range(60)]
+    assert {len({name.partition("[")[0] for name in draw}) for draw in draws} == {5}
+    assert set().union(*draws) == {*names}
 
 
 @for_each(str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py"))
@@ -785,7 +787,7 @@ def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[
         option
         for command in commands_of(described_parser())
         for option in OPTION.findall(help_of(command, capsys))
-    } | set(OPTION.findall(described_parser().format_help()))
+    }
     assert table - program == set(), "options.md has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -72,18 +73,24 @@ def is_beyond(given: Mapping[str, object], environment: Mapping[str, str]) -> bo
     return most is not None and isinstance(seed, int) and seed >= int(most)
 
 
-def forms_beyond(names: Iterable[str], most: int, draw: str = "") -> frozenset[str]:
+def untried(names: Iterable[str], forms: int, share: int, draw: str = "") -> frozenset[str]:
     """Of tests (their names, ``file::function[form]``) those that a very slow machine has no time
-    for (``LOGREPLAY_FORMS``): ``most`` forms of each function stay, which ones is drawn by
-    ``draw`` (``LOGREPLAY_DRAW``), so that each draw tries others."""
-    forms = defaultdict[str, list[str]](list)
+    for: ``share`` per cent of the functions stay (``LOGREPLAY_SHARE``), and ``forms`` of each
+    (``LOGREPLAY_FORMS``). Which ones is drawn by ``draw`` (``LOGREPLAY_DRAW``), so that each draw
+    tries others."""
+    functions = defaultdict[str, list[str]](list)
     for name in names:
-        forms[name.partition("[")[0]].append(name)
+        functions[name.partition("[")[0]].append(name)
 
     def lot(name: str) -> bytes:
         return blake2b(f"{draw} {name}".encode()).digest()
 
-    return frozenset(name for those in forms.values() for name in sorted(those, key=lot)[most:])
+    kept = sorted(functions, key=lot)[: math.ceil(len(functions) * share / 100)]
+    return frozenset(
+        name
+        for function, those in functions.items()
+        for name in sorted(those, key=lot)[forms if function in kept else 0 :]
+    )
 
 
 def is_long(path: PurePath) -> bool:
