@@ -267,7 +267,7 @@ def open_units(
     else:
         at = point.hexadecimal
         chosen = [line for line in lines if line["begin"] and line["begin"] <= at < line["commit"]]
-        title = f"open: units of recovery that were open at {point.text}"
+        title = f"open: units of recovery that were open at {point.in_words}"
     chosen.sort(key=lambda line: (line["begin"] or "", line["unit"]))
     columns = ("unit", "state", "user", "plan", "job", "begin", "begun", "changes", "tables")
     totals = {"units": len(lines), "open": len(chosen)}

@@ -34,6 +34,14 @@ class Point:
         """The position as changes have it."""
         return self.position.hexadecimal
 
+    @property
+    def in_words(self) -> str:
+        """The point as it was asked for, and its position where that says more."""
+        at = self.hexadecimal
+        same = at.lstrip("0") == self.text.upper().lstrip("0")
+        is_end = self.position in (LOWEST, HIGHEST)
+        return self.text if same or is_end else f"{self.text} ({at})"
+
 
 def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
     """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL)
