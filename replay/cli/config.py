@@ -69,7 +69,7 @@ def _option(parser: argparse.ArgumentParser, word: str) -> str | None:
     if name in known:
         return name
     like = [option for option in known if option.startswith(name)] if name[2:] else []
-    return like[0] if len(like) == 1 else None
+    return like[0] if len({id(known[option]) for option in like}) == 1 else None
 
 
 def _value(parser: argparse.ArgumentParser, words: Sequence[str], option: str) -> str | None:
@@ -156,16 +156,8 @@ def _has(parser: argparse.ArgumentParser, name: str) -> bool:
 
 def _is_given(parser: argparse.ArgumentParser, name: str, given: Sequence[str]) -> bool:
     """Whether an option is on the command line, under any of its names, in full or cut short."""
-    action = parser._option_string_actions[f"--{name}"]
-    for word in given:
-        option = word.partition("=")[0]
-        if option.startswith("--") and any(
-            known == option
-            or (option not in parser._option_string_actions and known.startswith(option))
-            for known in action.option_strings
-        ):
-            return True
-    return False
+    names = parser._option_string_actions[f"--{name}"].option_strings
+    return any(_option(parser, word) in names for word in given if word.startswith("--"))
 
 
 def _spelled(name: str, value: Any, path: Path) -> Iterator[str]:
