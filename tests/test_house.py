@@ -787,7 +787,7 @@ def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[
         option
         for command in commands_of(described_parser())
         for option in OPTION.findall(help_of(command, capsys))
-    }
+    } | set(OPTION.findall(described_parser().format_help()))
     assert table - program == set(), "options.md has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
 
