@@ -1,7 +1,7 @@
 """Run tests on every Python, Java, Spark and PostgreSQL that is supported and can be had here:
 
-    scripts/run matrix                          all rows; the fast lane on each Python
-    scripts/run matrix --core python3.13 java17 some rows; of Python a quarter of the lane
+    scripts/run matrix                          all rows; the unit rules on each Python
+    scripts/run matrix --core python3.13 java17 some rows; of Pythons a quarter of them
     scripts/run matrix --list                   what there is, and what there is not
 
 Pythons are those on PATH or of pyenv, else Debian's in a folder of its own (as root, with
@@ -92,7 +92,7 @@ class Row:
 
 def rows(core: bool) -> Iterator[Row]:
     """All entries, in order."""
-    lane = ("-m", "fast", *(CORE if core else ()))
+    lane = ("-m", "unit", *(CORE if core else ()))
     for minor in PYTHONS:
         name, found = f"python3.{minor}", python_of(minor)
         if found is None and minor in DEBIANS and can_have_debian():
@@ -259,7 +259,7 @@ def main(words: Sequence[str]) -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("rows", nargs="*", help="rows (default: all)")
-    parser.add_argument("--core", action="store_true", help="on Pythons, a quarter of the lane")
+    parser.add_argument("--core", action="store_true", help="on Pythons, a quarter of the rules")
     parser.add_argument("--list", action="store_true", help="say what there is")
     parser.add_argument("--work", type=Path, help="folder for environments, which are kept")
     given, more = parser.parse_known_args(words)

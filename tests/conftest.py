@@ -1,9 +1,8 @@
 """Fixtures for all tests: where the bundled logs are, live databases, a Spark session. And lanes.
 
 A test that uses one of ``postgres``, ``spark`` or ``container_postgres``, directly or through
-another fixture, gets the marker that says what it needs, and with it its lanes
+another fixture, gets the marker that says what it needs, and with it its lane
 (:mod:`tests.support.lanes`).
-Nothing is skipped when something is missing: the test fails and says what to start or install.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ import gc
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,16 +27,17 @@ import pytest
 from replay.errors import TargetError
 from replay.pipeline import fast_path
 from replay.targets import embedded, target_named
+from tests.support import artefacts
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import (
-    has_nothing_for,
-    is_beyond,
-    is_long,
-    lanes_of,
-    place_for,
+    LANES,
+    is_all_long,
+    lane_of,
+    place_in_memory,
     starts_programs,
-    untried,
+    summary,
+    turn_of,
 )
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
@@ -65,10 +67,8 @@ NEEDS = {
     "browser": "containers",
 }
 
-#: The fixture of tests whose executors are on machines of their own. A dozen Java processes start
-#: and end there on two cores, and wait for each other with time limits that are Spark's and
-#: Hadoop's: such a test has a second try, and it is told that it needed one, and why.
-CLUSTER = "wires"
+#: Whether a container engine answers: a variable, for processes that run tests side by side.
+ENGINE = "LOGREPLAY_TESTS_ENGINE"
 
 #: Label of the containers of these tests; its value is the process that made them, so that a later
 #: run knows which are left over.
@@ -77,8 +77,7 @@ LABEL = "logreplay.tests"
 #: A file system of 8 MB in the containers.
 SMALL_DISK = "/small"
 
-START = """Start one with: scripts/run containers up
-Or leave these tests out: -m whole"""
+START = "Start one with: scripts/run containers up"
 
 
 # A loaded machine must not fail a property by its clock; a build server must fail the same change
@@ -98,10 +97,18 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("whether" if limited() else "here")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--long",
+        action="store_true",
+        help="the long suite, in place of the tests that judge each commit",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """No test finds out by itself that a library of the extras is missing."""
     gc.set_threshold(100_000, 20, 20)  # as the command does
-    if place := place_for(config.option.markexpr, os.environ):
+    if place := place_in_memory(os.environ):
         os.environ["TMPDIR"] = place
         tempfile.tempdir = None
     missing = [name for name in LIBRARIES if find_spec(name) is None]
@@ -112,13 +119,27 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The first line says which tests this machine cannot run, and which word changes that. A build
+    server (``CI``) runs them all the same, and fails."""
+    if is_worker(session.config):
+        return
+    shutil.rmtree(artefacts.FOLDER, ignore_errors=True)
+    os.environ.setdefault(ENGINE, "yes" if "CI" in os.environ or engine_answers() else "no")
+    if os.environ[ENGINE] == "no":
+        sys.stdout.write(
+            "No container engine answers: tests with databases in containers and of the page are"
+            " left out. scripts/run containers up starts one; scripts/run test then runs them.\n"
+        )
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Files without a test for the lane that is asked for are not imported."""
-    place = collection_path.relative_to(HERE) if HERE in collection_path.parents else None
-    if place is None or collection_path.suffix != ".py":
+    """Files with nothing but tests of the long suite are not imported for the other one."""
+    if collection_path.suffix != ".py" or is_wanted_anyway(config):
         return None
     text = collection_path.read_text(encoding="utf-8")
-    return True if has_nothing_for(config.option.markexpr, place, text) else None
+    return True if not config.option.long and is_all_long(text) else None
 
 
 def pytest_collection_finish() -> None:
@@ -130,40 +151,100 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What went wrong in a first try is worth reading, whatever came of the second."""
-    for report in terminalreporter.stats.get("rerun", ()):
-        terminalreporter.section(f"tried again: {report.nodeid}")
-        terminalreporter.write_line(report.longreprtext)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A report has the lane of its test; the files of a failed one are kept."""
+    report = yield
+    report.lane = next((mark.name for mark in item.iter_markers() if mark.name in LANES), "unit")  # type: ignore[attr-defined]
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if report.failed and folder is not None:
+        artefacts.keep_files(item.nodeid, folder)
+    return report
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """How long each lane took. What failed tests said is kept, and where is the last line."""
+    taken = defaultdict[str, list[tuple[float, str]]](list)
+    for test, (lane, seconds) in times_of(terminalreporter).items():
+        taken[lane].append((seconds, test))
+    if not config.option.long:
+        terminalreporter.section("lanes")
+        for line in summary(taken):
+            terminalreporter.write_line(line)
+    for report in (
+        *terminalreporter.stats.get("failed", ()),
+        *terminalreporter.stats.get("error", ()),
+    ):
+        said = "\n".join(text for _, text in report.sections)
+        artefacts.keep_text(report.nodeid, f"{report.longreprtext}\n{said}")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not is_worker(config) and artefacts.FOLDER.exists():
+        sys.stdout.write(f"What failed tests said and wrote is kept in {artefacts.FOLDER}\n")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    turns = dict[pytest.Item, tuple[int, int]]()
     left_out = set[pytest.Item]()
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         for fixture, marker in NEEDS.items():
             if fixture in fixtures:
                 item.add_marker(marker)
-        if CLUSTER in fixtures:
-            item.add_marker(pytest.mark.flaky(reruns=1))
         markers = {mark.name for mark in item.iter_markers()}
-        module = getattr(item, "module", None)
-        given = getattr(getattr(item, "callspec", None), "params", {})
-        place, programs = item.path.relative_to(HERE), starts_programs(module)
-        for lane in lanes_of(markers, place, programs, fixtures, given):
-            item.add_marker(lane)
-        if is_beyond(given, os.environ):
+        place, programs = (
+            item.path.relative_to(HERE),
+            starts_programs(getattr(item, "module", None)),
+        )
+        lane = lane_of(markers, place, programs, fixtures)
+        item.add_marker(lane)
+        turns[item] = turn_of(place, lane)
+        is_other = ("long" in markers) != config.option.long and not is_wanted_anyway(config)
+        if is_other or (lane == "containers" and os.environ.get(ENGINE) == "no"):
             left_out.add(item)
-    if forms := os.environ.get("LOGREPLAY_FORMS"):
-        slow = [item for item in items if not item.get_closest_marker("fast")]
-        names = (item.nodeid for item in slow if item not in left_out)
-        share = int(os.environ.get("LOGREPLAY_SHARE", "100"))
-        beyond = untried(names, int(forms), share, os.environ.get("LOGREPLAY_DRAW", ""))
-        left_out.update(item for item in slow if item.nodeid in beyond)
     if left_out:  # told as deselected
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: not is_long(item.path.relative_to(HERE)))
+    items.sort(key=turns.__getitem__)
+
+
+def is_wanted_anyway(config: pytest.Config) -> bool:
+    """Whether single tests are named: they run, whatever suite they are of."""
+    return any("::" in word for word in config.invocation_params.args if isinstance(word, str))
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of several processes that run tests for another."""
+    return hasattr(config, "workerinput")
+
+
+def times_of(reporter: pytest.TerminalReporter) -> dict[str, tuple[str, float]]:
+    """Of each test its lane, and the seconds that it and its fixtures took."""
+    times: dict[str, tuple[str, float]] = {}
+    for reports in reporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                _, before = times.get(report.nodeid, ("", 0.0))
+                times[report.nodeid] = getattr(report, "lane", "unit"), before + report.duration
+    return times
+
+
+def engine_answers() -> bool:
+    import docker
+    import docker.errors
+
+    try:
+        with closing(docker.from_env(timeout=10)) as client:
+            client.ping()
+    except docker.errors.DockerException:
+        gc.collect()  # the client leaves a socket open when nobody answers
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)

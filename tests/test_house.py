@@ -25,12 +25,12 @@ from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
 from tests.support.contracts import contracts, undescribed
 from tests.support.lanes import (
-    has_nothing_for,
-    is_long,
-    lanes_of,
-    place_for,
+    is_all_long,
+    lane_of,
+    place_in_memory,
     starts_programs,
-    untried,
+    summary,
+    turn_of,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -579,85 +579,56 @@ def test_no_test_is_left_out_in_silence(path: str) -> None:
     assert not bad + imported, f"{path} leaves tests out: {bad + imported}"
 
 
-def test_the_fast_lane_has_unit_rules_alone() -> None:
-    """Whatever it leaves out is in the lane ``whole``, and in the one of containers."""
+def test_lanes_say_what_tests_need() -> None:
     rule, run = PurePath("changes/test_order.py"), PurePath("bytes/test_bytes.py")
-    none: tuple[str, ...] = ()
     small = ("tmp_path", "sakila_small")
-    assert lanes_of(set(), rule, False, none, {}) == ["whole", "fast"]
-    assert lanes_of(set(), rule, False, small, {"seed": 0, "mode": "redo"}) == ["whole", "fast"]
-    judged = PurePath("independent/test_independent.py")
-    assert lanes_of(set(), judged, False, none, {"seed": 2}) == ["whole", "fast"]
+    assert lane_of(set(), rule, False, small) == "unit"
+    assert lane_of({"long"}, rule, False, ()) == "unit"
+    assert lane_of(set(), rule, True, ()) == "programs"
+    assert lane_of(set(), rule, False, ("tmp_path", "sakila")) == "programs"
+    assert lane_of(set(), run, True, ("sakila",)) == "bytes"
+    assert lane_of({"spark", "live"}, run, False, ()) == "spark"
+    assert lane_of({"containers", "live"}, rule, False, ()) == "containers"
     for file in lanes.RULES:
         assert (ROOT / "tests" / file).exists()
-        assert lanes_of(set(), PurePath(file), False, none, {}) == ["whole", "fast"]
-    for markers, path, programs, fixtures, given in (
-        ({"slow"}, rule, False, none, {}),
-        ({"spark"}, rule, False, none, {}),
-        ({"live"}, rule, False, none, {}),
-        (set(), run, False, none, {}),
-        (set(), PurePath("logs/soliddb/test_histories.py"), False, none, {}),
-        (set(), rule, True, none, {}),
-        (set(), rule, False, ("tmp_path", "sakila"), {}),
-        (set(), rule, False, none, {"seed": 1}),
-        (set(), judged, False, none, {"seed": 3}),
-        (set(), rule, False, none, {"mode": "undo"}),
-    ):
-        assert lanes_of(markers, path, programs, fixtures, given) == ["whole"]
-    assert lanes_of({"containers", "slow"}, run, True, none, {"seed": 9}) == []
+        assert lane_of(set(), PurePath(file), False, ()) == "unit"
     assert starts_programs(import_module("tests.support.lanes"))
     assert not starts_programs(sys.modules[__name__])
 
 
-def test_files_that_are_begun_first_are_there() -> None:
-    assert [file for file in lanes.LONG if not is_long(PurePath(file))] == []
-    assert [file for file in lanes.LONG if not (ROOT / "tests" / file).exists()] == []
-    assert not is_long(PurePath("live/test_plan.py"))
+def test_what_waits_is_begun_first() -> None:
+    assert [file for file in lanes.FIRST if not (ROOT / "tests" / file).exists()] == []
+    turns = [turn_of(PurePath(lanes.FIRST[-1]), "live")]
+    turns += [turn_of(PurePath("changes/test_order.py"), lane) for lane in lanes.LANES]
+    assert turns == sorted(turns)
 
 
-def test_a_very_slow_machine_tries_a_part() -> None:
-    many = [f"file::many[{number}]" for number in range(20)]
-    alone = [f"file::{letter}" for letter in "abcdefghij"]
-    names = [*many, *alone]
-    beyond = untried(names, 3, 100, "one commit")
-    assert len(beyond) == 17
-    assert beyond < {*many}
-    assert untried(reversed(names), 3, 100, "one commit") == beyond
-    draws = [{*names} - untried(names, 3, 40, str(draw)) for draw in range(60)]
-    assert {len({name.partition("[")[0] for name in draw}) for draw in draws} == {5}
-    assert set().union(*draws) == {*names}
+def test_a_file_is_of_the_long_suite_where_it_says_so_of_all_its_tests() -> None:
+    assert is_all_long("import pytest\n\npytestmark = pytest.mark.long\n")
+    assert not is_all_long("@pytest.mark.long\ndef test_x() -> None:\n")
 
 
-@for_each(str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py"))
-def test_files_that_are_passed_over_have_no_unit_rule(path: str) -> None:
-    text = (ROOT / "tests" / path).read_text(encoding="utf-8")
-    programs = any(
-        isinstance(node, ast.Import) and "subprocess" in {alias.name for alias in node.names}
-        for node in (ast.parse(text).body if "subprocess" in text else ())
-    )
-    lanes = lanes_of(set(), PurePath(path), programs, (), {})
-    assert has_nothing_for("fast", PurePath(path), text) is ("fast" not in lanes)
-    assert not has_nothing_for("whole", PurePath(path), text)
-    assert not has_nothing_for("", PurePath(path), text)
+def test_a_lane_that_takes_too_long_names_its_slowest_tests() -> None:
+    most = lanes.LANES["bytes"].seconds
+    fits, over = {"bytes": [(most - 1.0, "a")]}, {"bytes": [(most - 1.0, "a"), (1.5, "b")]}
+    assert [line.split()[:4] for line in summary(fits)][1:] == [
+        ["bytes", "1", str(most - 1), str(most)]
+    ]
+    assert [line.split()[-1] for line in summary(over)][2:] == ["tests:", "a", "b"]
 
 
-@pytest.mark.parametrize("lane", ["fast", "whole", "not fast", ""])
 def test_tests_write_to_memory_where_there_is_room(
-    lane: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine, other = "ROOM", "ROOM_OF_OTHERS"
-    if lane != "fast":
-        mine, other = other, mine
-    monkeypatch.setattr(lanes, mine, 1)
-    monkeypatch.setattr(lanes, other, 1 << 80)
-    assert place_for(lane, {}, tmp_path) == str(tmp_path)
-    assert place_for(lane, {"TMPDIR": "/d"}, tmp_path) is None
-    assert place_for(lane, {}, tmp_path / "none") is None
+    monkeypatch.setattr(lanes, "_ROOM", 1)
+    assert place_in_memory({}, tmp_path) == str(tmp_path)
+    assert place_in_memory({"TMPDIR": "/d"}, tmp_path) is None
+    assert place_in_memory({}, tmp_path / "none") is None
     with monkeypatch.context() as patch:  # as where no program starts
         patch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_NOEXEC))
-        assert place_for(lane, {}, tmp_path) is None
-    monkeypatch.setattr(lanes, mine, 1 << 80)
-    assert place_for(lane, {}, tmp_path) is None
+        assert place_in_memory({}, tmp_path) is None
+    monkeypatch.setattr(lanes, "_ROOM", 1 << 80)
+    assert place_in_memory({}, tmp_path) is None
 
 
 def codes_in(paths: list[Path]) -> set[str]:

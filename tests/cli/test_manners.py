@@ -249,7 +249,7 @@ def test_java_says_only_what_is_worth_it() -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_spark_is_quiet(sakila: Path) -> None:
     command = [sys.executable, "-m", "replay", "report", "summary", *_spark(sakila)]
     whole = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -276,7 +276,7 @@ def took(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
     return time.monotonic() - began
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sign", "parts"),
     [(signal.SIGINT, (0.2, 0.6, 0.8, 1.0)), (signal.SIGTERM, (0.4, 0.6, 0.7, 0.9))],

@@ -49,7 +49,7 @@ def opened_by(*words: str | Path) -> Counter[str]:
     return Counter(Path(name).name for name in opened)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["redo", "inspect"])
 def test_a_file_is_opened_as_often_however_many_there_are(command: str, tmp_path: Path) -> None:
     most = []
@@ -63,7 +63,7 @@ def test_a_file_is_opened_as_often_however_many_there_are(command: str, tmp_path
     assert most[1] <= most[0] <= 12
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("lacking", [None, 290])
 def test_one_more_log_opens_few_others(lacking: int | None, tmp_path: Path) -> None:
     count, logs, later = 300, tmp_path / "logs", tmp_path / "later"

@@ -14,7 +14,7 @@ from tests.support.luwhistory import PLAIN
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("dialect", "big", "framing"), [("v97", False, "flt16"), ("v10", True, "raw")]
 )
@@ -29,7 +29,7 @@ def test_db2_luw(sakila: Path, tmp_path: Path, dialect: str, big: bool, framing:
     assert found.counts["compared"] > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_soliddb(sakila: Path, tmp_path: Path) -> None:
     encoded = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, encoded.tables)

@@ -65,7 +65,7 @@ def windows(batch: ChangeBatch, rows: Index, size: int) -> Iterator[ChangeBatch]
         yield part_of(batch, rows[low : low + size])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("constraints", [Constraints(), unique("U"), KEYS], ids=["key", "U", "all"])
 @pytest.mark.parametrize("seed", range(3))
 def test_they_say_the_same(

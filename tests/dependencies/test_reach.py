@@ -95,7 +95,7 @@ def test_circles(seed: int) -> None:
     assert [one.tolist() for one in reach.circles(arcs)] == [[*range(50)]] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_chain(way: None) -> None:
     """All units of it were together as many bits as their number squared."""
     count = 10_000

@@ -104,7 +104,7 @@ def expected_inputs(resolution: Resolution) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("together", [1, 3, 4096])
 @pytest.mark.parametrize("case", ["bundled", "chains"])
 def test_as_unit_by_unit(

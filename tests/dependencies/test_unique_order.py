@@ -276,7 +276,7 @@ def test_a_circle_that_cannot_be_parted_is_named() -> None:
     assert sorted(raised.value.changes) == [0, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_shift_takes_no_longer_than_its_length() -> None:
     """``K = K + 1`` over many rows of which only the keys differ, and over rows that differ."""
     for link in (True, False):

@@ -98,8 +98,8 @@ def many_units(folder: Path) -> FamilyLog:
 FAMILIES = [
     family_logs.logmaster,
     family_logs.logmaster_load,
-    pytest.param(family_logs.soliddb, marks=pytest.mark.slow),
-    pytest.param(family_logs.db2luw, marks=pytest.mark.slow),
+    pytest.param(family_logs.soliddb, marks=pytest.mark.long),
+    pytest.param(family_logs.db2luw, marks=pytest.mark.long),
 ]
 
 
@@ -283,7 +283,7 @@ def test_damage_ends_a_query_where_that_is_asked_for(tmp_path: Path) -> None:
         rows_of(failing)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_incomplete_units_stay_out(incomplete: Path, tmp_path: Path) -> None:
     files = {
         "control": str(incomplete / "incomplete.ctl"),

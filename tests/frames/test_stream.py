@@ -248,7 +248,7 @@ def test_only_whole_logs_are_read(cut: list[LogPair], tmp_path: Path) -> None:
     assert len(follower.offset.logs) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_of_db2_luw(tmp_path: Path) -> None:
     encoded = luwsakila.encode(FIXTURES / "sakila" / "log", "v97", False, "flt16")
     catalog = tmp_path / "catalog.csv"

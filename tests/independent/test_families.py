@@ -18,7 +18,7 @@ from tests.independent.zos_family import Family
 from tests.independent.zos_history import form_of
 from tests.independent.zos_records import write
 
-SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 16)))
+SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 16)))
 FINE = (0, 4)
 #: As the source's own triggers.
 TRIGGERS = (
@@ -62,7 +62,7 @@ def difference(base: sqlite3.Connection, made: Family, state: State, numbered: b
     return None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("target", ["bare", "idle keys", "the same"])
 def test_scripts_and_replays(seed: int, target: str, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_rows_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     both_ways(solid_history.case_of(history, tmp_path, named=seed % 4 != 0), monkeypatch)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_exports_of_solid_that_follow_one_another(seed: int, tmp_path: Path) -> None:
     """Each is taken alone, for its manifest says that it begins where the one before ended."""

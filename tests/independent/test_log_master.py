@@ -84,7 +84,7 @@ def test_graphic_columns_of_either_unit(scheme: int, tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows_longer_than_a_record(seed: int, tmp_path: Path) -> None:
     form = replace(form_of(seed), reading="A")
@@ -92,7 +92,7 @@ def test_rows_longer_than_a_record(seed: int, tmp_path: Path) -> None:
     assert case_of(made, tmp_path).complaint() is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tables_that_are_emptied(seed: int, tmp_path: Path) -> None:
     made = History(f"mass {seed}", form_of(seed), Wants(mass=True))
@@ -165,7 +165,7 @@ def units_of(case: Case, name: str) -> set[tuple[str, str]]:
     return set(re.findall(r"^-- unit URID=([0-9A-F]+) member=(\d+)", text, re.MULTILINE))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_part_and_what_needs_it(seed: int, tmp_path: Path) -> None:
     """A user's work is taken back, or left out, with all that builds on it."""
@@ -219,7 +219,7 @@ def damage(made: History, pick: random.Random) -> set[int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_units_that_could_not_be_completed(seed: int, tmp_path: Path) -> None:
     """They stay out, and so does all that needs them."""
@@ -242,7 +242,7 @@ def test_units_that_could_not_be_completed(seed: int, tmp_path: Path) -> None:
         assert (target.apply(out) or target.difference(made.without(left), exactly)) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_log_in_many(seed: int, tmp_path: Path) -> None:
     """Logs that follow one another, or overlap, make the scripts of one; a chain of bundles has
@@ -279,7 +279,7 @@ def test_a_log_in_many(seed: int, tmp_path: Path) -> None:
         assert target.difference(case.after, exactly) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_damage_of_log_master(seed: int, tmp_path: Path) -> None:
     """A damaged file of either kind is no defect of the command."""

@@ -144,7 +144,7 @@ def form_of(seed: int) -> tuple[str, str, str]:
     return release, "<>"[seed // 2 % 2], framings[seed // 4 % len(framings)]
 
 
-@pytest.mark.parametrize("structure", [0, pytest.param(0.08, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("structure", [0, pytest.param(0.08, marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_drawn_work(seed: int, structure: float, tmp_path: Path) -> None:
     work = luw_work.draw_work(seed, *form_of(seed), structure=structure)
@@ -171,7 +171,7 @@ def test_drawn_work(seed: int, structure: float, tmp_path: Path) -> None:
         log.check(base, -1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS[:4])
 def test_drawn_work_as_data(seed: int, tmp_path: Path) -> None:
     """Every change in the order of commits, and each finds the row as it was left."""

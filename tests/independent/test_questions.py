@@ -24,7 +24,7 @@ from tests.independent.test_log_master import FINE, case_of, history, lines, nam
 from tests.independent.values import Value
 from tests.independent.zos_history import History, parts
 
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20)))
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20)))
 _FLOATS = ("REAL", "DOUBLE")
 
 

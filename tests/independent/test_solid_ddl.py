@@ -18,7 +18,7 @@ from replay.cli.main import main
 from tests.independent.solid_ddl import KINDS, Attribute, Changing, Relation
 from tests.independent.solid_export import form_of
 
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6)))
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6)))
 WAYS = ((), (), ("--mode", "merged"), ("--mode", "bulk"), ("--sessions", "3"))
 
 

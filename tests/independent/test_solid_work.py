@@ -19,7 +19,7 @@ from replay.cli.main import main
 from tests.independent.solid_work import Work
 from tests.independent.solid_work_form import Column, Kind, Table, Way, version_column
 
-SEEDS = (1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, *range(2, 9))))
+SEEDS = (1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, *range(2, 9))))
 INTEGER = Kind("INTEGER", "INTEGER", 4, 1, 4, 10)
 TEXT = Kind("VARCHAR(20)", "VARCHAR", 12, 0, 20)
 
@@ -187,7 +187,7 @@ def done(work: Work) -> Work:
 
 
 @pytest.mark.parametrize("change", [dropped_and_added, swapped])
-@pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_state_keeps_columns_of_one_name_apart(
     change: Any, known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,7 +222,7 @@ def dropped_and_changed() -> Work:
     "change",
     [
         dropped_and_added,
-        pytest.param(swapped, marks=pytest.mark.slow),
+        pytest.param(swapped, marks=pytest.mark.long),
         renamed,
         dropped_and_changed,
     ],
@@ -298,7 +298,7 @@ def test_a_state_needs_no_rows_of_tables_that_the_log_makes(tmp_path: Path) -> N
     assert (tmp_path / "out" / "new.csv").read_text() == "k,a\n7,n\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_under_another_name_are_no_contradiction(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -450,7 +450,7 @@ def follower(site: Site) -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_follower_that_is_ended_loses_nothing(
     site: Site, follower: subprocess.Popen[str], how: signal.Signals

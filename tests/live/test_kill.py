@@ -162,7 +162,7 @@ def test_many_kills(database: str, sakila: Path, run: Run) -> None:
     assert position(database)[2:4] == AT_END
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_server_goes_away(sakila: Path, run: Run) -> None:
     """The server process of the connection is killed several times, on which PostgreSQL shuts all
     others down immediately and recovers; replay connects again and goes on. This server does not

@@ -341,17 +341,17 @@ def live_through(driver: Driver, hours: int, faults: Sequence[str]) -> None:
     assert hours < 2 * len(faults) or not set(faults) - set(seen)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_month_of_logs_with_drawn_faults(tmp_path: Path, server: str) -> None:
     live_through(Driver(tmp_path, server, SEED), HOURS, FAULTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_month_of_logs_that_an_independent_encoder_writes(tmp_path: Path, server: str) -> None:
     live_through(Driver(tmp_path, server, SEED, encoder="model"), HOURS, FAULTS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("run", RUNS)
 def test_a_month_of_other_families_and_lakes(run: str, tmp_path: Path, server: str) -> None:
     family, form, hours, faults = RUNS[run]

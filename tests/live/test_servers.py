@@ -77,7 +77,7 @@ def standby_of(primary: str, folder: Path) -> Iterator[str]:
         yield urlunsplit(parts._replace(netloc=f"{user}@127.0.0.1:{port}"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_standby(log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     folder = Path(tempfile.mkdtemp(prefix="logreplay-pg-"))
     with embedded.server(**STREAMS) as primary:

@@ -182,7 +182,7 @@ def huge_log(folder: Path) -> list[str]:
     return ["--control", str(control), "--data", str(folder / "huge.dat")]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_unit_of_a_million_rows_in_little_memory(tmp_path: Path) -> None:
     """The unit is one transaction of the target, whatever its size; nothing that grows with it is
     held in memory but its sort records."""

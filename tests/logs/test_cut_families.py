@@ -39,7 +39,7 @@ def scripts_of(log: replay.Log, out: Path) -> list[tuple[str, bytes]]:
     return [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.sql"))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_db2_luw_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_path: Path) -> None:
     encoded = luwsakila.encode(sakila, "v97", False, "flt16")
     records = list(framed(encoded.data))
@@ -58,7 +58,7 @@ def test_a_db2_luw_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_
     assert many == one
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_soliddb_log_in_many_files_gives_the_scripts_of_one(sakila: Path, tmp_path: Path) -> None:
     encoded = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, encoded.tables)

@@ -234,7 +234,7 @@ def one_of_each(draw: random.Random) -> list[int]:
 
 
 @pytest.mark.parametrize(("bit", "mode"), [(0x01, "redo"), (0x80, "redo"), (0x10, "undo")])
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_byte_of_a_header(tiny: Copy, bit: int, mode: str) -> None:
     """Every byte with one of its bits, and a byte of each field with other bits, in both
     directions."""
@@ -271,7 +271,7 @@ def test_every_byte_of_a_header(tiny: Copy, bit: int, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 @pytest.mark.parametrize("number", [2, 4, 6])
 @pytest.mark.parametrize("field", ["UORID", "UORCOMMITLRSN", "MEMBERID", "UORIDLRSN"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_half_unit_is_ever_emitted(tiny: Copy, field: str, number: int, mode: str) -> None:
     """Each byte of what tells units apart, in the first, a middle and the last record of a unit, to
     each of some values, or (for the way back, whose units are found as those of redo are) to one of
@@ -350,7 +350,7 @@ KINDS: list[tuple[str, str, str, Callable[[bytes], bytes], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 @pytest.mark.parametrize(
     ("table", "change", "damage", "code", "field"),
@@ -398,7 +398,7 @@ def test_a_header_that_cannot_be_trusted_stops_the_run(
     assert not list(small.folder.glob("out*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_record_that_comes_twice(small: Copy, sound: Callable[..., dict[str, str]]) -> None:
     number = committed(small, "PAYMENT", "I")
     for place in (0, number, len(small.records)):
@@ -475,7 +475,7 @@ def test_damaged_descriptors(small: Copy, wrong: bytes, code: str) -> None:
     assert not list(small.folder.glob("out*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_descriptor_that_is_off_by_one_never_yields_half_a_unit(
     small: Copy, sound: Callable[..., dict[str, str]]
 ) -> None:
@@ -494,7 +494,7 @@ def test_a_descriptor_that_is_off_by_one_never_yields_half_a_unit(
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_bytes(small: Copy, mode: str) -> None:
     """Any byte of the file to any value: an error, a finding, or other units untouched and the own
     unit changed in values or place only."""
@@ -583,7 +583,7 @@ def test_inspect_shows_what_lies_before_the_damage(
         ("UORCOMMITLRSN", bytes(10), "the LRSN of the commit, as other records have it"),
         ("SEGLEN", bytes(2), "the length of the segment"),
         *(
-            pytest.param(*case, marks=pytest.mark.slow)
+            pytest.param(*case, marks=pytest.mark.long)
             for case in (
                 ("LOGRBA", rba(1 << 30), "at most UORCOMMITPOINT, within the unit"),
                 ("LOGLRSN", lrsn(-(1 << 30)), "at least UORIDLRSN, within the unit"),

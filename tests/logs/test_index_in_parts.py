@@ -152,7 +152,7 @@ FEW = (("v7", "raw"), ("v10", "flt56"))
 
 @pytest.mark.parametrize(
     "dialect_and_framing",
-    [pytest.param(form, marks=[] if form in FEW else [pytest.mark.slow]) for form in FORMS],
+    [pytest.param(form, marks=[] if form in FEW else [pytest.mark.long]) for form in FORMS],
 )
 def test_db2luw_strays(
     dialect_and_framing: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,7 +195,7 @@ def test_db2luw_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     compare(reader.open_log, inputs, monkeypatch, [1, 2, 3, *drawn_sizes(draw)])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_soliddb(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports, whole, damaged, of two sessions of which the second repeats a part of the first, and
@@ -310,7 +310,7 @@ def units_side_by_side(count: int) -> bytes:
     return builder.bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("worth", [0, 1 << 60], ids=["machine code", "plain"])
 def test_memory_does_not_grow_with_a_db2luw_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: int
@@ -341,7 +341,7 @@ def test_memory_does_not_grow_with_a_db2luw_log(
     assert peaks[2] < 1.2 * peaks[1], peaks
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "jsonl.gz"])
 def test_memory_does_not_grow_with_a_soliddb_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

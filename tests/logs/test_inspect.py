@@ -231,7 +231,7 @@ def test_damaged_records_are_shown_as_far_as_they_can_be_read(
     assert "*** the table is unknown, and with it the columns" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_record_of_a_log_full_of_rubbish_can_be_shown(
     small: LogmasterLog, tmp_path: Path
 ) -> None:

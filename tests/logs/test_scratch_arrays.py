@@ -68,7 +68,7 @@ def test_they_take_no_memory(tmp_path: Path) -> None:
     assert held[1].all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_logs_whose_index_lies_in_files(
     sakila: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +110,7 @@ def test_logs_whose_index_lies_in_files(
         made.clear()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_arrays_that_are_put_into_files(tmp_path: Path) -> None:
     """Those that are files already get another name; what nobody puts anywhere is removed."""
     folder, dtype = str(tmp_path), np.dtype([("one", "<u2"), ("other", "V6")])

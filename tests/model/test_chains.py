@@ -8,7 +8,7 @@ from tests.model import chains
 from tests.model.luw_run import Options
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", chains.KINDS_BY_DEFAULT)
 def test_each_unit_once_however_the_files_arrive(kind: str, seed: int) -> None:

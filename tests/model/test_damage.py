@@ -19,7 +19,7 @@ LUW = {("v97", "raw"): 2, ("v10", "flt56"): 2}
 SOLID = 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "framing"), LUW)
 def test_damaged_logs_of_db2_luw(tmp_path: Path, dialect: str, framing: str) -> None:
     form = luw_encoder.Form(dialect, True, framing)
@@ -29,7 +29,7 @@ def test_damaged_logs_of_db2_luw(tmp_path: Path, dialect: str, framing: str) -> 
     assert sum(tally.runs.values()) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_damaged_exports_of_soliddb(tmp_path: Path) -> None:
     tally = solid_damage.damage(solid_encoder.Form(), 0, 190, tmp_path, each=9)
     assert sum(tally.passes.values()) <= SOLID, "\n".join(tally.lines())
@@ -37,7 +37,7 @@ def test_damaged_exports_of_soliddb(tmp_path: Path) -> None:
     assert sum(tally.runs.values()) > 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_damaged_logs_of_log_master() -> None:
     """Segments tell of each other, and every byte of a header is held against others."""
     tally, _ = logmaster_damage.damage("segments", 1, 900, each=7)

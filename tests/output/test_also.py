@@ -96,7 +96,7 @@ def test_what_cannot_be_had_together(
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["redo", "extract"])
 def test_outputs_of_a_chain_hold_each_unit_once(
     sakila_small: Path, tmp_path: Path, first: str

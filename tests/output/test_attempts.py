@@ -77,7 +77,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     "export",
     [
         pytest.param(None, id="redo"),
-        pytest.param(Export(ExportFormat.CSV), id="export", marks=pytest.mark.slow),
+        pytest.param(Export(ExportFormat.CSV), id="export", marks=pytest.mark.long),
     ],
 )
 def test_the_bundle_is_that_of_single_attempts(

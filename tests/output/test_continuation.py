@@ -53,7 +53,7 @@ def log_of(folder: Path, name: str, log: LogBuilder, end: int) -> LogPair:
     return pair
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_bundles_that_go_on_hold_each_unit_once(
     sakila_small: Path, tmp_path: Path, step: int
 ) -> None:

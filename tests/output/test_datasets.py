@@ -671,7 +671,7 @@ SOME = Tab(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> None:

@@ -109,7 +109,7 @@ def sorted_rows(names: list[str], found: Rows) -> list[tuple[tuple[str, Any], ..
     "judge",
     [
         pytest.param(by_polars, id="polars"),
-        pytest.param(by_fastparquet, id="fastparquet", marks=pytest.mark.slow),
+        pytest.param(by_fastparquet, id="fastparquet", marks=pytest.mark.long),
     ],
 )
 def test_other_readers_find_what_duckdb_finds(exported: tuple[Path, list[str]], judge: Any) -> None:

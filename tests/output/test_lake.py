@@ -57,7 +57,7 @@ def small(folder: Path) -> list[str]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_changes_are_there_once(kind: str, sakila_small: Path, tmp_path: Path) -> None:
     log, out = small(sakila_small), tmp_path / "lake"

@@ -163,7 +163,7 @@ class SolidSite:
 KINDS = ("redo", "grow", "target", "lake", "merge")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("family", [LuwSite, SolidSite])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_comes_behind_a_later_one_is_refused_until_told(
@@ -295,7 +295,7 @@ def logmaster_log(
     return ["--control", pair.control, "--data", *pair.data]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_unit_that_comes_late_in_a_log_that_overlaps_what_was_taken(
@@ -324,7 +324,7 @@ def test_a_unit_that_comes_late_in_a_log_that_overlaps_what_was_taken(
     assert receiver.keys() == [*expected, 7]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_data_file_that_was_read_before_it_was_whole(
@@ -397,7 +397,7 @@ def test_units_are_known_one_by_one_as_far_back_as_is_kept(
     assert len(set(sizes[3:])) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("late", ["refuse", "take"])
 @pytest.mark.parametrize("kind", ["redo", "grow", "lake"])
 def test_of_a_large_run_the_newest_units_are_known_one_by_one(
@@ -433,7 +433,7 @@ def test_of_a_large_run_the_newest_units_are_known_one_by_one(
     assert receiver.keys() == [*range(1, 3205), 4000]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["whole", "damaged"])
 @pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)

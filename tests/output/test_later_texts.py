@@ -155,7 +155,7 @@ def test_what_is_not_one_change_of_a_row_is_written(tmp_path: Path) -> None:
     assert parted
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_long_units_have_their_texts(
     sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,7 @@ CASES = [(how, mode) for how in BOTH for mode in MODES] + [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("how", "mode"), CASES, ids=str)
 def test_the_script_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logs: dict[str, tuple[Path, list[Path]]],

@@ -51,7 +51,7 @@ def test_the_round_trip_gives_the_same_scripts(mode: str, exported: Path, tmp_pa
     assert " plan=DISTSERV correlation=SAKILA04" in again
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_in_any_order_find_their_statements(exported: Path, tmp_path: Path) -> None:
     data = files(exported)
     forth = script(tmp_path / "forth", "redo", *loaded(exported, *data))

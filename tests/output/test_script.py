@@ -35,7 +35,7 @@ def test_beyond_the_basic_plane() -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_control_separator_or_direction_passes() -> None:
     every = [chr(code) for code in range(0x11_0000) if not 0xD800 <= code < 0xE000]
     passed = escape_comment(pa.array(every)).to_pylist()

@@ -70,7 +70,7 @@ def test_an_undo_is_cut_from_its_own_beginning(
     assert transactions(capsys.readouterr().out) == [4, 8, 3]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pieces_and_damage_do_not_shift_the_cuts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from tests.support.networks import EXECUTORS
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_relative_paths_on_separate_executors(sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     for name in ("sakila.ctl", "sakila.dat.gz"):

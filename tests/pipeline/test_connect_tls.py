@@ -142,7 +142,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes_through_tls(server: Server, tmp_path: Path) -> None:
     run = redo(server, tmp_path / "there", TOKEN, True)
     code = main([*WORDS, f"--out={tmp_path / 'here'}", "--engine=local"])
@@ -152,7 +152,7 @@ def test_the_same_bytes_through_tls(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("token", "trusted", "said"),
     [

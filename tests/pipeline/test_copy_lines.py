@@ -119,7 +119,7 @@ def both(
     [
         *(("strip", "key"), ("keep", "all")),
         *(
-            pytest.param(*pair, marks=pytest.mark.slow)
+            pytest.param(*pair, marks=pytest.mark.long)
             for pair in (("strip", "guard"), ("strip", "all"), ("keep", "key"), ("keep", "guard"))
         ),
     ],

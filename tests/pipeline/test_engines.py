@@ -159,7 +159,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "how", [["--master", "nonsense"], ["--conf", "spark.driver.memory=nonsense"]]
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_spark_that_does_not_start_is_no_defect(
     sakila_small: Path, tmp_path: Path, how: list[str]
 ) -> None:

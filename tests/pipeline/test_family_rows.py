@@ -350,7 +350,7 @@ def plan_of(pick: random.Random, table: Table) -> Plan:
 
 @pytest.mark.parametrize("family", [luw, solid], ids=["Db2 LUW", "solidDB"])
 @pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))]
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 4))]
 )
 def test_both_ways_say_the_same_of_any_row(
     family: Callable[[random.Random], Rows], part: int
@@ -483,7 +483,7 @@ def bundle(opened: dict[str, Any], out: Path, mode: str, options: dict[str, Any]
     return {path.name: path.read_bytes() for path in out.rglob("*.sql")} | said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("make", [luw_log, solid_log], ids=["Db2 LUW", "solidDB"])
 @pytest.mark.parametrize("seed", range(2))
 def test_scripts_are_the_same(
@@ -610,7 +610,7 @@ def met_log(folder: Path, family: str, pick: random.Random) -> dict[str, Any]:
     return {"source": family, "log": str(log), "catalog": str(folder / "catalog")}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["db2luw", "soliddb"])
 def test_keys_are_compared_where_they_lie(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

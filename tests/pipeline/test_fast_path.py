@@ -385,7 +385,7 @@ def assert_same(one: ChangeStatements | str, other: ChangeStatements | str) -> N
     mapping=mappings,
     where=wheres,
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_both_ways_say_the_same(
     spec: Spec,
     seed: int,
@@ -419,7 +419,7 @@ def test_both_ways_say_the_same(
     ),
     mapping=mappings,
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_both_ways_say_the_same_of_rows_whose_key_changes(
     keys: list[Kind],
     others: list[tuple[Kind, bool, bool]],
@@ -785,7 +785,7 @@ def asked(program: str = ASK) -> str:
     return made.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_machine_code_is_made_once_and_anew_where_it_is_damaged(fresh_kernel: Path) -> None:
     assert asked(ASK_FOR_A_SMALL_ONE) == "True True\n"  # Numba was needed
     (kept,) = fresh_kernel.iterdir()
@@ -797,7 +797,7 @@ def test_machine_code_is_made_once_and_anew_where_it_is_damaged(fresh_kernel: Pa
         assert [path.read_bytes() for path in fresh_kernel.iterdir()] == [made]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_folder_for_it_the_other_way_is_taken(fresh_kernel: Path) -> None:
     """At once: what is made would be lost, after half a minute of each process."""
     fresh_kernel.rmdir()

@@ -138,7 +138,7 @@ def test_what_nobody_asked_for_is_not_compared(monkeypatch: pytest.MonkeyPatch) 
     assert spark_start.start_context("spark://h:1", {}, usual) is running
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_master_of_spark_submit_is_that_of_the_command(
     sakila_small: Path, tmp_path: Path
 ) -> None:

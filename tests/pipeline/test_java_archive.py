@@ -121,7 +121,7 @@ def test_no_place_for_one(java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert java_archive(java, "") == JavaArchive(None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_damaged_file_changes_nothing(tmp_path: Path) -> None:
     """Made by Java after some runs; then damaged in the middle, which Java sees, and replaced by
     what is none. (That one of another size is removed before Java sees it is tried above.)"""

@@ -16,7 +16,7 @@ from tests.support.places import ROOT
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_java_that_is_killed(sakila: Path, tmp_path: Path) -> None:
     words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
     how = ["--engine", "spark", "--master", "local[1]", "--split-mb", "1"]
@@ -59,7 +59,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> None:
     words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
     words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
@@ -92,7 +92,7 @@ STOPPED = "SparkContext._active_spark_context._jsc.sc().stop()"
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("ends", [KILLED, STOPPED])
 def test_another_java_is_started_after_one_that_ended(
     sakila_small: Path, tmp_path: Path, ends: str

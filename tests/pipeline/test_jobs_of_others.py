@@ -34,7 +34,7 @@ class Endless:
         yield from blocks
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_they_end_well(spark: Any, tmp_path: Path) -> None:
     """All jobs of the session were cancelled."""
     ours, going, over = cast(Any, Endless()), tmp_path / "going", tmp_path / "over"
@@ -63,7 +63,7 @@ def test_they_end_well(spark: Any, tmp_path: Path) -> None:
         assert "found no task that ended within 1 s" in told.result()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_ends_of_others_is_not_ours(spark: Any) -> None:
     """Their tasks ended, one after the other, and ours was waited for as long as they did."""
     ours, limits = cast(Any, Endless()), Limits(tasks=2)

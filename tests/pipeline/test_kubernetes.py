@@ -115,7 +115,7 @@ WAYS = [
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes(cluster: Cluster, logs: dict[str, list[str]], tmp_path: Path) -> None:
     """Of a driver in a pod. The end of the command leaves nothing."""
     on = cluster.options(_driver_in_a_pod(cluster.api))
@@ -137,7 +137,7 @@ def test_the_same_bytes(cluster: Cluster, logs: dict[str, list[str]], tmp_path: 
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_pod_that_is_deleted_while_it_works(
     cluster: Cluster, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -184,7 +184,7 @@ WAITED = {"full": 15, "image": 15, "silent": 5}
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
     cluster: Cluster, logs: dict[str, list[str]], trouble: str

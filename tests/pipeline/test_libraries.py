@@ -170,7 +170,7 @@ if os.environ.get("SPARK_EXECUTOR_DIRS"):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("version", "code"), [("1.26.4", 12), ("{same}.999", 0)])
 def test_executors_with_another_library(tmp_path: Path, version: str, code: int) -> None:
     """In processes of their own, where the daemon looks before it imports anything else."""

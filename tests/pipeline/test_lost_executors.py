@@ -81,7 +81,7 @@ def redo(folder: Path, *start: str, options: list[str]) -> tuple[str, dict[str, 
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("how_many", [1, 2])
 def test_the_same_bundle(tmp_path: Path, how_many: int) -> None:
     """One is lost before the second piece of each job, or both are."""

@@ -58,7 +58,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tasks_find_what_the_driver_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan, log = contradictory_log(tmp_path)
     assert plan.buckets >= 32
@@ -159,7 +159,7 @@ def test_blocks_of_meetings_are_no_blocks_of_buckets(threads: int) -> None:
     assert found == wanted
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2])
 def test_many_buckets_give_what_few_do(
     threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -158,14 +158,14 @@ CASES = [
         together,
         1 + 2 * (number % 2 == (mode == "redo")),
         mode,
-        marks=[pytest.mark.slow] if mode == ("redo", "undo")[number // 2 % 2] else [],
+        marks=[pytest.mark.long] if mode == ("redo", "undo")[number // 2 % 2] else [],
     )
     for number, (how, together) in enumerate(WAYS)
     for mode in ("redo", "undo")
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("how", "together", "files", "mode"), CASES, ids=str)
 def test_the_script_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settled: list[int], how: dict[str, Any],

@@ -55,7 +55,7 @@ def test_a_file_that_there_is_no_room_to_map(
         files.mapped(str(path))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_of_spark_without_memory(sakila: Path, tmp_path: Path) -> None:
     words = ["redo", "--control", str(sakila / "sakila.ctl"), "--out", str(tmp_path / "out")]
     words += ["--data", str(sakila / "sakila.dat.gz"), "--master", "local[1]"]

@@ -13,7 +13,7 @@ from replay.pipeline import local
 from tests.support.places import ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("engine", "limit"), [(["local"], 64), (["spark", "--master", "local[2]"], 640)]
 )

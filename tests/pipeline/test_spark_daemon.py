@@ -90,7 +90,7 @@ def test_a_worker_of_another_program_does_not_begin() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_modules_that_lie_where_the_user_is(sakila_small: Path, tmp_path: Path) -> None:
     """Python would look there first, and did: a program of the user's, and numbers of none."""
     here = tmp_path / "here"

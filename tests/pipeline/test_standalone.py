@@ -116,7 +116,7 @@ def check_large(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_index_by_tasks(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -172,7 +172,7 @@ class Ways:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -245,7 +245,7 @@ def written_by_program(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_session_of_a_program(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -253,7 +253,7 @@ def test_the_session_of_a_program(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_server_of_spark_connect(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -284,7 +284,7 @@ def test_a_server_of_spark_connect(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_processes_that_are_killed_or_stopped_on_the_way(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path, seed: int
@@ -335,7 +335,7 @@ def _processes_of(machine: subprocess.Popen[str]) -> dict[int, str]:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1])
 def test_a_driver_that_is_killed(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path, seed: int
@@ -359,7 +359,7 @@ def test_a_driver_that_is_killed(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_replay_and_a_folder_of_the_drivers(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -397,7 +397,7 @@ def test_replay_and_a_folder_of_the_drivers(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_executor_is_an_error_and_not_a_hang(
     alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:
@@ -411,7 +411,7 @@ def test_no_executor_is_an_error_and_not_a_hang(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_executors_that_do_not_start_are_an_error_and_not_a_hang(
     alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:
@@ -427,7 +427,7 @@ def test_executors_that_do_not_start_are_an_error_and_not_a_hang(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "limit", "expected"),
     [
@@ -468,7 +468,7 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_executors_that_do_not_reach_each_other_are_an_error_and_not_a_hang(
     alone: Standalone, store: Store, logs: dict[str, list[str]]
 ) -> None:

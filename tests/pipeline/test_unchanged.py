@@ -61,7 +61,7 @@ def opened(family: Callable[[Path], FamilyLog], folder: Path) -> tuple[dict[str,
     [
         *((family_logs.logmaster, harm) for harm in HARM),
         (family_logs.db2luw, "replaced"),
-        pytest.param(family_logs.soliddb, "replaced", marks=pytest.mark.slow),
+        pytest.param(family_logs.soliddb, "replaced", marks=pytest.mark.long),
         (family_logs.logmaster_load, "replaced"),
     ],
 )

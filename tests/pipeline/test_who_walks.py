@@ -79,7 +79,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_command_does(
     tmp_path: Path, walks: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:

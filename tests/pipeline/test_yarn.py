@@ -33,7 +33,7 @@ WAYS = [
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes(
     yarn: Yarn, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
@@ -57,7 +57,7 @@ def test_the_same_bytes(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("killed", [EXECUTOR, MASTER])
 def test_a_process_that_is_killed_while_it_works(
     yarn: Yarn, store: Store, logs: dict[str, list[str]], tmp_path: Path, killed: str
@@ -98,7 +98,7 @@ TROUBLES = {
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_cluster_that_cannot_be_had_is_an_error_and_not_a_hang(
     yarn: Yarn, store: Store, logs: dict[str, list[str]], trouble: str

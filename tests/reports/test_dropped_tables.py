@@ -154,7 +154,7 @@ def points_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]
     return sorted({one["commit_lrsn"] for one in versions})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("other", OTHERS)
 def test_rows_of_tables_of_other_shapes_are_not_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], other: str

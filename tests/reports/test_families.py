@@ -29,7 +29,7 @@ def counts(state: Any) -> dict[str, int]:
     return {table.dataset.table.name: len(table.rows) for table in state.tables}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "luw").mkdir()
     luw = luwsakila.encode(sakila, "v10", True, "raw")
@@ -119,7 +119,7 @@ def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:
     assert told[0] == told[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_damage_is_said_and_is_exit_code_8(sakila_small: Path, tmp_path: Path) -> None:
     data = bytearray((sakila_small / "small.dat").read_bytes())
     data[3296] ^= 0xFF

@@ -232,7 +232,7 @@ class _Page(HTMLParser):
     "kind",
     [
         *("summary", "integrity", "quiet", "open", "activity", "catalog", "large"),
-        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("audit", "detail")),
+        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("audit", "detail")),
     ],
 )
 def test_every_report_in_every_format(

@@ -120,7 +120,7 @@ def test_units_and_tables_are_as_many_as_asked_for(
         assert RECORDS * 0.95 < bundle.manifest["units"] <= RECORDS
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_growth_is_measured_and_judged(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "scale", "--engine", "local"]
     sizes = ["--steps", "1", "2", "--units", "500", "--unit", "2000", "--tables", "20"]
@@ -168,7 +168,7 @@ def test_functions_of_stages_are_where_the_table_has_them() -> None:
     assert [line for line in found if not line.startswith("True")] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_stage_is_measured(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "run", "--engine", "local"]
     done = subprocess.run(
@@ -184,7 +184,7 @@ def test_every_stage_is_measured(tmp_path: Path) -> None:
     assert "the same SHA-256 in 2 runs" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_small_logs_are_measured(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "logs", "--logs", "12"]
     done = subprocess.run(
@@ -197,7 +197,7 @@ def test_many_small_logs_are_measured(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_index_by_tasks_is_measured_beside_the_drivers(tmp_path: Path) -> None:
     program = [sys.executable, str(SCRIPTS / "bench.py"), "index", "--records", str(RECORDS)]
     program += ["--forms", "filtered"]
@@ -275,7 +275,7 @@ def test_a_java_with_an_archive_is_seen(
     assert watch.archived == told
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_aims_stand_beside_their_yardsticks(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     program = [sys.executable, str(SCRIPTS / "bench.py"), "all", "--records", "3000", "--runs", "1"]

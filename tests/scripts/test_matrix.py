@@ -32,7 +32,7 @@ def matrix(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 def test_every_supported_version_has_a_row(matrix: ModuleType) -> None:
     found = {row.name: row for row in matrix.rows(False)}
     assert {"python3.11", "python3.14", "java17", "java25", "spark4.2", "postgres14"} <= set(found)
-    assert found["python3.11"].tests == ("-m", "fast")
+    assert found["python3.11"].tests == ("-m", "unit")
     assert all(
         (ROOT / word).exists()
         for core in (False, True)

@@ -42,4 +42,13 @@ def test_words_of_its_own(run: Path) -> None:
     assert said(run) == ["logreplay demo"]
     of_scripts = "mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache --"
     assert said(run, "check") == ["ruff check .", "mypy", f"{of_scripts} *.py"]
-    assert said(run, "test", "-m", "fast") == ["python -m pytest -m fast"]
+    assert said(run, "test", "-m", "unit") == ["python -m pytest -m unit"]
+
+
+def test_the_long_suite_is_more_than_tests(run: Path) -> None:
+    """Each step is run, and an option after ``--long`` is one of pytest."""
+    (run.parent / "mutate.py").touch()
+    steps = [line for line in said(run, "test", "--long") if line.startswith("== ")]
+    assert len(steps) == 7
+    assert steps[0] == "== scripts/run test --long --durations=20"
+    assert said(run, "test", "--long", "-x") == ["python -m pytest --long -x"]

@@ -17,7 +17,7 @@ from tests.support.places import ROOT
 SCRIPT = ROOT / "scripts" / "soak.py"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_twenty_seeds() -> None:
     """With the embedded PostgreSQL, SQLite and DuckDB; a seed that goes wrong says how to repeat
     it."""

@@ -53,7 +53,7 @@ def test_a_number_outside_of_its_type_stays_one() -> None:
     assert [len(mask.strip("-")) for mask in masks] == [6, 6, 6, 10]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_smallint_has_a_mask_of_its_own() -> None:
     every = pa.array(range(-(2**15), 2**15))
     assert (

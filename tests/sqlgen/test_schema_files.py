@@ -199,7 +199,7 @@ def test_what_alter_table_says_of_values() -> None:
     assert set(declared["HARBOR.BERTH"].defaults) == {"DEPTH"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", [*OTHERS, "db2"])
 @pytest.mark.parametrize("path", [*PATHS.values(), *DB2], ids=lambda path: path.stem)
 def test_no_key_is_lost_in_silence_in_the_wrong_dialect(path: Path, dialect: str) -> None:
@@ -219,7 +219,7 @@ def test_no_key_is_lost_in_silence_in_the_wrong_dialect(path: Path, dialect: str
 WORDS = ["SOMEHOW", ")", "(", ",", ";", "'", '"', "UNIQUE", "ADD", "NOT", "BEGIN", "END;"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=examples(60))
 @given(st.sampled_from(sorted(DIALECTS)), st.integers(0, 4000), st.sampled_from(WORDS))
 @example("sqlserver-script", 478, ")")

@@ -55,7 +55,7 @@ def derby() -> list[str]:
     return [re.sub(r"\\(.)", r"\1", entry).strip() for entry in found if "SELECT" in entry.upper()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_derbys_own_queries() -> None:
     queries = derby()
     found = Counter(outcome(query, "db2") for query in queries)

@@ -72,7 +72,7 @@ def test_packed(sakila_small: Path, tmp_path: Path, upload: Upload) -> None:
     assert stored == here
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["redo", "undo"])
 def test_other_families(sakila: Path, tmp_path: Path, upload: Upload, command: str) -> None:
     luw = luwsakila.encode(sakila, "v10", True, "raw")

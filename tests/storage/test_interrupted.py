@@ -90,7 +90,7 @@ def stopped(gate: Gate, words: list[str], work: Path, sign: signal.Signals) -> t
     return said, wrong, process.returncode
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "stalls", [lambda _: True, _range, _written], ids=["all", "ranges", "writes"]
 )
@@ -112,7 +112,7 @@ def test_ctrl_c_while_a_store_is_silent(gate: Gate, tmp_path: Path, stalls: Stal
         assert left == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("stalls", [lambda _: True, _range], ids=["all", "ranges"])
 def test_follow_is_told_to_stop_while_a_store_is_silent(
     gate: Gate, tmp_path: Path, stalls: Stalls

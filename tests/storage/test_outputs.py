@@ -216,7 +216,7 @@ class Killed(BaseException):
     """From here on the process does nothing any more."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("words", [[], ["--overwrite"]], ids=["new", "overwrite"])
 def test_a_driver_that_is_killed_at_any_moment(
     small: list[str], tmp_path: Path, out: str, words: list[str], monkeypatch: pytest.MonkeyPatch

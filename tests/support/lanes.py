@@ -1,132 +1,121 @@
-"""Which tests are run together: the lanes, by rule and not by test."""
+"""The suite that judges each commit, in lanes, and the long suite, which is run by hand.
+
+A test is of the long suite where it has the marker ``long``, and only there. All others judge each
+commit; their lanes, by rule and not by test, say what they need and how long they may take.
+"""
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
 import subprocess
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from hashlib import blake2b
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType
 
-#: Folders and files of tests that are about whole runs and not about one rule: what is published,
-#: byte by byte; drawn histories against a model; errands of the docs; databases and stores; streams
-#: of many logs; logs that are written and then read again by other commands.
-WHOLE_RUNS = ("bytes", "docs", "live", "model", "scripts", "storage", "targets")
-WHOLE_RUN_FILES = ("test_histories.py", "test_stream.py", "test_extract.py", "test_same_scripts.py")
+
+@dataclass(frozen=True)
+class Lane:
+    """``seconds`` that its tests may take together on an idle machine, and what it ``holds``."""
+
+    seconds: int
+    holds: str
+
+
+#: In the order in which they are begun: what waits and what has a server of its own comes first,
+#: so that what workers end with is short.
+LANES = {
+    "containers": Lane(240, "databases in containers, and the page in a browser"),
+    "spark": Lane(300, "Spark: one session, one cluster of two workers"),
+    "live": Lane(300, "databases of this machine, and stores"),
+    "models": Lane(150, "drawn histories against independent models"),
+    "documented": Lane(150, "commands of the documentation, with what they print"),
+    "bytes": Lane(120, "what is published, byte by byte"),
+    "programs": Lane(240, "whole runs, and programs that are started"),
+    "unit": Lane(240, "rules: no process, no server, no large log"),
+}
+#: Folders of tests that are a lane, whatever their tests need.
+_FOLDERS = {
+    "bytes": "bytes",
+    "docs": "documented",
+    "independent": "models",
+    "live": "live",
+    "model": "models",
+    "scripts": "programs",
+    "storage": "live",
+    "targets": "live",
+}
 #: Files of these folders that are about rules all the same.
 RULES = ("live/test_net_changes.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
-WHOLE_LOG = "sakila"
-#: Of tests that are made in both directions (an argument ``mode``), redo is in the fast lane.
-TWIN = "undo"
-#: A folder that many systems keep in memory, and the octets that must be free there: the files of
-#: the fast lane are some 150 MB, if nothing is removed; other lanes have servers and larger logs.
-MEMORY, ROOM, ROOM_OF_OTHERS = Path("/dev/shm"), 1 << 30, 6 << 30
-#: Of tests that are drawn (with an argument ``seed``), how many are in the fast lane; and of those
-#: in a folder whose first seeds have all releases of a format.
-FIRST = 1
-DRAWN, OF_ALL_RELEASES = 3, "independent"
-#: Files of tests that take a minute each, or that have a cluster for all of theirs. They are begun
-#: first: so what workers end with is short, and no file's cluster is started by two of them.
-LONG = (
-    *("pipeline/test_standalone.py", "pipeline/test_kubernetes.py", "pipeline/test_yarn.py"),
-    *("live/test_month.py", "live/test_kill.py", "live/test_lost.py", "live/test_merged.py"),
-    *("storage/test_outputs.py", "scripts/test_bench.py", "targets/test_replay_targets.py"),
-)
-#: How a file begins that :func:`starts_programs`.
-_STARTS_PROGRAMS = re.compile("^import subprocess$", re.MULTILINE)
+_WHOLE_LOG = "sakila"
+#: Files that take longest, or have a cluster for all of their tests: begun before all others.
+FIRST = ("containers/test_mariadb.py", "pipeline/test_standalone.py", "live/test_kill.py")
+#: A folder that many systems keep in memory, and the bytes that must be free there.
+_MEMORY, _ROOM = Path("/dev/shm"), 6 << 30
+#: How a file of tests begins that are all of the long suite.
+_ALL_LONG = re.compile(r"^pytestmark = pytest\.mark\.long$", re.MULTILINE)
 
 
-def lanes_of(
-    markers: set[str],
-    path: PurePath,
-    programs: bool,
-    fixtures: Collection[str],
-    given: Mapping[str, object],
-) -> list[str]:
-    """The lanes of a test: of its ``markers``, its file in ``tests``, whether that starts
-    ``programs``, the ``fixtures`` that it uses, directly or through another, and the arguments that
-    are ``given`` to it by parametrization. Every test is in ``whole`` but those of ``containers``,
-    which is a lane and a need at once; ``fast`` has unit rules alone."""
-    if "containers" in markers:
-        return []
-    seed = given.get("seed")
-    drawn = isinstance(seed, int) and seed >= seeds_of(path)
-    twin = given.get("mode") == TWIN
-    is_run = is_whole_run(path) or WHOLE_LOG in fixtures
-    return (
-        ["whole"]
-        if is_run or programs or drawn or twin or markers & {"slow", "spark", "live"}
-        else ["whole", "fast"]
-    )
+def lane_of(
+    markers: Collection[str], path: PurePath, programs: bool, fixtures: Collection[str]
+) -> str:
+    """The lane of a test: of its ``markers``, its file in ``tests``, whether that starts
+    ``programs``, and the ``fixtures`` that it uses, directly or through another."""
+    for need in ("containers", "spark", "live"):
+        if need in markers:
+            return need
+    if path.as_posix() not in RULES and path.parts[0] in _FOLDERS:
+        return _FOLDERS[path.parts[0]]
+    return "programs" if programs or _WHOLE_LOG in fixtures else "unit"
 
 
-def is_beyond(given: Mapping[str, object], environment: Mapping[str, str]) -> bool:
-    """Whether a test is of a seed beyond those that a slow machine has time for
-    (``LOGREPLAY_SEEDS``)."""
-    seed, most = given.get("seed"), environment.get("LOGREPLAY_SEEDS")
-    return most is not None and isinstance(seed, int) and seed >= int(most)
+def turn_of(path: PurePath, lane: str) -> tuple[int, int]:
+    """A number for each test by which they are begun, of its file in ``tests`` and its lane."""
+    name = path.as_posix()
+    first = FIRST.index(name) if name in FIRST else len(FIRST)
+    return first, list(LANES).index(lane)
 
 
-def untried(names: Iterable[str], forms: int, share: int, draw: str = "") -> frozenset[str]:
-    """Of tests (their names, ``file::function[form]``) those that a very slow machine has no time
-    for: ``share`` per cent of the functions stay (``LOGREPLAY_SHARE``), and ``forms`` of each
-    (``LOGREPLAY_FORMS``). Which ones is drawn by ``draw`` (``LOGREPLAY_DRAW``), so that each draw
-    tries others."""
-    functions = defaultdict[str, list[str]](list)
-    for name in names:
-        functions[name.partition("[")[0]].append(name)
-
-    def lot(name: str) -> bytes:
-        return blake2b(f"{draw} {name}".encode()).digest()
-
-    kept = sorted(functions, key=lot)[: math.ceil(len(functions) * share / 100)]
-    return frozenset(
-        name
-        for function, those in functions.items()
-        for name in sorted(those, key=lot)[forms if function in kept else 0 :]
-    )
+def is_all_long(text: str) -> bool:
+    """Whether all tests of a file, of which this is the text, are of the long suite."""
+    return _ALL_LONG.search(text) is not None
 
 
-def is_long(path: PurePath) -> bool:
-    """Whether the tests of a file in ``tests`` are begun first."""
-    return path.as_posix() in LONG
-
-
-def seeds_of(path: PurePath) -> int:
-    """How many seeds of the drawn tests of a file in ``tests`` are in the fast lane."""
-    return DRAWN if path.parts[0] == OF_ALL_RELEASES else FIRST
-
-
-def is_whole_run(path: PurePath) -> bool:
-    """Whether no test of a file in ``tests`` is about one rule, by where it lies."""
-    is_run = path.parts[0] in WHOLE_RUNS and path.as_posix() not in RULES
-    return is_run or path.name in WHOLE_RUN_FILES
-
-
-def has_nothing_for(lane: str, path: PurePath, text: str) -> bool:
-    """Whether a file of tests (its place in ``tests`` and its text) has none for a lane, so that it
-    need not be imported: a third of the files have none for the fast lane."""
-    return lane == "fast" and (is_whole_run(path) or _STARTS_PROGRAMS.search(text) is not None)
-
-
-def place_for(lane: str, given: Mapping[str, str], memory: Path = MEMORY) -> str | None:
-    """Where the tests of a lane write: in ``memory``, where that is a folder with room whose
-    programs start, for a third of their time was making, syncing and removing small files. None:
-    where the system says, or ``given``, the environment."""
+def place_in_memory(given: Mapping[str, str], memory: Path = _MEMORY) -> str | None:
+    """Where tests write: in ``memory``, where that is a folder with room whose programs start, for
+    a third of their time was making, syncing and removing small files. None: where the system
+    says, or ``given``, the environment."""
     if "TMPDIR" in given or not os.access(memory, os.W_OK | os.X_OK):
         return None
     if os.statvfs(memory).f_flag & os.ST_NOEXEC:
         return None
-    room = ROOM if lane == "fast" else ROOM_OF_OTHERS
-    return str(memory) if shutil.disk_usage(memory).free >= room else None
+    return str(memory) if shutil.disk_usage(memory).free >= _ROOM else None
 
 
 def starts_programs(module: ModuleType | None) -> bool:
     """Whether a file of tests starts programs."""
     return any(value is subprocess for value in vars(module).values()) if module else False
+
+
+def summary(taken: Mapping[str, list[tuple[float, str]]]) -> list[str]:
+    """Lines about the lanes: how many tests, how many seconds they took together (``taken``, with
+    the names), how many they may take, and the slowest of those that took longer."""
+    lines = [f"{'lane':<12}{'tests':>7}{'seconds':>9}{'aim':>6}  holds"]
+    for name, lane in LANES.items():
+        if tests := taken.get(name):
+            seconds = sum(took for took, _ in tests)
+            lines.append(
+                f"{name:<12}{len(tests):>7,}{seconds:>9.0f}{lane.seconds:>6}  {lane.holds}"
+            )
+            if seconds > lane.seconds:
+                lines.append("  longer than its aim; its slowest tests:")
+                slowest = sorted(tests, reverse=True)[:10]
+                lines += [f"  {took:>7.1f} s  {test}" for took, test in slowest]
+    return lines
+
+
+#: How many seeds of the drawn tests of ``independent`` judge each commit.
+DRAWN = 3

@@ -30,7 +30,7 @@ def parquet(log: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_final_state_comes_out_of_the_changes(
     parquet: Path, log: list[str], sakila: Path, tmp_path: Path
 ) -> None:
@@ -78,7 +78,7 @@ def test_types(parquet: Path) -> None:
         assert str(found.types[0]) == "DECIMAL(5,2)"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_formats_agree(log: list[str], parquet: Path, tmp_path: Path) -> None:
     """What DuckDB reads from JSON lines and CSV, given the types of the Parquet files, is what it
     reads from these."""
@@ -163,7 +163,7 @@ def test_the_order_of_a_unit(parquet: Path) -> None:
     assert (count, units) == (19_549, 2_598)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_from_a_db2_luw_log(sakila: Path, tmp_path: Path) -> None:
     encoded = encode(sakila, "v10", True, "raw")
     (tmp_path / "sakila.log").write_bytes(encoded.data)
@@ -191,7 +191,7 @@ def test_the_same_from_a_db2_luw_log(sakila: Path, tmp_path: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_from_a_soliddb_log(sakila: Path, tmp_path: Path) -> None:
     encoded = encode_solid(sakila, Framing("len32"))
     write_catalog(tmp_path, encoded.tables)

@@ -130,7 +130,7 @@ def same(target: Target, url: str, states: Path, state: str) -> bool:
     return target.compare_states(url, "sakila", states / state) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_point_forward_and_back(
     target: Target,
     database: str,
@@ -170,7 +170,7 @@ def test_every_point_forward_and_back(
     assert "mark end" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_changed_row_stops_the_replay_and_is_named(
     target: Target,
     database: str,
@@ -201,7 +201,7 @@ def test_a_changed_row_stops_the_replay_and_is_named(
     assert same(target, database, states, "small")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_options_and_missing_things_are_refused(
     target: Target,
     database: str,
@@ -221,7 +221,7 @@ def test_other_options_and_missing_things_are_refused(
     assert "LR4003" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_roundtrip(
     target: Target,
     database: str,
@@ -242,7 +242,7 @@ def test_roundtrip(
     assert json.loads(certificate.read_text())["holds"] is True
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_and_run_again(
     target: Target, database: str, states: Path, sakila_small: Path, tmp_path: Path
 ) -> None:
@@ -281,7 +281,7 @@ def test_killed_and_run_again(
     ) == [SMALL_END]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_to_do_about_a_changed_row(
     target: Target,
     database: str,

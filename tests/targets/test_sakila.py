@@ -73,7 +73,7 @@ def differences(engine: Engine, folder: Path, tables: dict[str, Table]) -> list[
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_redo_then_undo(
     place: Place, where: str, sakila: Path, sakila_small: Path, tmp_path: Path
 ) -> None:

@@ -45,7 +45,7 @@ def changes(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.startswith(("INSERT", "UPDATE", "DELETE", "MERGE"))]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sakila_again_and_over_a_part(
     place: Place, sakila: Path, sakila_small: Path, tmp_path: Path
 ) -> None:
@@ -97,7 +97,7 @@ def test_sakila_again_and_over_a_part(
                     assert differences(engine, folder, tables) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_histories(place: Place) -> None:
     for kind in of_kind(KINDS, place.dialect):
         for seed in range({"sqlite": 30, "mariadb": 10, "mysql": 4, "duckdb": 4}[place.dialect]):

@@ -82,7 +82,7 @@ def two_units(builder: LogBuilder, unit: Transaction) -> None:
     other.commit()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cut_off_file_loses_units_and_never_parts_of_them(tmp_path: Path) -> None:
     whole = History(11, structure=False).run(120).log
     data, last = whole.bytes(), -1

@@ -127,7 +127,7 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     check_history(form, f"tasks {seed}", tmp_path, draw, monkeypatch)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("shown", [1 << 20, 40])
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("framing_name", ["lsn6", "raw"])
@@ -156,7 +156,7 @@ def test_positions_that_rise_in_no_byte_order_are_judged_by_one_process(
     assert tasks.reasons == ["positions whose byte order is not known"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("framing_name", ["lri48", "flt56", "raw", "lsn8"])
 def test_histories_of_several_log_streams(
@@ -167,7 +167,7 @@ def test_histories_of_several_log_streams(
     check_history(form, f"streams {framing_name}", tmp_path, draw, monkeypatch)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(6))
 def test_histories_of_rows_that_the_log_reader_expanded(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -184,7 +184,7 @@ def test_histories_of_rows_that_the_log_reader_expanded(
 @pytest.mark.parametrize(
     ("dialect", "big", "framing_name"),
     [
-        pytest.param(*shape, marks=[] if shape[1:] in FEW else [pytest.mark.slow])
+        pytest.param(*shape, marks=[] if shape[1:] in FEW else [pytest.mark.long])
         for shape in SHAPES
     ],
 )
@@ -298,7 +298,7 @@ def in_turns(count: int) -> tuple[LogBuilder, list[Transaction]]:
     return builder, made
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_record_that_names_one_of_another_unit_far_away_is_judged_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -448,7 +448,7 @@ def with_subtransactions(draw: random.Random, framing_name: str, sound: bool) ->
     return builder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("framing_name", ["flt56", "lri48", "lsn8", "raw"])
 @pytest.mark.parametrize("sound", [True, False])
 def test_subtransactions(
@@ -473,7 +473,7 @@ def test_subtransactions(
     assert wrote == 6 or not sound
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_subtransactions_without_records_and_many_ones_are_judged_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

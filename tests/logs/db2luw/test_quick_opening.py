@@ -81,7 +81,7 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     "big",
     [
         pytest.param(True, id="big"),
-        pytest.param(False, id="little", marks=pytest.mark.slow),
+        pytest.param(False, id="little", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("form", FORMS, ids=["-".join(form) for form in FORMS])
@@ -143,7 +143,7 @@ def drawn_records(draw: random.Random, told: tuple[str, ...]) -> Records:
     [
         *((), ("lso", "lsn", "lfs")),
         *(
-            pytest.param(told, marks=pytest.mark.slow)
+            pytest.param(told, marks=pytest.mark.long)
             for told in (("lsn",), ("lsn", "lfs"), ("lfs",), ("lso",))
         ),
     ],

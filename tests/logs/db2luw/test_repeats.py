@@ -73,7 +73,7 @@ class Folder:
         return lines, bundle
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "big", "framing"), SHAPES)
 def test_what_a_file_repeats_counts_once(
     tmp_path: Path, dialect: str, big: bool, framing: str
@@ -110,10 +110,10 @@ def test_what_a_file_repeats_counts_once(
         assert [text.partition(":")[0] for text in told] == ([str(wholly)] if wholly else []), name
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "shape",
-    [SHAPES[0], *(pytest.param(SHAPES[n], marks=pytest.mark.slow) for n in (2, 3, 5))],
+    [SHAPES[0], *(pytest.param(SHAPES[n], marks=pytest.mark.long) for n in (2, 3, 5))],
 )
 def test_files_are_read_in_the_order_of_their_positions(
     tmp_path: Path, shape: tuple[str, bool, str]

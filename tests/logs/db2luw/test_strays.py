@@ -42,7 +42,7 @@ def suspicions(log: LuwLog) -> list[str]:
     return [text for text in log.opening_warnings if "fit a unit without an end" in text]
 
 
-@pytest.mark.parametrize("bit", [0, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bit", [0, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("dialect", "framing"), few(FORMS, FORMS[0]))
 def test_a_flipped_bit_of_an_id_loses_no_row_without_a_word(
     tmp_path: Path, dialect: str, framing: str, bit: int

@@ -182,7 +182,7 @@ HEADER_DAMAGE = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 @pytest.mark.parametrize(
     ("field", "value", "code"), HEADER_DAMAGE, ids=[field for field, _, _ in HEADER_DAMAGE]
@@ -514,7 +514,7 @@ def test_exchange_is_refused_and_can_be_left_out(log: SoundLog) -> None:
     assert log.write("undo", selection=left_out).exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_flips_never_pass_unseen_outside_values(log: SoundLog) -> None:
     """One byte changed anywhere: an error, a finding, or a script that differs in nothing but the
     unit of that record."""

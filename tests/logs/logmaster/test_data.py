@@ -274,7 +274,7 @@ def test_segments_under_the_other_readings(tmp_path: Path, reading: str) -> None
     assert text_of(segmented(False, (5, 90), reading).script(tmp_path, seed=6, files=2)) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=examples(25))
 @given(
     st.lists(st.integers(1, 1200), max_size=6, unique=True),

@@ -42,7 +42,7 @@ def same(one: Bounds, other: Bounds) -> None:
     assert [one.reason(row) for row in range(ROWS)] == [other.reason(row) for row in range(ROWS)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("outer", [True, False])
 @pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
 @pytest.mark.parametrize("reading", list(Reading))

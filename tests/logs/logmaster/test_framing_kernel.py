@@ -75,7 +75,7 @@ def test_neither_goes_on_behind_the_end(monkeypatch: pytest.MonkeyPatch) -> None
     assert both(monkeypatch, buffer[:-1], len(buffer) - 1) == (None, None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_more_records_than_headers_fit_are_left_to_the_other_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

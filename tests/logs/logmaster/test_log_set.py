@@ -87,7 +87,7 @@ def test_a_log_cut_into_many_gives_the_scripts_of_one(
     assert balance["closes"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_sakila_log_in_forty_logs(sakila: Path, tmp_path: Path) -> None:
     control, data = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
     pairs = cut_log(control, data, tmp_path / "cut", 40, 7, repeated=6)

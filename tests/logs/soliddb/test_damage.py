@@ -133,7 +133,7 @@ def renumbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 # -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cut_off_export_loses_units_and_never_parts_of_them(tmp_path: Path) -> None:
     log = many_units(LogBuilder())
     whole = statements(opened(tmp_path, log), tmp_path)

@@ -118,7 +118,7 @@ def reads_alike(groups: list[TableImages], data: Any, shape: SolidShape, framing
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("tables", "rows", "text"),
     [(1, 1, False), (1, 1, True), (1, 5, False), (3, 5, False), (3, 5, True)],

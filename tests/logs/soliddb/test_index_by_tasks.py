@@ -105,7 +105,7 @@ def written(path: Path, kind: str) -> str:
     return str(other)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports in all framings, whole, damaged, cut, in files that go on, repeat others, lack rows
@@ -144,7 +144,7 @@ def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert tasks.wrote or name not in ("whole", "headless", "cut"), tasks.reasons
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("framing", "size", "columns"), SHAPES, ids=str)
 def test_tables_that_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framing: Framing, size: int, columns: str
@@ -267,7 +267,7 @@ def test_read_sessions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "transactions without a commit" not in tasks.reasons
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("ended", [False, True])
 def test_transactions_that_nothing_ends_are_judged_by_one_process(
     ended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -397,7 +397,7 @@ def test_csv_in_quotes_and_blank_lines(tmp_path: Path, monkeypatch: pytest.Monke
     assert tasks.reasons == ["CSV with values of several lines, or quotes within values"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("whole_bytes", [100, 1 << 30])
 def test_tasks_digest_the_files(

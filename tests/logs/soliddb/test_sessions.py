@@ -48,7 +48,7 @@ class Sessions:
         return lines, [text for text in bundle.manifest["warnings"] if "in the order of" in text]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sessions_are_read_in_the_order_of_their_commits(tmp_path: Path) -> None:
     site = Sessions(tmp_path, OLD)
     files = []
