@@ -315,7 +315,13 @@ def container_postgres() -> Iterator[str]:
 
     image = os.environ.get("LOGREPLAY_POSTGRES_IMAGE", "postgres:18")
     ready_for(image)
-    container = PostgresContainer(image, username="postgres", dbname="postgres", driver=None)
+    container = PostgresContainer(
+        image,
+        username="postgres",
+        password=secrets.token_hex(8),  # its own is a word, which messages would not show
+        dbname="postgres",
+        driver=None,
+    )
     with container.with_kwargs(labels={LABEL: str(os.getpid())}).with_tmpfs_mount(
         SMALL_DISK, "size=8m"
     ) as running:
