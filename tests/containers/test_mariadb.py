@@ -103,37 +103,6 @@ def test_several_sessions_end_where_one_does(loaded: str, sakila: Path, tmp_path
         assert not Store(session).ahead()
 
 
-def test_what_changes_by_itself_or_cannot_be_undone_is_refused(
-    loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    execute(
-        loaded,
-        "ALTER TABLE sakila.film MODIFY last_update TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6) ON"
-        " UPDATE CURRENT_TIMESTAMP(6)",
-    )
-    execute(loaded, "ALTER TABLE sakila.rental ENGINE = MyISAM")
-    assert replay(sakila, loaded) == 8
-    said = capsys.readouterr()
-    assert "SAKILA.FILM: its column last_update changes by itself: with every UPDATE" in said.out
-    assert "SAKILA.RENTAL: what is written there is not part of" in said.out
-    assert "its engine MyISAM has no transactions" in said.out
-    assert "LR4008" in said.err
-
-
-def test_triggers_are_found_and_cannot_be_kept_from_firing(
-    loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    execute(
-        loaded, "CREATE TRIGGER sakila.counted AFTER UPDATE ON sakila.film FOR EACH ROW SET @n = 1"
-    )
-    assert replay(sakila, loaded) == 8
-    assert "triggers of the target would fire again: counted" in capsys.readouterr().out
-    assert replay(sakila, loaded, "--enforcement", "off") == 8
-    assert "triggers of the target would fire again: counted" in capsys.readouterr().out
-    execute(loaded, "DROP TRIGGER sakila.counted")
-    assert replay(sakila, loaded, "--enforcement", "off") == 0
-
-
 def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
     execute(
         loaded,
@@ -146,16 +115,6 @@ def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFix
     assert (
         'FOREIGN KEY ("film_id") REFERENCES "sakila"."film" ("film_id") ON DELETE CASCADE' in facts
     )
-
-
-def test_one_replay_at_a_time(
-    loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.3)
-    with closing(MysqlSession(loaded, kind_of(loaded))) as other:
-        assert other.lock()
-        assert replay(sakila, loaded) == 8
-        assert "LR4004" in capsys.readouterr().err
 
 
 def test_conditions(session: MysqlSession) -> None:

@@ -12,7 +12,6 @@ import pytest
 from replay.changes.position import Position
 from replay.cli.main import main
 from replay.targets import target_named
-from replay.targets.postgres import connect
 from tests.support.logcut import cut
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
@@ -91,14 +90,6 @@ def test_nothing_is_written_without_apply(
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
     assert main(["status", "--to", database]) == 0
     assert "Nothing was replayed into it" in capsys.readouterr().out
-
-
-def test_again_is_nothing_more(replay: Replay, database: str, sakila: Path) -> None:
-    assert replay("--commit-every", "7") == 0
-    before = position(database)
-    assert replay() == 0
-    assert position(database) == before
-    assert same(database, sakila, "final")
 
 
 def test_logs_that_overlap(database: str, sakila: Path, tmp_path: Path) -> None:
@@ -203,22 +194,6 @@ def test_a_gap_between_position_and_log(
     rows(database, "UPDATE logreplay.position SET commit_lrsn = '00DECBF4DD6635100000'")
     assert replay("--until-lrsn", "00DECBE000000000000A") == 8
     assert "nothing shows what lies between" in capsys.readouterr().err
-
-
-def test_one_replay_at_a_time(
-    replay: Replay,
-    database: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.3)
-    other = connect(database)
-    assert other.lock()
-    assert replay() == 8
-    assert "LR4004" in capsys.readouterr().err
-    assert replay(apply=False) == 0
-    other.close()
-    assert replay("--until-lrsn", PIT1) == 0
 
 
 def test_a_row_that_somebody_changed(

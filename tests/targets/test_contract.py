@@ -65,7 +65,7 @@ STEPS = [
 
 def test_forward_and_back_to_every_point(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     """Without ``--apply`` nothing is written; with it, rows and position are those of the point,
-    and what is there is not applied again."""
+    and what is there is not applied again, or taken back as another part of the log."""
     log = place.written(four_units())
     stocked(place, 1, 2, 3)
     assert place.replay(log, apply=False) == 0
@@ -83,25 +83,30 @@ def test_forward_and_back_to_every_point(place: Place, capsys: pytest.CaptureFix
     capsys.readouterr()
     assert place.replay(log) == 0
     assert "Nothing is to be applied" in capsys.readouterr().out
+    nowhere = f"{place.dialect}://127.0.0.1:1/x" if "@" in place.url else f"{place.url}x"
+    assert main(["replay", *log, "--to", nowhere, "--apply"]) == 8
+    assert "LR4003" in capsys.readouterr().err
+    assert place.replay(log, "--op", "update", "--until-position", START) == 8
+    assert "LR4005" in capsys.readouterr().err
     assert place.rows(SHOWN) == STEPS[4]
     assert place.position() == (4, 5, 0)
 
 
 @of("postgres", "sqlite", "mariadb")  # one process opens a file of DuckDB
-def test_one_replay_at_a_time_and_one_selection(
+def test_one_replay_at_a_time(
     place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever comes second, or takes another part of the log, would apply units twice."""
+    """Two would apply units twice; whoever only looks need not wait."""
     monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.1)
     log = place.written(four_units())
     stocked(place, 1, 2, 3)
-    assert place.replay(log, "--until-position", lrsn(1000).hex()) == 0
     with place.session() as other:
         assert other.lock()
         assert place.replay(log) == 8
-    assert "LR4004" in capsys.readouterr().err
-    assert place.replay(log, "--op", "update") == 8
-    assert "LR4005" in capsys.readouterr().err
+        assert "LR4004" in capsys.readouterr().err
+        assert place.replay(log, apply=False) == 0
+    assert place.rows(SHOWN) == STEPS[0]
+    assert place.replay(log, "--until-position", lrsn(1000).hex()) == 0
     assert place.rows(SHOWN) == STEPS[1]
 
 
@@ -341,15 +346,17 @@ def test_a_cascade_is_the_targets_or_the_logs(
     assert "(ON DELETE CASCADE)" in said.out
     assert "--accept foreign-key-action" in said.err
     assert members(place) == MEMBERS
+    assert place.replay(words, "--enforcement", "off", apply=False) == 0
     assert place.replay(words, "--ri", "skip", "--until-position", lrsn(1001).hex()) == 0
     assert members(place) == LATER
+    assert place.position() == (2, 3, 0)
 
 
 def test_rows_that_are_not_as_the_log_has_them(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The units before are applied, nothing of this one, and the row is named; once it is mended
-    the same command goes on. What is left out on request is recorded."""
+    the same command goes on. On request a change is left out, or the log's row put in place."""
     log = place.written(four_units())
     stocked(place, 1, 3)
     mine = (4, 7, "mine")
@@ -357,32 +364,30 @@ def test_rows_that_are_not_as_the_log_has_them(
         f"INSERT INTO testown.item VALUES {mine}", "UPDATE testown.item SET v = 'new' WHERE k = 3"
     )
 
-    def stops(units: int, said: str, rows: list[tuple[Any, ...]]) -> None:
+    def stops(units: int, said: str, *rows: tuple[Any, ...]) -> None:
         assert place.replay(log) == 8
         told = capsys.readouterr().err
         assert "LR4006" in told
         assert said in told
-        assert place.rows(SHOWN) == rows
+        assert place.rows(SHOWN) == [item(1, "first"), item(3, "new"), *rows]
         assert place.position() == (units, units, 0)
 
-    stops(
-        1,
-        "duplicate-key: the insert in TESTOWN.ITEM failed",
-        [item(1, "first"), item(3, "new"), mine],
-    )
+    came = item(4, "came")
+    stops(1, "duplicate-key: the insert in TESTOWN.ITEM failed", mine)
     place.do("DELETE FROM testown.item WHERE k = 4")
-    there = [item(3, "new"), item(4, "came")]
-    stops(2, "no-row: the delete in TESTOWN.ITEM touched 0 rows", [item(1, "first"), *there])
-    place.do(f"INSERT INTO testown.item VALUES {item(2)}")
-    stops(3, "'v': 'new'", [item(1, "first"), *there])
-    code = place.replay(log, "--on", "no-row=skip")
-    assert place.rows(SHOWN) == [item(1, "first"), *there]
+    stops(2, "no-row: the delete in TESTOWN.ITEM touched 0 rows", came)
+    third = ["--until-position", lrsn(1002).hex(), "--on", "no-row=skip"]
     if place.dialect == "duckdb":  # it has no savepoints
-        assert code == 8
+        assert place.replay(log, *third) == 8
         assert "LR4009" in capsys.readouterr().err
-    else:
-        assert code == 4
-        assert place.position() == (4, 5, 2)
+        return
+    assert place.replay(log, *third) == 4
+    assert place.position() == (3, 3, 1)
+    assert place.replay(log) == 8
+    assert "'v': 'new'" in capsys.readouterr().err
+    assert place.replay(log, "--on", "no-row=overwrite") == 4
+    assert place.rows(SHOWN) == [item(1, "first"), item(3, "at last"), came]
+    assert (place.position() or ())[:2] == (4, 5)
 
 
 @of("postgres", "mariadb")  # files have no users
@@ -520,17 +525,17 @@ def test_columns_that_fill_themselves(place: Place) -> None:
         "mariadb": "k int AUTO_INCREMENT PRIMARY KEY",
     }[place.kind]
     place.do(
-        f"CREATE TABLE testown.item ({key}, u int NOT NULL, v varchar(20), n int DEFAULT 7,"
-        " twice int GENERATED ALWAYS AS (u * 2) VIRTUAL)"
+        f"CREATE TABLE testown.item ({key}, u int NOT NULL, v varchar(20), n int NOT NULL DEFAULT"
+        " 7, other int, twice int GENERATED ALWAYS AS (u * 2) VIRTUAL)"
     )
     assert place.replay(words) == 0
     own = []
     if place.dialect != "duckdb":  # its columns do not number themselves
         place.do("INSERT INTO testown.item (u) VALUES (5)")
-        own = [(42, 5, None, 7, 10)]
-    assert place.rows("SELECT k, u, v, n, twice FROM testown.item") == [
-        (*item(0, "zero"), 7, 200),
-        (*item(41, "last"), 7, 282),
+        own = [(42, 5, None, 7, None, 10)]
+    assert place.rows("SELECT k, u, v, n, other, twice FROM testown.item") == [
+        (*item(0, "zero"), 7, None, 200),
+        (*item(41, "last"), 7, None, 282),
         *own,
     ]
 

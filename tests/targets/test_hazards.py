@@ -195,28 +195,18 @@ ACTS: dict[str, dict[str, Any]] = {
             "trigger", "triggers of the target would fire again: w."),
         "action": ({}, "", [OTHER.format("", "DELETE CASCADE")],
             "foreign-key-action", "other (k) to things (ON DELETE CASCADE)"),
-        "replace": ({"s": "INTEGER NOT NULL ON CONFLICT REPLACE DEFAULT 7"}, "", [],
-            "conflict-clause", "in place of an error: ON CONFLICT REPLACE"),
         "ignore": ({"s": "INTEGER /* ' */ UNIQUE ON\nCONFLICT ignore"}, "", [],
             "conflict-clause", "in place of an error: ON CONFLICT IGNORE"),
-        "nocase": ({"t": "TEXT COLLATE NOCASE"}, "", [],
-            "comparison", "its column t takes different texts for equal (upper and lower case)"),
         "rtrim": ({"c": "TEXT COLLATE RTRIM"}, "", [],
             "comparison", "its column c takes different texts for equal (blanks at the end)"),
-        "computed": ({"s": "INTEGER AS (k * 2)"}, "", [],
-            "generated", "the target computes its column s"),
     },
     "duckdb": {
         "trigger": ({}, "", ["CREATE TABLE testown.other (k int)",
             "CREATE TRIGGER w AFTER UPDATE ON testown.things FOR EACH STATEMENT INSERT INTO"
             " testown.other VALUES (1)"],
             "trigger", "triggers of the target would fire again: w."),
-        "nocase": ({"t": "VARCHAR COLLATE NOCASE"}, "", [],
-            "comparison", "its column t takes different texts for equal (upper and lower case)"),
         "noaccent": ({"t": "VARCHAR COLLATE NOACCENT"}, "", [],
             "comparison", "its column t takes different texts for equal (accents)"),
-        "computed": ({"s": "SMALLINT AS (k * 2)"}, "", [],
-            "generated", "the target computes its column s"),
     },
     "mariadb": {
         "trigger": ({}, "", ["CREATE TRIGGER testown.w AFTER UPDATE ON testown.things FOR EACH ROW"
@@ -252,23 +242,6 @@ def test_what_acts_by_itself(
 
 
 @of("sqlite", "duckdb", "mariadb")
-def test_columns_that_rows_need_and_the_log_does_not_have(
-    place: Place, capsys: pytest.CaptureFixture[str]
-) -> None:
-    columns = ", extra int NOT NULL{}, more int NOT NULL DEFAULT 7, other int, PRIMARY KEY (k)"
-    place.make(key=columns.format(""))
-    assert place.replay() == 8
-    said = capsys.readouterr()
-    assert "its column extra is NOT NULL and has no default, and gets no value" in said.out
-    assert "--accept required" in said.err
-    assert place.replay("--dry-run", "--accept", "required") == 0
-    place.do("DROP TABLE testown.things")
-    place.make(key=columns.format(" DEFAULT 8"))
-    assert place.replay() == 0
-    assert place.do("SELECT k, extra, more, other FROM testown.things") == [(1, 8, 7, None)]
-
-
-@of("sqlite", "duckdb", "mariadb")
 def test_triggers_fire_with_enforcement_off_as_well(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,7 +267,7 @@ def test_views_are_no_tables(place: Place, capsys: pytest.CaptureFixture[str]) -
     assert "--accept" not in said.err
 
 
-@cases_of({"mariadb": {name: name for name in ("MyISAM", "MEMORY", "Aria")}})
+@cases_of({"mariadb": {name: name for name in ("MEMORY", "Aria")}})
 def test_engines_without_transactions(
     place: Place, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +20,7 @@ from replay.cli.main import main
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Target, target_named
 from replay.targets.states import state_rows, state_tables
-from sqlgen import ddl
 from sqlgen.constraints import parse_constraints
-from sqlgen.dialects import profile_named
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
 from tests.support.replayed import AT_END, START
@@ -171,57 +167,6 @@ def test_every_point_forward_and_back(
 
 
 @pytest.mark.long
-def test_a_changed_row_stops_the_replay_and_is_named(
-    target: Target,
-    database: str,
-    servers: tuple[str | None, list[str]],
-    states: Path,
-    sakila_small: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run = arguments(sakila_small, database)
-    rows(
-        target,
-        database,
-        "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1",
-    )
-    assert main(["replay", *run, "--apply"]) == 8
-    said = capsys.readouterr().err
-    assert "LR4006" in said
-    assert "no-row" in said
-    assert "'on_hand': '77'" in said
-    assert main(["verify", *run, "--expected", str(states / "initial")]) == 8
-    assert "film_id = 819, store_id = 1: on_hand: expected" in capsys.readouterr().out
-    rows(
-        target,
-        database,
-        "UPDATE sakila.film_stock SET on_hand = 2 WHERE film_id = 819 AND store_id = 1",
-    )
-    assert main(["replay", *run, "--apply"]) == 0
-    assert same(target, database, states, "small")
-
-
-@pytest.mark.long
-def test_other_options_and_missing_things_are_refused(
-    target: Target,
-    database: str,
-    servers: tuple[str | None, list[str]],
-    sakila: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run = arguments(sakila, database)
-    assert main(["replay", *run, "--apply", "--until-lrsn", "00DECBF4DD6635100000"]) == 0
-    assert main(["replay", *run, "--apply", "--table", "SAKILA.FILM"]) == 8
-    assert "LR4005" in capsys.readouterr().err
-    rows(target, database, "DROP TABLE sakila.kiosk_scan")
-    assert main(["replay", *run, "--apply"]) == 8
-    assert "SAKILA.KIOSK_SCAN: the target has no such table" in capsys.readouterr().err
-    nowhere = f"{target.dialect}://127.0.0.1:1/" if servers[0] else database + "x"
-    assert main(["replay", *run[:-1], nowhere, "--apply"]) == 8
-    assert "LR4003" in capsys.readouterr().err
-
-
-@pytest.mark.long
 def test_roundtrip(
     target: Target,
     database: str,
@@ -279,30 +224,6 @@ def test_killed_and_run_again(
     assert rows(
         target, database, f"SELECT units, statements FROM {home(target, database, 'position')}"
     ) == [SMALL_END]
-
-
-@pytest.mark.long
-def test_what_to_do_about_a_changed_row(
-    target: Target,
-    database: str,
-    states: Path,
-    sakila_small: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows(
-        target,
-        database,
-        "UPDATE sakila.film_stock SET on_hand = 77 WHERE film_id = 819 AND store_id = 1",
-    )
-    code = main(
-        ["replay", *arguments(sakila_small, database), "--apply", "--on", "no-row=overwrite"]
-    )
-    if target.dialect == "duckdb":
-        assert code == 8
-        assert "LR4009" in capsys.readouterr().err
-        return
-    assert code == 4
-    assert same(target, database, states, "small")
 
 
 def test_a_database_is_the_state_before_the_log(
@@ -371,47 +292,3 @@ def test_keys_of_a_target(target: Target, database: str) -> None:
     assert [
         (key.table, key.columns, key.parent, key.parent_columns) for key in found.foreign_keys
     ] == [("SAKILA.Q", ("PB", "PA"), "SAKILA.P", ("B", "A"))]
-
-
-def test_triggers_and_cascades_of_sqlite(
-    sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """They would do again what the log has done; triggers cannot be kept from it."""
-    path = tmp_path / "sakila.db"
-    with closing(sqlite3.connect(path)) as made:
-        log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
-        for table in {version.name: version.table for version in log.catalog.versions}.values():
-            made.execute(ddl.create_table(replace(table, schema=""), profile_named("sqlite")))
-        made.execute(
-            "CREATE TABLE note (id integer, film_id integer REFERENCES film (film_id) ON DELETE"
-            " CASCADE)"
-        )
-    run = ["replay", *arguments(sakila, f"sqlite:///{path}"), "--table", "SAKILA.FILM"]
-    assert main(run) == 8
-    assert "note (film_id) to film (ON DELETE CASCADE)" in capsys.readouterr().out
-    assert main([*run, "--enforcement", "off"]) == 0
-    with closing(sqlite3.connect(path)) as made:
-        made.execute(
-            "CREATE TRIGGER counted AFTER UPDATE ON film BEGIN UPDATE note SET id = id + 1; END"
-        )
-    assert main(run) == 8
-    assert "triggers of the target would fire again: counted" in capsys.readouterr().out
-    assert main([*run, "--apply", "--enforcement", "off"]) == 8
-    assert "triggers of the target would fire again: counted" in capsys.readouterr().out
-
-
-# (DuckDB lets one process open a file, and this is one)
-@pytest.mark.parametrize("target", kinds("sqlite", "mariadb"), indirect=True)
-def test_one_replay_at_a_time(
-    database: str,
-    target: Target,
-    sakila: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("replay.live.preflight.LOCK_SECONDS", 0.3)
-    with closing(target.connect(database)) as other:
-        assert other.lock()
-        assert main(["replay", *arguments(sakila, database), "--apply"]) == 8
-        assert "LR4004" in capsys.readouterr().err
-    assert main(["replay", *arguments(sakila, database), "--apply", "--until-lrsn", START]) == 0

@@ -222,31 +222,6 @@ def test_values_that_the_target_changed_are_named_with_both(
     assert "the claim did NOT hold when it was made" in capsys.readouterr().out
 
 
-def test_the_rows_of_a_certificate_are_looked_at_again(
-    place: tuple[Target, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    target, url = place
-    log, state = narrow_log(tmp_path), narrow_state(tmp_path)
-    wide = {
-        "postgres": ("numeric(9,2)", "double precision", "text", "text", "text", "timestamp(6)"),
-        "mariadb": ("decimal(9,2)", "double", "text", "text", "text", "datetime(6)"),
-        "duckdb": ("decimal(9,2)", "double", "text", "text", "text", "timestamp"),
-        "sqlite": ("text", "real", "text", "text", "text", "text"),
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(TYPES, target.dialect, of_kind(wide, target.dialect))
-        narrow_table(target, url, tuple(map(str, WROTE)))
-    out = tmp_path / "certificate.json"
-    whole = ["verify", *log, "--to", url, "--expected", str(state), "--certificate", str(out)]
-    assert main(whole) == 0, capsys.readouterr().out
-    again = ["verify", "--certificate", str(out)]
-    assert main([*again, *log, "--to", url]) == 0
-    assert capsys.readouterr().out.endswith("VALID\n")
-    run(target, url, "UPDATE testown.narrow SET d = 1.54 WHERE id = 2;")
-    assert main([*again, "--to", url]) == 8
-    assert "WRONG: the rows of testown.narrow are others now" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("name", "dialect", "kind"),
     [
