@@ -17,7 +17,7 @@ from replay.errors import TargetError, UsageError
 from replay.live.position_store import Store
 from replay.targets import Condition, ConnectionLost, Transient, target_named, target_of
 from replay.targets.mysql import MysqlSession
-from tests.support.replayed import AT_END
+from tests.support.replayed import AT_END, START
 from tests.support.servers import ONLY_MARIADB, kinds, servers_of
 
 
@@ -91,6 +91,15 @@ def execute(url: str, *statements: str) -> None:
     with closing(MysqlSession(url, kind_of(url))) as session:
         for statement in statements:
             session.execute(statement)
+
+
+def test_the_whole_log_forward_and_back(loaded: str, sakila: Path, tmp_path: Path) -> None:
+    """The Sakila log; :mod:`tests.targets.test_replay_targets` goes to the points between."""
+    target = target_of(loaded)
+    assert replay(sakila, loaded) == 0
+    assert target.compare_states(loaded, "sakila", tmp_path / "final") == []
+    assert replay(sakila, loaded, "--until-position", START) == 0
+    assert target.compare_states(loaded, "sakila", tmp_path / "initial") == []
 
 
 def test_several_sessions_end_where_one_does(loaded: str, sakila: Path, tmp_path: Path) -> None:
