@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from replay.api import Selected as Selected
     from replay.api import Verification as Verification
     from replay.api import check_certificate as check_certificate
-    from replay.api import merge_batch as merge_batch
     from replay.api import open_log as open_log
     from replay.api import register_spark as register_spark
     from replay.api import verify as verify
@@ -36,7 +35,6 @@ _OF_THE_DOOR = (
     "Selected",
     "Verification",
     "check_certificate",
-    "merge_batch",
     "open_log",
     "register_spark",
     "verify",

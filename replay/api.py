@@ -41,8 +41,6 @@ from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import EXIT_OK, UsageError
-from replay.frames.door import merge_batch as merge_batch
-from replay.frames.door import register_spark as register_spark
 from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
@@ -80,7 +78,7 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats
-    from replay.pipeline import given_session
+    from replay.pipeline import given_session, spark_source
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
@@ -95,6 +93,7 @@ else:  # what some questions alone need
         )
     )
     given_session = LateModule("replay.pipeline.given_session")
+    spark_source = LateModule("replay.pipeline.spark_source")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, extraction, formats = (
         LateModule(f"replay.output.{name}")
@@ -316,16 +315,12 @@ class Selected:
         csv_null: str = "",
         csv_formulas: str = "keep",
         schemas: str = "inline",
-        merge: bool = False,
-        initial: str | Path | None = None,
         excepted: Selection | None = None,
         baseline: str | Path | None = None,
         **options: Unpack[ValueOptions],
     ) -> Writable:
-        """The changes as data: ``parquet``, ``csv``, ``jsonl``, ``debezium`` or ``load``, or in the
-        tables of a lake, ``delta`` or ``iceberg`` (``merge``: keep them equal to the source's, from
-        the folder of rows ``initial`` on). ``baseline``: the folder or URL of the state before the
-        log."""
+        """The changes as data: ``parquet``, ``csv``, ``jsonl``, ``debezium`` or ``load``.
+        ``baseline``: the folder or URL of the state before the log."""
         chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
         with usage_errors():
             export = Export(
@@ -334,8 +329,6 @@ class Selected:
                 csv_null,
                 schemas,  # type: ignore[arg-type]
                 formulas=csv_formulas,  # type: ignore[arg-type]
-                merge=merge,
-                initial=None if initial is None else str(initial),
             )
         request = self._data(export, chosen, options)
         return Writable(replace(request, baseline=_place(baseline)), self.log.engine)
@@ -463,6 +456,17 @@ class Selected:
     def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:
         """As :func:`verify`, with this part of the log."""
         return verify(url, expected, changes=self, **options)
+
+
+# -- Spark
+# -------------------------------------------------------------------------------------------------
+
+
+@checked
+def register_spark(session: Any) -> None:
+    """Make the records of Log Master logs a data source of a Spark session,
+    ``format("logmaster")``. UsageError (LR1001) for what is no session."""
+    spark_source.register(session)
 
 
 # -- live databases

@@ -15,8 +15,8 @@ import shutil
 import socket
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -129,18 +129,6 @@ def _remove_left(folder: Path) -> None:
         lock = _locked(folder)
         if lock is not None and lock >= 0:
             _remove(str(folder), lock)
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[bool]:
-    """Whether no other run is in this folder, of those that ask so; none can be meanwhile. True
-    where nothing can be locked."""
-    lock = _locked(folder)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None and lock >= 0:
-            os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:

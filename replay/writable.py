@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from replay import storage
-from replay.changes.choices import LAKE_FORMATS, USUAL_NAME, Late
+from replay.changes.choices import USUAL_NAME, Late
 from replay.dependencies.baseline import StateBefore
-from replay.errors import UsageError
 from replay.pipeline.checked import checked
 from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.request import Request, script_notes
@@ -18,12 +17,11 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.live import target_state
-    from replay.output import bundle, continuation, extraction, lake
+    from replay.output import bundle, continuation, extraction
 else:  # what some outputs alone need
     target_state = LateModule("replay.live.target_state")
-    bundle, continuation, extraction, lake = (
-        LateModule(f"replay.output.{name}")
-        for name in ("bundle", "continuation", "extraction", "lake")
+    bundle, continuation, extraction = (
+        LateModule(f"replay.output.{name}") for name in ("bundle", "continuation", "extraction")
     )
 
 
@@ -56,25 +54,6 @@ class Writable:
         :func:`replay.output.bundle.write_bundle`."""
         before = None if after is None else continuation.read_continuation(storage.at(after))
         request, folder = self.request, storage.at(out)
-        export = request.export
-        if export is not None and export.format in LAKE_FORMATS:
-            if after is not None:
-                raise UsageError(
-                    "LR1001",
-                    f"found after {after} with the format {export.format}, whose tables record"
-                    " their own position; expected it without after",
-                )
-            with target_state.baseline_of(request) as state:
-                return lake.write_lake(
-                    request.plan(self.split_bytes, self.engine),
-                    request.log,
-                    folder,
-                    self.engine,
-                    list(request.warnings),
-                    late,
-                    constraints=request.constraints,
-                    state=None if state is None else StateBefore(state),
-                )
         bundle.check_output(folder, overwrite)
         plan = request.plan(self.split_bytes, self.engine)
         if after is not None:

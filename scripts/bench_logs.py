@@ -18,8 +18,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from bench_looks import make_logs
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.support.cutlogs import with_end
+from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn
 
 #: Runs a command from a small process: what the kernel says of a child's memory is never less than
 #: its parent had.
@@ -30,6 +34,8 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss]))
 sys.exit(code)
 """
+#: Positions from the commit of one unit to that of the next.
+STEP = 1000
 #: Past logs behind the one whose unit lacks a record.
 _SINCE = 10
 
@@ -42,6 +48,24 @@ class Figures:
     code: int
     cpu: float
     memory: int
+
+
+def make_logs(folder: Path, count: int, lacking: int | None = None) -> None:
+    """So many logs of one unit each; the unit of the log ``lacking`` is marked as incomplete."""
+    folder.mkdir(parents=True)
+    log = LogBuilder()
+    for number in range(count):
+        log.clock = number * STEP
+        mark: dict[str, Any] = {"INCOMPLETETRANS": "Y"} if number == lacking else {}
+        unit = log.unit(commit=(number + 1) * STEP, **mark)
+        unit.insert(ACCT, acct(number))
+        unit.update(ACCT, acct(number), acct(number, "ZZ"))
+    control, records = frame(log.control_records(), "rdw"), log.records()
+    for number in range(count):
+        end = lrsn((number + 1) * STEP + 10)
+        (folder / f"n{number:05d}.ctl").write_bytes(with_end(control, end))
+        data = frame(records[2 * number : 2 * number + 2], "rdw")
+        (folder / f"n{number:05d}.dat").write_bytes(data)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

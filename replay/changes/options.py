@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from replay.changes.choices import LAKE_FORMATS, CsvFormulas, EventSchemas, ParquetTypes
+from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names, ParameterStyle, StatementForm
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts
 from sqlgen.kinds import settle_kinds
@@ -59,9 +59,7 @@ class Export:
     ``formulas`` (CSV): ``keep`` text that begins like a formula, or have an apostrophe before it
     (``text``); ``schemas`` (Debezium): ``inline`` in every event, or ``apart`` in the manifest.
     ``source`` names the database that wrote the log; ``unknown``: facts
-    (:data:`replay.logs.FACTS`) that the log cannot tell. ``merge`` (lakes): keep tables equal to
-    the source's, in place of appending changes, beginning with the rows of the folder
-    ``initial``."""
+    (:data:`replay.logs.FACTS`) that the log cannot tell."""
 
     format: str
     types: ParquetTypes = ParquetTypes.PORTABLE
@@ -70,19 +68,10 @@ class Export:
     source: str = ""
     unknown: frozenset[str] = frozenset()
     formulas: CsvFormulas = CsvFormulas.KEEP
-    merge: bool = False
-    initial: str | None = None
 
     def __post_init__(self) -> None:
         settle_choices(self, types=ParquetTypes, schemas=EventSchemas, formulas=CsvFormulas)
         settle_kinds(self)
-        if self.merge and self.format not in LAKE_FORMATS:
-            expected = " or ".join(LAKE_FORMATS)
-            raise SqlgenError(
-                "LR1001", f"found --merge with --format {self.format}; expected {expected}"
-            )
-        if self.initial is not None and not self.merge:
-            raise SqlgenError("LR1001", "found --initial without --merge; expected both or none")
         if set(self.null) & set(',"') or not self.null.isprintable():
             raise SqlgenError(
                 "LR1001", f"found --csv-null {self.null!r}; expected text without commas and quotes"

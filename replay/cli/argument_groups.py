@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from replay.changes.choices import (
@@ -230,21 +229,8 @@ def add_formats(group: Any) -> None:
         default=ExportFormat.PARQUET,
         help=(
             "parquet (default); csv, jsonl, debezium or load (text; load: for Db2's LOAD utility,"
-            " with its control statements); delta or iceberg: tables of a lake,"
-            " to which each change is added only once, however often its log is given"
+            " with its control statements)"
         ),
-    )
-    group.add_argument(
-        "--merge",
-        action="store_true",
-        help="delta, iceberg: keep the tables equal to the source's instead of adding changes",
-    )
-    group.add_argument(
-        "--initial",
-        type=Path,
-        metavar="DIR",
-        help="with --merge: a folder with the rows before the log, TABLE.csv or TABLE.csv.gz for"
-        " each table; used for tables that do not exist yet",
     )
     group.add_argument(
         "--parquet-types",

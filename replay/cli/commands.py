@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from replay import storage
 from replay.changes.choices import (
-    LAKE_FORMATS,
     DrawingFormat,
     ExportFormat,
     Gaps,
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from replay.cli import demo
     from replay.dependencies import analysis, cascade, drawing, key_spaces, passes
     from replay.live import dry_run
-    from replay.output import lake, migration, structure
+    from replay.output import migration, structure
     from replay.reports import ask, page
     from sqlgen import schema_file
     from sqlgen import schema_script as schemas
@@ -81,8 +80,8 @@ else:  # what some commands alone need
         for name in ("analysis", "cascade", "drawing", "passes", "key_spaces")
     )
     dry_run = LateModule("replay.live.dry_run")
-    lake, migration, structure = (
-        LateModule(f"replay.output.{name}") for name in ("lake", "migration", "structure")
+    migration, structure = (
+        LateModule(f"replay.output.{name}") for name in ("migration", "structure")
     )
     ask, page = LateModule("replay.reports.ask"), LateModule("replay.reports.page")
     schema_file, schemas = (
@@ -445,10 +444,7 @@ def _export(arguments: argparse.Namespace) -> int:
     export = export_of(arguments)
     if arguments.grow:
         return _grown(arguments)
-    if export.format in LAKE_FORMATS:
-        lake.check_lake(arguments.out)
-    else:
-        check_output(arguments.out, arguments.overwrite)
+    check_output(arguments.out, arguments.overwrite)
     demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
     with WorkFolder() as scratch:
         request = request_of(arguments, scratch, demand, selection_of(arguments))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from replay.changes.choices import LAKE_FORMATS, Gaps
+from replay.changes.choices import Gaps
 from replay.changes.options import Export
 from replay.cli.request import engine_of, options_of, request_of, selection_of
 from replay.leftovers import WorkFolder
@@ -16,12 +15,6 @@ from replay.output.growth import GrowingFolder, Growth
 from replay.pipeline.request import Demand, Request
 from replay.storage import Place
 from replay.writable import Writable
-from sqlgen.late import LateModule
-
-if TYPE_CHECKING:
-    from replay.output import lake
-else:
-    lake = LateModule("replay.output.lake")
 
 #: Hears (stage, done, total).
 Progress = Callable[[str, int, int], None]
@@ -35,8 +28,6 @@ def export_of(arguments: argparse.Namespace) -> Export:
         arguments.csv_null,
         arguments.schemas,
         formulas=arguments.csv_formulas,
-        merge=arguments.merge,
-        initial=None if arguments.initial is None else str(arguments.initial),
     )
 
 
@@ -45,12 +36,12 @@ def grow(
     progress: Progress,
     opened: Callable[[Request], None] = lambda request: None,
 ) -> Growth:
-    """Add to the dataset in ``arguments.out`` what some logs have and it has not, in one commit
-    (each table of a lake: in one of its own). ``opened`` gets what is wanted before
-    anything is read. Errors as those of :meth:`replay.output.growth.GrowingFolder.grow`."""
+    """Add to the dataset in ``arguments.out`` what some logs have and it has not, in one commit.
+    ``opened`` gets what is wanted before anything is read. Errors as those of
+    :meth:`replay.output.growth.GrowingFolder.grow`."""
     export = export_of(arguments)
 
-    def write(out: Path, after: Place | str | None) -> Bundle:
+    def write(out: Path, after: Place | str) -> Bundle:
         named = argparse.Namespace(**{**vars(arguments), "after": after, "continues": True})
         demand = Demand(options=options_of(named), export=export, baseline=named.baseline)
         with WorkFolder() as scratch:
@@ -64,7 +55,4 @@ def grow(
                 late=named.late,
             )
 
-    if export.format in LAKE_FORMATS:
-        bundle = write(lake.check_lake(arguments.out), None)
-        return Growth(bundle, None if not bundle.contents["changes"] else 0)
     return GrowingFolder(arguments.out).grow(write)

@@ -103,7 +103,7 @@ def _add_follow(
         "--export",
         type=place,
         metavar="DIR",
-        help="the folder whose datasets (or lake tables) grow by one commit each time logs arrive",
+        help="the folder whose datasets grow by one commit each time logs arrive",
     )
     add_formats(group)
     command.set_defaults(

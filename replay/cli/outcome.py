@@ -48,27 +48,8 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
     if skipped := bundle.contents.get("late_skipped"):
         print(skipped_in_words(skipped))
     exported = bundle.contents["mode"] == "export"
-    if "lake" in bundle.contents:
-        print(balance_text(bundle.tally, "changes"))
-        _tell_lake(bundle)
-        return
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     if stays:
         parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
         files = f"{len(bundle.contents[parts])} {what}(s) and manifest.json"
         print(f"{files} in {out or bundle.folder}")
-
-
-def _tell_lake(bundle: Bundle) -> None:
-    for entry in bundle.contents["lake"]:
-        there = entry["changes_already_there"]
-        put = (
-            f": {entry['rows_put']:,} rows put, {entry['rows_removed']:,} removed"
-            if "rows_put" in entry
-            else ""
-        )
-        print(
-            f"{entry['table']}: {entry['changes']:,} changes{put}"
-            + (f", {there:,} were there" if there else "")
-        )
-    print(f"{len(bundle.contents['lake'])} table(s) in {bundle.folder} were moved")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
-from replay.changes.choices import LAKE_FORMATS
 from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.cli.exporting import grow
@@ -23,7 +21,6 @@ from replay.live.wanted import placed, replay_input, replay_request
 from replay.logs import LogPair
 from replay.output.continuation import logs_named
 from replay.output.growth import GrowingFolder
-from replay.output.lake_stands import last_run, pending_logs
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.marked import marks_with
 from replay.pipeline.request import Demand, Request
@@ -226,12 +223,9 @@ class ExportReceiver:
         }
         self.arguments = argparse.Namespace(**{**vars(arguments), **how})
         self.stop, self.seen, self.name = stop, Seen(), "export"
-        self._lake = self.arguments.format in LAKE_FORMATS
 
     def stand(self) -> status.Stand:
         """How far it is, as the manifest of its last commit says."""
-        if self._lake:
-            return _note(self.seen, _stand_of_lake(self.arguments.out, all_of(self.arguments)))
         manifest = GrowingFolder(self.arguments.out).stand()
         if not manifest:
             return _note(self.seen, status.Stand(None, 0, 0, (), {}))
@@ -245,11 +239,8 @@ class ExportReceiver:
 
     def logs_read(self) -> frozenset[str] | None:
         """The digests of the logs of its commits."""
-        out = self.arguments.out
-        manifest = last_run(out) if self._lake else GrowingFolder(out).stand()
-        ended = manifest.get("continuation", {})
-        # before runs of a lake noted their units, they had the logs of one run alone
-        return frozenset(ended["logs"]) if "taken" in ended or (not self._lake and ended) else None
+        ended = GrowingFolder(self.arguments.out).stand().get("continuation")
+        return frozenset(ended["logs"]) if ended else None
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Add what some logs have and it has not."""
@@ -273,15 +264,3 @@ class ExportReceiver:
         """Progress of what is not committed yet."""
         if self.stop():
             raise Stopped
-
-
-def _stand_of_lake(out: Path, selection: Selection) -> status.Stand:
-    """How far the tables of a lake are, as the last runs say. Where the very last one took other
-    tables than a selection, it does not know all that is set aside of these."""
-    manifest = last_run(out)
-    last = manifest.get("last_commit_lrsn")
-    position = None if last is None else Position.from_hex(last)
-    pending = tuple(unit["reason"] for unit in manifest.get("quarantined_units", ()))
-    named = pending_logs(manifest, selection.describe())
-    units, changes = manifest.get("units", 0), manifest.get("changes", 0)
-    return status.Stand(position, units, changes, pending, {}, named)

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from functools import cache, partial
 
 from replay import storage
-from replay.changes.choices import LAKE_FORMATS, CascadeMode, EngineName, Gaps
+from replay.changes.choices import CascadeMode, EngineName, Gaps
 from replay.changes.keywords import ReplayOptions, chosen_units
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
@@ -51,7 +51,6 @@ def open_log(
     """The log that arguments name; errors as :func:`replay.pipeline.request.open_source`."""
     inputs = Inputs(
         continues=getattr(arguments, "after", None) is not None
-        or getattr(arguments, "format", None) in LAKE_FORMATS
         or getattr(arguments, "continues", False),
         gaps=None if arguments.gaps is None else Gaps(arguments.gaps),
         log=tuple(arguments.log),

@@ -129,7 +129,7 @@ def _add_set_aside(group: argparse._ArgumentGroup) -> None:
         choices=tuple(BehindDamage),
         help=(
             "units that change a table after a damaged record in it whose row cannot be told: set"
-            " aside (hold; the default of follow, --grow, --after and lakes, where the damaged unit"
+            " aside (hold; the default of follow, --grow and --after, where the damaged unit"
             " comes when it is whole) or taken (take)"
         ),
     )

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from replay import storage
-from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import Late
 from replay.changes.envelope import Change
@@ -169,13 +168,11 @@ def write_bundle(
     before: Continuation | None = None,
     adjoining: bool = False,
     late: str = Late.REFUSE,
-    stand: tuple[Continuation | None, Records | None] = (None, None),
 ) -> Bundle:
     """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
     ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
     the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it;
-    ``late``: what becomes of units that come late. ``stand``, where each table has a position of
-    its own: where the run before ended, and units that came late and count as taken.
+    ``late``: what becomes of units that come late.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
@@ -207,8 +204,8 @@ def write_bundle(
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if can_continue(plan):
-            behind, skipped = stand if plan.continued is None else (before, plan.continued.skipped)
-            ended = where_it_ended(behind or before, log, plan, tally, outcome.results, skipped)
+            skipped = None if plan.continued is None else plan.continued.skipped
+            ended = where_it_ended(before, log, plan, tally, outcome.results, skipped)
             manifest["continuation"] = ended
             if skipped is not None and len(skipped):
                 manifest["late_skipped"] = len(skipped)

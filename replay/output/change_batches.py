@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     told = selection_warnings(outcome.plan, request.log, outcome.tally, engine)
     warnings = (*request.warnings, *told)
     buckets = [
-        [folder / file.name for file in result.files if is_of(schema, file.name)]
+        [folder / file.name for file in result.files if _is_of(schema, file.name)]
         for result in outcome.results
     ]
     about = {
@@ -72,7 +72,7 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     return ChangeBatches(reader, outcome.tally, warnings)
 
 
-def is_of(schema: pa.Schema, name: str) -> bool:
+def _is_of(schema: pa.Schema, name: str) -> bool:
     """Whether a file has committed changes with rows of the schema: changes of structure have no
     columns of a table."""
     if name.startswith(f"{ROLLED_BACK}/"):
@@ -84,7 +84,7 @@ def is_of(schema: pa.Schema, name: str) -> bool:
 def schema_of(request: Request) -> pa.Schema:
     """The schema of the batches of a request. UsageError (LR1001) for one table that had several
     forms where types are asked for."""
-    forms = forms_of(request)
+    forms = _forms_of(request)
     if len(forms) > 1:
         raise UsageError(
             "LR1001",
@@ -94,7 +94,7 @@ def schema_of(request: Request) -> pa.Schema:
     return forms[0]
 
 
-def forms_of(request: Request) -> list[pa.Schema]:
+def _forms_of(request: Request) -> list[pa.Schema]:
     """The different schemas of the batches of a request, by the tables' generations; one at
     least."""
     export, options = request.export, request.options
@@ -112,7 +112,7 @@ def _all(
     """The batches of all buckets, which follow one another in commit order."""
     try:
         for paths in buckets:
-            for table in merged(paths):
+            for table in _merged(paths):
                 yield from table.replace_schema_metadata(schema.metadata).to_batches()
             for path in paths:
                 path.unlink()
@@ -120,11 +120,9 @@ def _all(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def merged(
-    paths: Sequence[Path], fitted: Callable[[pa.Table], pa.Table] | None = None
-) -> Iterator[pa.Table]:
-    """The rows of streams, each in order, in one order; ``fitted`` makes them alike."""
-    streams = [_batches(path, len(paths) > _SIDE_BY_SIDE, fitted) for path in paths]
+def _merged(paths: Sequence[Path]) -> Iterator[pa.Table]:
+    """The rows of streams, each in order, in one order."""
+    streams = [_batches(path, len(paths) > _SIDE_BY_SIDE) for path in paths]
     heads: dict[int, _Head] = {}
     for number, stream in enumerate(streams):
         _advance(heads, number, stream)
@@ -170,12 +168,6 @@ def _advance(heads: dict[int, _Head], number: int, stream: Iterator[pa.RecordBat
             return
 
 
-def _batches(
-    path: Path, whole: bool, fitted: Callable[[pa.Table], pa.Table] | None
-) -> Iterator[pa.RecordBatch]:
+def _batches(path: Path, whole: bool) -> Iterator[pa.RecordBatch]:
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
-        for batch in stream.read_all().to_batches() if whole else stream:
-            if fitted is None:
-                yield batch
-            else:
-                yield from fitted(pa.Table.from_batches([batch])).to_batches()
+        yield from stream.read_all().to_batches() if whole else stream

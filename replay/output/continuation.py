@@ -44,7 +44,6 @@ from replay.pipeline.late import (
     digests_of_logs,
     late_units,
     named_units,
-    positions_of,
 )
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
@@ -249,8 +248,7 @@ def where_it_ended(
     if before is not None:
         waiting.update({unit: Verdict("", reason) for unit, reason in before.pending.items()})
         waiting = waiting.but(UnitSet.of(fields["unit"]))
-    there_before = _taken_before(before, log, plan, tally.quarantined_units.units())
-    pending = tally.quarantined_units.but(there_before)
+    pending = tally.quarantined_units
     pending = pending if not waiting else waiting.with_own(pending)
     units -= {unit for unit in units if unit in pending}
     new = seen if skipped is None else np.concatenate([seen, skipped])
@@ -336,17 +334,6 @@ class _PendingItems(ItemsView[str, str]):
         return self._pending.described()
 
 
-def _taken_before(before: Continuation | None, log: LogFile, plan: Plan, aside: UnitSet) -> UnitSet:
-    """Units that are there, though this run sets them ``aside``: one that takes all units of its
-    tables anew (a lake) may find a damaged copy of one, and what builds on it. They must not come
-    again."""
-    if before is None or not before.taken.pools:
-        return UnitSet()
-    both = positions_of(log, plan.splits, aside - before.pending.keys())
-    there = both[before.taken.has(named_units(log, both))]
-    return UnitSet.of(there.view(UNIT_POSITION_FIELDS)["unit"])
-
-
 def _behind(before: Continuation | None) -> UnitPosition:
     """Behind what a bundle takes all units."""
     return LOWEST.start if before is None or before.position is None else before.position.end
@@ -355,25 +342,19 @@ def _behind(before: Continuation | None) -> UnitPosition:
 def plan_after(plan: Plan, log: LogFile, before: Continuation, late: str) -> Plan:
     """The plan of what a bundle lacks. ``late``: what becomes of units that come late; errors as
     those of :func:`replay.pipeline.late.late_units`."""
+    with usage_errors():
+        how = choice(Late, late, "late")
     continued, awaited = _continued(log, before), frozenset(before.pending)
     if continued is not None:
-        came = late_behind(plan, log, before, late)
+        came = LateUnits()
+        if before.logs is not None:
+            covers, position = continued.covers, continued.position
+            inputs = before.manifest.get("inputs", ())
+            there = Before(covers, position, before.units, before.logs, before.taken, inputs)
+            came = late_units(plan, log, there, how)
         awaited |= came.taken
         continued = replace(continued, pending=awaited, skipped=came.skipped)
     return replace(plan, continued=continued, awaited=awaited)
-
-
-def late_behind(plan: Plan, log: LogFile, before: Continuation, late: str) -> LateUnits:
-    """The units that come late behind a bundle. Errors as those of :func:`plan_after`."""
-    with usage_errors():
-        how = choice(Late, late, "late")
-    continued = _continued(log, before)
-    if continued is None or before.logs is None:
-        return LateUnits()
-    covers, position = continued.covers, continued.position
-    inputs = before.manifest.get("inputs", ())
-    there = Before(covers, position, before.units, before.logs, before.taken, inputs)
-    return late_units(plan, log, there, how)
 
 
 def _continued(log: LogFile, before: Continuation) -> Continued | None:

@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.errors import Refusal, UsageError, Where
+from replay.errors import Refusal, UsageError
 from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.continuation import NOTHING, read_manifest
 from replay.output.durable import rename_durably, sync_folders
 from replay.output.json_file import write_json
-from replay.output.lake_stands import RUNS
 from replay.output.same_types import refuse_other_types
 from replay.storage import Place
 
+#: The folder of the commits: their manifests and what was set aside.
+RUNS = "_logreplay"
 #: Where the files of a commit lie until they have their names.
 _FILES = "files"
 _COMMIT = re.compile(r"\d{6,}")
@@ -49,7 +50,7 @@ class GrowingFolder:
                 "LR1002",
                 f"{out} is a URL; expected a folder of this machine",
                 hint="The files of a commit cannot appear together in a store: grow a folder of"
-                " this machine and copy it, or write a table there from a Spark stream",
+                " this machine and copy it",
             )
         if out.exists() and not out.is_dir():
             raise UsageError("LR1002", f"{out} is a file; expected a folder")
@@ -75,14 +76,7 @@ class GrowingFolder:
         last = self.last()
         if last is None:
             return {}
-        path = last / "manifest.json"
-        manifest: Mapping[str, Any] = read_manifest(path)
-        if "growth" not in manifest:
-            raise UsageError(
-                "LR1002",
-                f"{self.out} is the folder of a lake; expected one that was made with --grow",
-                Where(str(path)),
-            )
+        manifest: Mapping[str, Any] = read_manifest(last / "manifest.json")
         return manifest
 
     def grow(self, write: Callable[[Path, Place | str], Bundle]) -> Growth:

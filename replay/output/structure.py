@@ -103,15 +103,12 @@ def formed_tables(log: LogFile, selection: Selection) -> set[str]:
 class ColumnMove:
     """A change of structure, in the unit that commits at ``commit`` (hexadecimal), after which a
     name is no longer that of the same values: ``again`` are columns of ``table`` (OWNER.NAME) that
-    have the name of one that went before; ``renamed``: what has another name now, or that the table
-    is ``dropped`` ('' for neither). ``former``: what the table was called before."""
+    have the name of one that went before. ``former``: what the table was called before."""
 
     table: str
     former: str
     commit: str
     again: frozenset[str]
-    renamed: str = ""
-    dropped: bool = False
 
 
 def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
@@ -126,25 +123,15 @@ def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
         commit = record["commit"].tobytes()[:10].hex().upper()
         if old is None or change.does is Action.DROP_TABLE:
             gone[_name(new)] = frozenset()
-            if change.does is Action.DROP_TABLE:
-                dropped = f"{_name(new)} is dropped"
-                yield ColumnMove(_name(new), _name(new), commit, frozenset(), dropped, True)
-            elif change.does is Action.RENAME_TABLE:
-                yield ColumnMove(
-                    _name(new), "a table", commit, frozenset(), f"a table is {_name(new)}"
-                )
+            if change.does is Action.RENAME_TABLE:
+                yield ColumnMove(_name(new), "a table", commit, frozenset())
             continue
         had, has = (frozenset(column.name for column in table.columns) for table in (old, new))
         lost = gone.get(_name(old), frozenset())
         gone[_name(new)] = (lost | had) - has
-        renamed = ""
-        if _name(old) != _name(new):
-            renamed = f"{_name(old)} is {_name(new)}"
-        elif had - has and has - had:
-            renamed = f"{', '.join(sorted(had - has))} is {', '.join(sorted(has - had))}"
         again = (has - had) & lost
-        if again or renamed:
-            yield ColumnMove(_name(new), _name(old), commit, again, renamed)
+        if again or _name(old) != _name(new):
+            yield ColumnMove(_name(new), _name(old), commit, again)
 
 
 #: Why a change of structure was not committed.

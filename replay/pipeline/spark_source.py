@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from replay.changes.envelope import ENVELOPE
-from replay.errors import InputError
+from replay.errors import InputError, UsageError
 from replay.logs import Inputs, LogFile, Split, envelope_batch, source_named
 
 _DDL = {
@@ -20,6 +21,14 @@ _DDL = {
     pa.binary(): "binary",
     pa.bool_(): "boolean",
 }
+
+
+def register(session: SparkSession) -> None:
+    """Make ``format("logmaster")`` known to a session. UsageError (LR1001) for what is no
+    session."""
+    if not hasattr(session, "dataSource"):
+        raise UsageError("LR1001", f"found session {session!r}; expected a session of Spark")
+    session.dataSource.register(LogmasterDataSource)
 
 
 class _SplitPartition(InputPartition):

@@ -300,13 +300,11 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR4006": (
         "A row that a change needs is not there, is there already, or has other values:"
         " another program writes to the target, or it was not in the right state at the start, such"
-        " as before a log that was not replayed. In datasets and tables of a lake: a column has"
-        " another type than there, or the log gives a column or a table of a merge another name, or"
-        " drops the table and has nothing else of it.",
+        " as before a log that was not replayed. In datasets: a column has another type than"
+        " there.",
         "Give an earlier log that was not replayed as well, with --late take."
         " logreplay history --table T --key K shows the logged versions of the row; --on chooses"
-        " what to do with such changes; logreplay verify compares all rows. Of a lake, leave the"
-        " table out, or begin a new one behind that change.",
+        " what to do with such changes; logreplay verify compares all rows.",
     ),
     "LR4007": (
         "There may be changes between the target's position and the begin of this log, or the log"

@@ -188,8 +188,6 @@ def test_both_doors_refuse_the_same(
         (lambda log: log.select().redo(records_per_file=0), "--records-per-file 0; expected a num"),
         (lambda log: log.select().redo(commit_every=-1), "--commit-every -1; expected a number"),
         (lambda log: log.select().export("csv", csv_null="a,b"), "--csv-null 'a,b'; expected text"),
-        (lambda log: log.select().export("csv", merge=True), "--merge with --format csv; expected"),
-        (lambda log: log.select().export("delta", initial="x"), "--initial without --merge"),
         (lambda log: log.select().replay(NOWHERE, mode="zigzag"), "--mode 'zigzag'; expected one"),
         (lambda log: log.select().replay(NOWHERE, enforcement="x"), "--enforcement 'x'; expected"),
         (lambda log: log.select().replay(NOWHERE, sessions=0), "--sessions 0; expected a number"),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import replay
@@ -64,9 +63,6 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("partitions", "pages"), (None, True, 2.0, b"x", [None], [("1", 2)])),
     "rids": (5, None, [5], {"x": 1}),
     "table": (5, True, b"x", {"x": 1}, [5]),
-    "rows": (5, None, "x", [{"id": 1}]),
-    "stream": TEXT,
-    "batch": ("7", True, 2.0),
     "key": (None, b"x", 2.5, [None], {"x": 1}),
     "members": (5, "x", ["x"], [True], None, [2.0]),
     "units": (5, None, [5], (b"x", "y"), [(b"x", "y")]),
@@ -86,7 +82,7 @@ WRONG: dict[str, tuple[object, ...]] = {
 #: The functions of the library whose arguments are checked.
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("open_log", "check_certificate", "verify", "write_script")),
-    (api, ("register_spark", "merge_batch")),
+    (api, ("register_spark",)),
     (api.Log, ("check", "select", "take", "asked")),
     (api.Selected, ("redo", "undo", "export", "extract", "changes")),
     (api.Selected, ("replay", "retry_rejects", "verify")),
@@ -101,9 +97,6 @@ GIVEN: dict[str, object] = {
     "url": "sqlite:///nowhere.db",
     "session": None,
     "key": ("id",),
-    "rows": pa.table({"id": [1]}),
-    "stream": "x",
-    "batch": 0,
     "expected": "nowhere",
     "control": "no.ctl",
     "data": ["no.dat"],
@@ -228,8 +221,8 @@ def test_what_requests_are_made_of_is_checked(kind: type, field: str, value: obj
     with pytest.raises((SqlgenError, UsageError)) as refused:
         kind(**{field: value})
     assert refused.value.code == "LR1001"
-    with pytest.raises(SqlgenError, match="found merge 'yes'; expected True or False"):
-        Export("delta", merge="yes")  # type: ignore[arg-type]
+    with pytest.raises(SqlgenError, match="found null 5; expected text"):
+        Export("csv", null=5)  # type: ignore[arg-type]
 
 
 def test_an_iterator_is_read_once(log: replay.Log) -> None:

@@ -26,8 +26,6 @@ MODULES = {
     "sign": ("cryptography",),
     "connect": ("grpc", "grpc_status"),
     "storage": ("fsspec",),
-    "delta": ("deltalake",),
-    "iceberg": ("pyiceberg",),
     "metrics": ("prometheus_client",),
 }
 

@@ -28,7 +28,7 @@ from tests.support.places import FIXTURES, ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]
 #: What stands for something in commands that are shown, and what may be there.
 STANDS_FOR = {"URID": "000000000000A1B2E38C", "X": "00DECC12CECE80900000", "K": "1", "DIR": "d"}
-TEACHING = ("tutorials/first-log.md", "tutorials/migration.md", "how-to/lake.md")
+TEACHING = ("tutorials/first-log.md", "tutorials/migration.md")
 
 
 def commands_in(page: Path) -> list[list[str]]:

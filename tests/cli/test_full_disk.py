@@ -47,7 +47,6 @@ def log(sakila_small: Path) -> list[str]:
         (["redo", "--also", "export:{}/other"], "scripts"),
         (["export", "--format", "parquet"], "data"),
         (["export", "--format", "csv"], "data"),
-        (["export", "--format", "delta"], "lake"),
         (["extract"], "log"),
         (["report", "page"], "page.html"),
         (["graph"], "graph.json"),

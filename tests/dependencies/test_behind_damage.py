@@ -13,7 +13,6 @@ import pytest
 from replay.cli.main import main
 from tests.dependencies.test_unread import name, no_images, short_after, short_before
 from tests.output.test_continuation import manifest
-from tests.output.test_lake import table, values
 from tests.support.logbuilder import Change, Col, LogBuilder, Tab, Unit, frame, rba, unframe
 
 COLUMNS = (Col("ID", "INT", 4, key=1), Col("V", "INT", 4))
@@ -113,31 +112,15 @@ def test_units_of_one_commit_position_may_be_in_either_order(tmp_path: Path) -> 
     assert found.keys() == {name(units[0]), name(units[1])}
 
 
-def grown(folder: Path, *how: str, last: int = 0) -> Path:
+def grown(folder: Path, *how: str) -> Path:
     """An export that grew by a row of STOCK, then by a log that is damaged, and then by the same
     log when it came again."""
     first, out = LogBuilder((STOCK, OTHER)), folder / "out"
     first.unit().insert(STOCK, (1, 10))
-    for builder, code in ((first, 0), (log(no_images)[0], 8), (log(None)[0], last)):
+    for builder, code in ((first, 0), (log(no_images)[0], 8), (log(None)[0], 0)):
         given = words(folder, builder, f"log{builder.clock}{code}{id(builder)}")
         assert main(["export", *given, *how, "--out", str(out)]) == code
     return out
-
-
-@pytest.mark.parametrize("kind", ["delta", "iceberg"])
-def test_a_merged_table_is_right_when_the_log_comes_again(tmp_path: Path, kind: str) -> None:
-    out = grown(tmp_path, "--format", kind, "--merge")
-    assert values(table(out, kind, "testown", "stock"), "id", "v") == [(1, 12), (2, 20)]
-
-
-@pytest.mark.parametrize("kind", ["delta", "iceberg"])
-def test_an_older_value_is_not_merged_over_a_newer_one(
-    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    taking = ("--format", kind, "--merge", "--behind-damage", "take")
-    out = grown(tmp_path, *taking, last=8)
-    assert "LR4002 table testown.stock: found 1 row(s) of keys" in capsys.readouterr().err
-    assert values(table(out, kind, "testown", "stock"), "id", "v") == [(1, 12), (2, 20)]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])

@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from deltalake import DeltaTable
 
 from replay.cli.main import main
 from tests.independent.solid_work import Work
@@ -170,12 +169,6 @@ def swapped() -> Work:
     return work
 
 
-def renamed() -> Work:
-    work, table = two_columns()
-    work.rename(table, table.columns[1], "X")
-    return work
-
-
 def done(work: Work) -> Work:
     """With one more row, which says nothing of the others."""
     work.commit()
@@ -202,73 +195,6 @@ def test_a_state_keeps_columns_of_one_name_apart(
     code = run("state", *log, "--at", before, *more, "--format", "csv", "--out", tmp_path / "then")
     assert code == (0 if known else 4)
     assert (tmp_path / "then" / "t.csv").read_text() == "k,a,b\n1,a1,b1\n2,a2,b2\n"
-
-
-def dropped() -> Work:
-    work, table = two_columns()
-    work.drop_table(table)
-    work.create("T", table.columns[:2], (1,))
-    return work
-
-
-def dropped_and_changed() -> Work:
-    """In one unit."""
-    work = dropped()
-    work.insert(work.tables["T"], {1: 4, 2: "a4"})
-    return work
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        dropped_and_added,
-        pytest.param(swapped, marks=pytest.mark.long),
-        renamed,
-        dropped_and_changed,
-    ],
-)
-def test_a_merge_does_not_go_by_names_that_moved(
-    change: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log, lake = options(done(change()), tmp_path / "log"), tmp_path / "lake"
-    words = ["--format", "delta", "--merge", "--schema", "none", "--out"]
-    assert run("export", *log, *words, lake) == 8
-    assert "LR4006" in capsys.readouterr().err
-    assert not (lake / "dba.t").exists()
-
-
-@pytest.mark.parametrize("known", [False, True])
-def test_a_merge_has_no_rows_of_a_table_that_was_dropped(known: bool, tmp_path: Path) -> None:
-    """Whether they came with the same run or with one before."""
-    work = done(dropped())
-    log, lake = options(work, tmp_path / "log"), tmp_path / "lake"
-    words = ["--format", "delta", "--merge", "--schema", "none", "--out", lake]
-    if known:
-        run("export", *log, *words, "--until-position", work.units[0].address)
-        assert DeltaTable(str(lake / "dba.t")).to_pyarrow_table().num_rows == 2
-    run("export", *log, *words)
-    (row,) = DeltaTable(str(lake / "dba.t")).to_pyarrow_table().to_pylist()
-    assert row["k"] == 3
-
-
-def test_a_table_that_is_dropped_for_good_is_empty_or_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Refused where a log says nothing else of it."""
-    work, table = two_columns()
-    lake, count = tmp_path / "lake", len(work.log) - 1  # the next transaction has begun
-    words = ["--format", "delta", "--merge", "--schema", "none", "--out", lake]
-    assert run("export", *options(work, tmp_path / "one"), *words) == 4
-    assert DeltaTable(str(lake / "dba.t")).to_pyarrow_table().num_rows == 2
-    work.drop_table(table)
-    work.commit()
-    whole = options(work, tmp_path / "whole")
-    work.log = work.log[count:]
-    assert run("export", *options(work, tmp_path / "two"), *words) == 8
-    assert "DBA.T is dropped" in capsys.readouterr().err
-    assert DeltaTable(str(lake / "dba.t")).to_pyarrow_table().num_rows == 2
-    assert run("export", *whole, *words) == 0
-    assert DeltaTable(str(lake / "dba.t")).to_pyarrow_table().num_rows == 0
 
 
 def table_renamed() -> Work:

@@ -16,7 +16,6 @@ from replay.errors import InputError, LogReplayError, UsageError
 from replay.logs import LogPair
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
-from tests.output.test_lake import table, values
 from tests.support.cutlogs import cut_log, with_end, write_pair
 from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn, units_of
 
@@ -266,8 +265,7 @@ def test_an_export_goes_on(tmp_path: Path) -> None:
     assert lines.count("\n") == 1
 
 
-@pytest.mark.parametrize("way", ["delta", "iceberg", "replay"])
-def test_what_goes_on_by_itself_waits_for_the_rest_of_a_unit(tmp_path: Path, way: str) -> None:
+def test_a_replay_waits_for_the_rest_of_a_unit(tmp_path: Path) -> None:
     log = LogBuilder()
     whole = log.unit(commit=90)
     start = log.tick()
@@ -278,23 +276,17 @@ def test_what_goes_on_by_itself_waits_for_the_rest_of_a_unit(tmp_path: Path, way
     longer.insert(ACCT, acct(3))
     log.unit(commit=750).insert(ACCT, acct(4))
     two = log_of(tmp_path, "b", log, 800)
-    out, database = tmp_path / "lake", tmp_path / "testown.db"
+    database = tmp_path / "testown.db"
     found = []
-    if way == "replay":
-        with sqlite3.connect(database) as connection:
-            connection.execute(
-                "create table acct (id integer primary key, bal real, open_dt text, name text,"
-                " rate real, upd text)"
-            )
+    with sqlite3.connect(database) as connection:
+        connection.execute(
+            "create table acct (id integer primary key, bal real, open_dt text, name text,"
+            " rate real, upd text)"
+        )
     for pairs in ([one], [one, two]):
-        if way == "replay":
-            to = ["--to", f"sqlite:///{database}", "--apply"]
-            assert main(["replay", *words(pairs), *to]) in (0, 4)
-            with sqlite3.connect(database) as connection:
-                rows = connection.execute("select id from acct order by id").fetchall()
-                found.append([row[0] for row in rows])
-        else:
-            given = ["--schema", "none", "--format", way, "--merge", "--out", str(out)]
-            assert main(["export", *words(pairs), *given]) in (0, 4)
-            found.append([row[0] for row in values(table(out, way, "testown", "acct"), "id")])
+        to = ["--to", f"sqlite:///{database}", "--apply"]
+        assert main(["replay", *words(pairs), *to]) in (0, 4)
+        with sqlite3.connect(database) as connection:
+            rows = connection.execute("select id from acct order by id").fetchall()
+            found.append([row[0] for row in rows])
     assert found == [[1], [1, 2, 3, 4]]

@@ -170,7 +170,6 @@ def test_other_options_and_other_folders_are_refused(
     assert site.grow("--overwrite") == 12
     assert site.grow("--after", "none") == 12
     assert site.follow("--until-time", "2030-01-01") == 12
-    assert site.follow("--merge") == 12
     assert site.rows() == [0, 1, 2]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").touch()

@@ -65,7 +65,7 @@ class LuwSite:
 
 
 class Receiver:
-    """Bundles, a growing export, a lake, or a target: each brought up to some files."""
+    """Bundles, a growing export, or a target: each brought up to some files."""
 
     def __init__(self, kind: str, folder: Path, words: Sequence[str]) -> None:
         self.kind, self.folder, self.words, self.number = kind, folder, list(words), 0
@@ -88,9 +88,7 @@ class Receiver:
                     database.commit()
             url = f"sqlite:///{self.folder / 'testown.db'}"
             return main(["replay", *logs, "--to", url, "--apply"])
-        form = {"grow": ["--format", "jsonl", "--grow"], "lake": ["--format", "delta"]}
-        merged = {"merge": ["--format", "delta", "--merge"]}
-        how = [*(form | merged)[self.kind], "--schema", "none"]
+        how = ["--format", "jsonl", "--grow", "--schema", "none"]
         return main(["export", *logs, *how, "--out", str(self.folder / "out")])
 
     def _last(self) -> Path:
@@ -110,18 +108,12 @@ class Receiver:
         if self.kind == "target":
             with closing(sqlite3.connect(self.folder / "testown.db")) as database:
                 return sorted(key for (key,) in database.execute("select k from t"))
-        if self.kind == "grow":
-            found = [
-                json.loads(line)["after"]["k"]
-                for path in (self.folder / "out").glob("**/*.jsonl")
-                for line in path.read_text().splitlines()
-            ]
-            return sorted(map(int, found))
-        from deltalake import DeltaTable
-
-        rows = DeltaTable(next((self.folder / "out").glob("**/_delta_log")).parent)
-        table = rows.to_pyarrow_table().to_pylist()
-        return sorted(int((row.get("after") or row)["k"]) for row in table)
+        found = [
+            json.loads(line)["after"]["k"]
+            for path in (self.folder / "out").glob("**/*.jsonl")
+            for line in path.read_text().splitlines()
+        ]
+        return sorted(map(int, found))
 
 
 class SolidSite:
@@ -160,7 +152,7 @@ class SolidSite:
         return ["--source", "soliddb", "--catalog", str(self.folder), *gaps]
 
 
-KINDS = ("redo", "grow", "target", "lake", "merge")
+KINDS = ("redo", "grow", "target")
 
 
 @pytest.mark.long
@@ -216,7 +208,7 @@ def test_units_that_count_as_taken_are_not_asked_about_again(
     assert receiver.keys() == [1, 3, 4]
 
 
-@pytest.mark.parametrize("kind", few(KINDS, "grow", "lake"))
+@pytest.mark.parametrize("kind", few(KINDS, "grow"))
 def test_a_unit_whose_commit_alone_comes_late(kind: str, tmp_path: Path) -> None:
     """Its changes are in a file that was read, so that no new record has one."""
     site = LuwSite(tmp_path)
@@ -236,7 +228,7 @@ def test_a_unit_whose_commit_alone_comes_late(kind: str, tmp_path: Path) -> None
     assert receiver.keys() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", ["redo", "grow", "lake"])
+@pytest.mark.parametrize("kind", ["redo", "grow"])
 def test_an_id_that_was_used_in_files_that_are_not_given_any_more(
     kind: str, tmp_path: Path
 ) -> None:
@@ -364,7 +356,7 @@ def test_a_data_file_that_was_read_before_it_was_whole(
     assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
 
 
-@pytest.mark.parametrize("kind", few(KINDS, "redo", "merge"))
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "grow"))
 def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path: Path) -> None:
     """A one-time scan names no end, so control files of two scans may be the same; the second data
     file does not begin as the first one."""
@@ -399,7 +391,7 @@ def test_units_are_known_one_by_one_as_far_back_as_is_kept(
 
 @pytest.mark.long
 @pytest.mark.parametrize("late", ["refuse", "take"])
-@pytest.mark.parametrize("kind", ["redo", "grow", "lake"])
+@pytest.mark.parametrize("kind", ["redo", "grow"])
 def test_of_a_large_run_the_newest_units_are_known_one_by_one(
     kind: str, late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

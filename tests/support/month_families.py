@@ -253,15 +253,6 @@ FAMILIES: Mapping[str, Callable[[random.Random, Path], FileMonth]] = {
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Exported:
-    """An export: its options, what is read of its folder, and what must be in it."""
-
-    options: tuple[str, ...]
-    read: Callable[[Path], Any]
-    wanted: Callable[[Month], Any]
-
-
 def plain_row(values: Iterable[Any] | None) -> Row | None:
     """A row without a column that its generation lacks."""
     if values is None:
@@ -270,7 +261,8 @@ def plain_row(values: Iterable[Any] | None) -> Row | None:
     return row[:-1] if row[-1] is None else row
 
 
-def of_jsonl(out: Path) -> Changes:
+def exported(out: Path) -> Changes:
+    """The changes in the JSON lines of an export."""
     found: Changes = Counter()
     for path in out.glob("testown.*/**/*.jsonl"):
         name = path.relative_to(out).parts[0].partition(".")[2].partition("@")[0]
@@ -281,59 +273,3 @@ def of_jsonl(out: Path) -> Changes:
             )
             found[name.partition(".")[0].upper(), before, after] += 1
     return found
-
-
-def _rows_of_delta(out: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    from deltalake import DeltaTable
-
-    for place in out.glob("**/_delta_log"):
-        for row in DeltaTable(place.parent).to_pyarrow_table().to_pylist():
-            yield place.parent.name.rpartition(".")[2].upper(), row
-
-
-def _rows_of_iceberg(out: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    if not (out / "catalog.db").exists():
-        return
-    with SqlCatalog("logreplay", uri=f"sqlite:///{out / 'catalog.db'}") as catalog:
-        for space in catalog.list_namespaces():
-            for table in catalog.list_tables(space):
-                for row in catalog.load_table(table).scan().to_arrow().to_pylist():
-                    yield table[-1].upper(), row
-
-
-def changes_of(rows: Callable[[Path], Iterable[tuple[str, dict[str, Any]]]]) -> Any:
-    def read(out: Path) -> Changes:
-        found: Changes = Counter()
-        for name, row in rows(out):
-            before, after = (
-                plain_row(one.values() if one else None) for one in (row["before"], row["after"])
-            )
-            found[name, before, after] += 1
-        return found
-
-    return read
-
-
-def tables_of(rows: Callable[[Path], Iterable[tuple[str, dict[str, Any]]]]) -> Any:
-    def read(out: Path) -> Counter[tuple[str, Row | None]]:
-        return Counter((name, plain_row(row.values())) for name, row in rows(out))
-
-    return read
-
-
-def _current(month: Month) -> Counter[tuple[str, Row | None]]:
-    return Counter((name, row) for name, rows in month.state().items() for row in rows.values())
-
-
-#: Exports by the name of their form.
-EXPORTS = {
-    "jsonl": Exported(("--format", "jsonl"), of_jsonl, Month.exported),
-    "delta": Exported(("--format", "delta"), changes_of(_rows_of_delta), Month.exported),
-    "delta merged": Exported(("--format", "delta", "--merge"), tables_of(_rows_of_delta), _current),
-    "iceberg": Exported(("--format", "iceberg"), changes_of(_rows_of_iceberg), Month.exported),
-    "iceberg merged": Exported(
-        ("--format", "iceberg", "--merge"), tables_of(_rows_of_iceberg), _current
-    ),
-}

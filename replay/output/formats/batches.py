@@ -11,7 +11,6 @@ import pyarrow as pa
 from replay.changes.options import Export
 from replay.output.formats import (
     FACTS,
-    PORTABLE_BATCHES,
     TEXT_BATCHES,
     VALUE_BATCHES,
     Dataset,
@@ -119,4 +118,4 @@ def format_of(export: Export, options: RenderOptions) -> Batches:
         return Batches(Values())
     if export.format == TEXT_BATCHES:
         return Batches(JsonLines(options.policy))
-    return Batches(Parquet(export.format != PORTABLE_BATCHES, options.policy))
+    return Batches(Parquet(True, options.policy))
