@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.dependencies.key_spaces import KeySpaces
@@ -121,9 +122,7 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(
 
 
 def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
-    from replay.pipeline.spark_source import LogmasterDataSource
-
-    spark.dataSource.register(LogmasterDataSource)
+    replay.register_spark(spark)
     frame = (
         spark.read.format("logmaster")
         .option("control", str(sakila_small / "small.ctl"))

@@ -48,7 +48,7 @@ HARM: dict[str, Callable[[Path], None]] = {
 
 def opened(family: Callable[[Path], FamilyLog], folder: Path) -> tuple[dict[str, Any], Path]:
     """What opens a copy of a family's log, and a file of its records."""
-    log = dict(family(folder).opened)
+    log = family(folder)
     name = "data" if "data" in log else "log"
     files = [log[name]] if isinstance(log[name], str) else log[name]
     copies = [str(shutil.copy(file, folder / f"{at}-{Path(file).name}")) for at, file in

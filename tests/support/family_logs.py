@@ -1,9 +1,7 @@
-"""One small log of each family, as options of a source and as arguments of the library."""
+"""One small log of each family, as arguments of :func:`replay.open_log`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,46 +13,29 @@ from tests.support.solidbuilder import Framing, write_catalog, write_rows
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SMALL = FIXTURES / "sakila" / "small"
 
-
-@dataclass(frozen=True)
-class FamilyLog:
-    """``options`` of a source, ``opened`` for :func:`replay.open_log`, and a table of the log."""
-
-    options: Mapping[str, str]
-    opened: Mapping[str, Any]
-    table: str
+FamilyLog = dict[str, Any]
 
 
 def logmaster(folder: Path) -> FamilyLog:
-    files = {"control": str(SMALL / "small.ctl"), "data": str(SMALL / "small.dat")}
-    return FamilyLog(files, files, "SAKILA.RENTAL")
+    return {"control": str(SMALL / "small.ctl"), "data": str(SMALL / "small.dat")}
 
 
 def soliddb(folder: Path) -> FamilyLog:
     encoded = solidsakila.encode(FIXTURES / "sakila" / "log", Framing("len32"), 20)
     write_catalog(folder, encoded.tables)
     log = str(write_rows(folder / "syslog.parquet", encoded.log.rows))
-    files = {"source": "soliddb", "log": log, "catalog": str(folder)}
-    return FamilyLog(files, files, "SAKILA.RENTAL")
-
-
-def two_forms(folder: Path) -> FamilyLog:
-    """A solidDB log in which a column is added to the table."""
-    place = FIXTURES / "soliddb"
-    files = {"source": "soliddb", "log": str(place / "syslog.csv"), "catalog": str(place)}
-    return FamilyLog(files, files, "DBA.CUSTOMER")
+    return {"source": "soliddb", "log": log, "catalog": str(folder)}
 
 
 def logmaster_load(folder: Path) -> FamilyLog:
     loadbuilder.write_csv(SMALL, folder)
-    files = sorted(map(str, folder.glob("*.csv")))
-    control, catalog = str(folder / "load.ctl"), str(SMALL / "db2-tables.sql")
-    named = {"source": "logmaster-load", "control": control, "catalog": catalog}
-    return FamilyLog(
-        {**named, "data": "\n".join(files), "logOption.dispositions": "committed"},
-        {**named, "data": files, "options": {"dispositions": "committed"}},
-        "SAKILA.RENTAL",
-    )
+    return {
+        "source": "logmaster-load",
+        "control": str(folder / "load.ctl"),
+        "catalog": str(SMALL / "db2-tables.sql"),
+        "data": sorted(map(str, folder.glob("*.csv"))),
+        "options": {"dispositions": "committed"},
+    }
 
 
 def db2luw(folder: Path) -> FamilyLog:
@@ -62,5 +43,4 @@ def db2luw(folder: Path) -> FamilyLog:
     log, catalog = folder / "sakila.log", folder / "catalog.csv"
     log.write_bytes(encoded.data)
     catalog.write_text(catalog_csv(encoded.tables), encoding="utf-8")
-    files = {"source": "db2luw", "log": str(log), "catalog": str(catalog)}
-    return FamilyLog(files, files, "SAKILA.RENTAL")
+    return {"source": "db2luw", "log": str(log), "catalog": str(catalog)}
