@@ -411,12 +411,13 @@ def spark() -> Iterator[object]:
     session.stop()
 
 
-def database_on(server: str) -> Iterator[str]:
-    """Create an empty database, yield its URL, drop it."""
+def database_on(server: str, template: str = "template1") -> Iterator[str]:
+    """Create a database, empty or as the one that ``template`` names; yield its URL, drop it."""
     from psycopg import sql
 
     name = f"test_{secrets.token_hex(6)}"
-    _run(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    made = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    _run(server, made.format(sql.Identifier(name), sql.Identifier(template)))
     try:
         yield f"{server.rsplit('/', 1)[0]}/{name}"
     finally:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from replay.cli.main import main
 from replay.targets import target_named
+from tests.conftest import database_on
+from tests.support.replayed import rows
 
 Replay = Callable[..., int]
 
@@ -19,13 +21,22 @@ def log(sakila: Path) -> list[str]:
     return ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
 
 
-@pytest.fixture
-def database(fresh_database: str, sakila: Path) -> str:
-    """A database in the state before the Sakila log, without foreign keys."""
+@pytest.fixture(scope="session")
+def initial(postgres: str, sakila: Path) -> Iterator[str]:
+    """The name of a database in the state before the Sakila log, which is there to be copied."""
     target = target_named("postgres")
-    target.run_scripts(fresh_database, [sakila / "schema.sql"])
-    target.load_state(fresh_database, "sakila", sakila / "initial")
-    return fresh_database
+    for url in database_on(postgres):
+        target.run_scripts(url, [sakila / "schema.sql"])
+        target.load_state(url, "sakila", sakila / "initial")
+        name = url.rsplit("/", 1)[1]
+        rows(postgres, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        yield name
+
+
+@pytest.fixture
+def database(postgres: str, initial: str) -> Iterator[str]:
+    """A database in the state before the Sakila log, without foreign keys."""
+    yield from database_on(postgres, initial)
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def scripts(log: LuwLog, out: Path, mode: str, selection: Selection | None = Non
 
 @pytest.mark.parametrize(("dialect", "big", "framing"), SHAPES)
 def test_redo_undo_and_points_in_time(
-    fresh_database: str, sakila: Path, tmp_path: Path, dialect: str, big: bool, framing: str
+    database: str, sakila: Path, tmp_path: Path, dialect: str, big: bool, framing: str
 ) -> None:
     encoded = encode(sakila, dialect, big, framing)
     log = opened(encoded, tmp_path)
@@ -67,12 +67,10 @@ def test_redo_undo_and_points_in_time(
         log.files[0].shape.dialect.name,
     ) == (framing, big, dialect)
     assert (log.entries()["segments"] > 1).any()
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "redo", "redo"))
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
-    POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "undo", "undo"))
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+    POSTGRES.run_scripts(database, scripts(log, tmp_path / "redo", "redo"))
+    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
+    POSTGRES.run_scripts(database, scripts(log, tmp_path / "undo", "undo"))
+    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
     if (dialect, big) != ("v7", True):
         return
     for number, point in enumerate(
@@ -82,28 +80,24 @@ def test_redo_undo_and_points_in_time(
             encoded.until(bytes.fromhex(point["commit_lrsn"])).to_bytes(8, "big"), True
         )
         there = Selection(until_position=until)
+        POSTGRES.run_scripts(database, scripts(log, tmp_path / f"there{number}", "redo", there))
+        assert POSTGRES.compare_states(database, "sakila", sakila / point["dir"]) == []
         POSTGRES.run_scripts(
-            fresh_database, scripts(log, tmp_path / f"there{number}", "redo", there)
-        )
-        assert POSTGRES.compare_states(fresh_database, "sakila", sakila / point["dir"]) == []
-        POSTGRES.run_scripts(
-            fresh_database,
+            database,
             scripts(log, tmp_path / f"back{number}", "undo", replace(there, cascade="force")),
         )
-        assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+        assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
 def test_replay_in_every_mode(
-    fresh_database: str,
+    database: str,
     sakila: Path,
     tmp_path: Path,
     how: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     opened(encode(sakila, *SHAPES[2]), tmp_path)
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     log = [
         "--source",
         "db2luw",
@@ -114,8 +108,8 @@ def test_replay_in_every_mode(
         "--engine",
         "local",
     ]
-    assert main(["replay", *log, "--to", fresh_database, "--apply", *how]) == 0
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
+    assert main(["replay", *log, "--to", database, "--apply", *how]) == 0
+    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
     assert "in strict order:" not in capsys.readouterr().out
-    assert main(["replay", *log, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 20]) == 0
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+    assert main(["replay", *log, "--to", database, "--apply", "--until-lrsn", "0" * 20]) == 0
+    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []

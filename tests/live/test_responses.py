@@ -17,7 +17,7 @@ from replay.cli.main import main
 from replay.errors import TargetError, UsageError
 from replay.live.error_policy import Response, error_policy_of
 from replay.live.position_store import Store
-from replay.targets import Condition, StatementCounts, StatementFailure, target_named
+from replay.targets import Condition, StatementCounts, StatementFailure
 from sqlgen.rows import Op
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
@@ -261,16 +261,13 @@ def test_undo_refuses_what_was_overwritten(
 
 
 def test_a_missing_parent(
-    fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
+    database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Foreign keys that can wait are checked at the end of the unit, others with the statement;
     both name the unit."""
-    target = target_named("postgres")
-    target.run_scripts(fresh_database, [sakila / "schema.sql"])
-    target.load_state(fresh_database, "sakila", sakila / "initial")
-    rows(fresh_database, "CREATE TABLE parent (id int PRIMARY KEY)")
+    rows(database, "CREATE TABLE parent (id int PRIMARY KEY)")
     rows(
-        fresh_database,
+        database,
         "INSERT INTO parent SELECT DISTINCT inventory_id FROM sakila.inventory UNION VALUES (4582),"
         " (4584)",
     )
@@ -282,34 +279,34 @@ def test_a_missing_parent(
         "replay",
         *log,
         "--to",
-        fresh_database,
+        database,
         "--engine",
         "local",
         "--apply",
         "--until-lrsn",
         PIT1,
     ]
-    rows(fresh_database, key)
+    rows(database, key)
     assert main(go) == 8
     said = capsys.readouterr().err
     assert "foreign-key: the insert in SAKILA.INVENTORY failed: SQLSTATE 23503" in said
     assert 'Key (inventory_id)=(4583) is not present in table "parent"' in said
-    at = position(fresh_database)
-    rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
-    rows(fresh_database, key + " DEFERRABLE")
+    at = position(database)
+    rows(database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
+    rows(database, key + " DEFERRABLE")
     assert main(go) == 8
     said = capsys.readouterr().err
     assert "the check at the end of the unit failed: SQLSTATE 23503" in said
     assert ".." not in said
-    assert position(fresh_database) == at
-    rows(fresh_database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
-    rows(fresh_database, key)
-    rows(fresh_database, "INSERT INTO parent SELECT generate_series(4585, 9999)")
-    parent = threading.Timer(0.7, rows, (fresh_database, "INSERT INTO parent VALUES (4583)"))
+    assert position(database) == at
+    rows(database, "ALTER TABLE sakila.inventory DROP CONSTRAINT of_parent")
+    rows(database, key)
+    rows(database, "INSERT INTO parent SELECT generate_series(4585, 9999)")
+    parent = threading.Timer(0.7, rows, (database, "INSERT INTO parent VALUES (4583)"))
     parent.start()
     assert main([*go, "--on", "foreign-key:insert=retry"]) == 0
     parent.join()
-    assert same(fresh_database, sakila, "pit1")
+    assert same(database, sakila, "pit1")
 
 
 @pytest.mark.parametrize(

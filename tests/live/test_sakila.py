@@ -147,7 +147,7 @@ def test_incomplete_units_are_set_aside(
     assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / state) == []
 
 
-def test_exact_names(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+def test_exact_names(database: str, sakila: Path, tmp_path: Path) -> None:
     redo = sakila_script(
         sakila,
         tmp_path / "redo",
@@ -169,10 +169,8 @@ def test_exact_names(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
         + "\n".join(f'ALTER TABLE sakila."{t.upper()}" RENAME TO {t};' for t in tables)
         + columns.replace("upper(r.c)", "lower(r.c)")
     )  # fmt: skip
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    POSTGRES.run_scripts(fresh_database, [upper, *sorted(redo.glob("*.sql")), lower])
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
+    POSTGRES.run_scripts(database, [upper, *sorted(redo.glob("*.sql")), lower])
+    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
 
 
 def test_tables_made_from_the_log(fresh_database: str, sakila: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def scripts(log: SolidLog, out: Path, mode: str, selection: Selection | None = N
 
 @pytest.mark.parametrize(("framing", "size", "name"), SHAPES, ids=str)
 def test_redo_undo_and_points_in_time(
-    fresh_database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str
+    database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str
 ) -> None:
     encoded = encode(sakila, framing, size)
     log = opened(encoded, tmp_path, name)
@@ -58,12 +58,10 @@ def test_redo_undo_and_points_in_time(
         framing.count,
         "A",
     )
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
-    POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "redo", "redo"))
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
-    POSTGRES.run_scripts(fresh_database, scripts(log, tmp_path / "undo", "undo"))
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+    POSTGRES.run_scripts(database, scripts(log, tmp_path / "redo", "redo"))
+    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
+    POSTGRES.run_scripts(database, scripts(log, tmp_path / "undo", "undo"))
+    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
     if framing.profile != "len32":
         return
     for number, point in enumerate(
@@ -71,20 +69,18 @@ def test_redo_undo_and_points_in_time(
     ):
         until = log.placed(encoded.until(bytes.fromhex(point["commit_lrsn"])), True)
         there = Selection(until_position=until)
+        POSTGRES.run_scripts(database, scripts(log, tmp_path / f"there{number}", "redo", there))
+        assert POSTGRES.compare_states(database, "sakila", sakila / point["dir"]) == []
         POSTGRES.run_scripts(
-            fresh_database, scripts(log, tmp_path / f"there{number}", "redo", there)
-        )
-        assert POSTGRES.compare_states(fresh_database, "sakila", sakila / point["dir"]) == []
-        POSTGRES.run_scripts(
-            fresh_database,
+            database,
             scripts(log, tmp_path / f"back{number}", "undo", replace(there, cascade="force")),
         )
-        assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+        assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
 def test_replay_in_every_mode(
-    fresh_database: str,
+    database: str,
     sakila: Path,
     tmp_path: Path,
     how: list[str],
@@ -92,8 +88,6 @@ def test_replay_in_every_mode(
 ) -> None:
     encoded = encode(sakila, *SHAPES[1][:2])
     opened(encoded, tmp_path, "syslog.parquet")
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     log = [
         "--source",
         "soliddb",
@@ -104,8 +98,8 @@ def test_replay_in_every_mode(
         "--engine",
         "local",
     ]
-    assert main(["replay", *log, "--to", fresh_database, "--apply", *how]) == 0
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "final") == []
+    assert main(["replay", *log, "--to", database, "--apply", *how]) == 0
+    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
     assert "in strict order:" not in capsys.readouterr().out
-    assert main(["replay", *log, "--to", fresh_database, "--apply", "--until-lrsn", "0" * 40]) == 0
-    assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
+    assert main(["replay", *log, "--to", database, "--apply", "--until-lrsn", "0" * 40]) == 0
+    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []

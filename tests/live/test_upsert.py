@@ -45,11 +45,9 @@ def differing(url: str, folder: Path) -> list[str]:
     return [name for name in found if name != "sakila.kiosk_scan"]
 
 
-def test_sakila_again_and_over_a_part(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
+def test_sakila_again_and_over_a_part(database: str, sakila: Path, tmp_path: Path) -> None:
     """A plain script is applied up to a point in time and in the middle of the rest an upsert
     script stops; then all of it, twice."""
-    POSTGRES.run_scripts(fresh_database, [sakila / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", sakila / "initial")
     many = ("--upsert", "--records-per-file", "5000", "--trace", "--commit-every", "7")
     for mode, state in (("redo", "final"), ("undo", "initial")):
         first, *_ = scripts_of(
@@ -57,13 +55,13 @@ def test_sakila_again_and_over_a_part(fresh_database: str, sakila: Path, tmp_pat
         )
         scripts = scripts_of(sakila, tmp_path / mode, mode, *many)
         assert len(scripts) == 4
-        POSTGRES.run_scripts(fresh_database, [first])
-        assert differing(fresh_database, sakila / state) != []
-        POSTGRES.run_scripts(fresh_database, scripts)
-        assert differing(fresh_database, sakila / state) == []
-        POSTGRES.run_scripts(fresh_database, scripts[1:3])
-        POSTGRES.run_scripts(fresh_database, scripts)
-        assert differing(fresh_database, sakila / state) == []
+        POSTGRES.run_scripts(database, [first])
+        assert differing(database, sakila / state) != []
+        POSTGRES.run_scripts(database, scripts)
+        assert differing(database, sakila / state) == []
+        POSTGRES.run_scripts(database, scripts[1:3])
+        POSTGRES.run_scripts(database, scripts)
+        assert differing(database, sakila / state) == []
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,11 @@ A job: ``{"url", "control", "data", "until", "commit_every", "merged", "sessions
 "times"}``; ``merged`` statements are folded together (0: strict order); with ``point`` null the
 ``times``-th point of any name counts, with ``times`` 0 the child lives. With ``"exchange"`` the
 scripts, of 2,000 records each, lie below that URL. The answer: the exit code, or minus the signal.
+
+``"blow"`` names what happens at the point where it is not the client that is killed: ``server``
+(the backend is, so PostgreSQL restarts), ``connection`` (the server ends it), ``answer`` (it ends
+it when it has carried out the commit that follows), ``in flight`` (the client is killed while that
+commit waits). The answer is 98 where the point was never reached.
 """
 
 from __future__ import annotations
@@ -14,40 +19,131 @@ import json
 import os
 import signal
 import sys
+import threading
+import time
 import traceback
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.live import preflight
 from replay.live import replay as live
 from replay.live.pace import ApplyMode, Pace
 from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
 from replay.pipeline import local
-from replay.targets import target_of
+from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
+
+#: The answer where the point of a blow was never reached.
+MISSED = 98
+#: Statements that tell a session's number, end that session, and ask whether it is still there.
+ENDING = {
+    "postgres": (
+        "SELECT pg_backend_pid()",
+        "SELECT pg_terminate_backend({})",
+        "SELECT 1 FROM pg_stat_activity WHERE pid = {}",
+    ),
+    "mysql": (
+        "SELECT CONNECTION_ID()",
+        "KILL {}",
+        "SELECT 1 FROM information_schema.processlist WHERE id = {}",
+    ),
+}
+ENDING["mariadb"] = ENDING["mysql"]
+IN_FLIGHT = ENDING["postgres"][2] + " AND wait_event = 'SyncRep'"
+
+
+class Blow:
+    """What happens to a replay at the ``times``-th ``point`` (None: any)."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.url, self.how = job["url"], job.get("blow", "client")
+        self.point, self.times = job["point"], job["times"]
+        self.passed = count(1)
+        self.missed = self.times > 0
+        self.session: Session | None = None
+
+    def reached(self, point: str) -> None:
+        """Strike, if this is the place."""
+        if self.point not in (None, point) or next(self.passed) != self.times:
+            return
+        self.missed = False
+        session = self.session
+        if self.how == "client" or session is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.how == "server":
+            os.kill(self._number(session), signal.SIGKILL)
+        elif self.how == "connection":
+            self._end(session)
+        else:
+            losing = self._lose_answer if self.how == "answer" else self._die_in_flight
+            commit = session.commit
+            vars(session)["commit"] = lambda: losing(session, commit)
+
+    def _lose_answer(self, session: Session, commit: Callable[[], None]) -> None:
+        commit()
+        self._end(session)
+        commit()
+
+    def _die_in_flight(self, session: Session, commit: Callable[[], None]) -> None:
+        number = self._number(session)
+        session.execute("SET LOCAL synchronous_commit = on")
+
+        def kill() -> None:
+            other = target_of(self.url).connect(self.url)
+            while not other.query(IN_FLIGHT.format(number)):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        threading.Thread(target=kill).start()
+        commit()
+
+    @staticmethod
+    def _number(session: Session) -> int:
+        return int(session.query(ENDING[session.dialect][0])[0][0])
+
+    def _end(self, session: Session) -> None:
+        """Have the server end a session; come back when it is gone."""
+        _, end, there = (text.format(self._number(session)) for text in ENDING[session.dialect])
+        with closing(target_of(self.url).connect(self.url)) as other:
+            other.execute(end)
+            while other.query(there):
+                time.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class StruckRequest(live.ReplayRequest):
+    """A request whose session a blow can reach."""
+
+    blow: Blow = field(kw_only=True)
+
+    def connect_locked(self, target: Target) -> Session:
+        session = super().connect_locked(target)
+        self.blow.session = session
+        return session
 
 
 def replay(job: dict[str, Any]) -> int:
     """Carry out a job; does not come back from the point where it is to die."""
-    passed = count(1)
-
-    def reached(point: str) -> None:
-        if job["point"] in (None, point) and next(passed) == job["times"]:
-            os.kill(os.getpid(), signal.SIGKILL)
-
+    blow = Blow(job)
     log = open_log(job["control"], [job["data"]], scratch=job["scratch"])
     until = None if job["until"] is None else Position.from_hex(job["until"])
-    pace = Pace(units=job["commit_every"], wait=0.05, sessions=job["sessions"])
+    # tried until a busy machine has recovered its database
+    pace = Pace(units=job["commit_every"], wait=0.05, tries=14, sessions=job.get("sessions", 1))
     if job.get("bulk"):
         pace = replace(pace, mode=ApplyMode.BULK)
-    if job["merged"]:
+    if job.get("merged"):
         pace = replace(pace, mode=ApplyMode.MERGED, merged_statements=job["merged"])
-    request = live.ReplayRequest(job["url"], True, Destination(until), pace=pace, reached=reached)
+    request = StruckRequest(
+        job["url"], True, Destination(until), pace=pace, reached=blow.reached, blow=blow
+    )
     options = ScriptOptions(
         dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard")
     )
@@ -56,7 +152,11 @@ def replay(job: dict[str, Any]) -> int:
         engine = replace(engine, exchange=job["exchange"])
         options = replace(options, records_per_file=2000)
     work = live.ReplayInput(log, Selection(), options, Constraints(), engine)
-    return live.run(work, request, lambda _: None, lambda *_: None)
+    code = live.run(work, request, lambda _: blow.reached("told"), lambda *_: None)
+    return MISSED if blow.missed else code
+
+
+preflight.LOCK_SECONDS = 300.0  # as long as a busy server needs to miss a client that was killed
 
 
 for line in sys.stdin:
