@@ -224,7 +224,7 @@ def test_an_interrupted_session_is_ended_in_the_server_and_no_other_one(server: 
 
         def wait() -> None:
             try:
-                session.query("SELECT SLEEP(60)")
+                session.query("SELECT SLEEP(600)")
             except TargetError as error:
                 ends.append(error)
 
@@ -239,7 +239,7 @@ def test_an_interrupted_session_is_ended_in_the_server_and_no_other_one(server: 
             assert other.query(query)
             session._seen_from = seen
             session.interrupt()
-            waiting.join(20)
+            waiting.join(300)
             assert not waiting.is_alive()
             assert len(ends) == 1
             assert not other.query(query)

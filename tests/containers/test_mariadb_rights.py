@@ -32,19 +32,19 @@ ODD = {
     "sql_select_limit": ("1", "DEFAULT"),
     "sql_safe_updates": ("ON", "OFF"),
     "max_join_size": ("1", "18446744073709551615"),
-    "innodb_lock_wait_timeout": ("1", "50"),
+    "innodb_lock_wait_timeout": ("180", "50"),
     "sql_mode": ("'ANSI_QUOTES,PIPES_AS_CONCAT'", "DEFAULT"),
     "time_zone": ("'+05:45'", "'SYSTEM'"),
 }
 ODD_OF = {
     "mariadb": {
-        "max_statement_time": ("0.2", "0"),
+        "max_statement_time": ("180", "0"),
         "tx_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
         "tx_read_only": ("ON", "OFF"),
-        "idle_transaction_timeout": ("1", "0"),
+        "idle_transaction_timeout": ("180", "0"),
     },
     "mysql": {
-        "max_execution_time": ("1", "0"),
+        "max_execution_time": ("180000", "0"),
         "transaction_isolation": ("'SERIALIZABLE'", "'REPEATABLE-READ'"),
         "transaction_read_only": ("ON", "OFF"),
         "sql_require_primary_key": ("ON", "OFF"),

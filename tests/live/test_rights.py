@@ -147,11 +147,11 @@ def test_what_role_and_database_have_set_does_not_matter(
         "default_transaction_isolation = 'serializable'",
         "default_transaction_read_only = on",
         "default_transaction_deferrable = on",
-        "statement_timeout = '2s'",
-        "lock_timeout = '2s'",
-        "idle_in_transaction_session_timeout = '2s'",
-        "idle_session_timeout = '2s'",
-        "transaction_timeout = '2s'",
+        "statement_timeout = '3min'",
+        "lock_timeout = '3min'",
+        "idle_in_transaction_session_timeout = '3min'",
+        "idle_session_timeout = '3min'",
+        "transaction_timeout = '3min'",
         "quote_all_identifiers = on",
         "bytea_output = 'escape'",
         "extra_float_digits = -15",
@@ -167,7 +167,8 @@ def test_what_role_and_database_have_set_does_not_matter(
     assert found["search_path"].replace('"', "") == "pg_catalog, pg_temp"
     assert found["default_transaction_isolation"] == "read committed"
     assert (found["TimeZone"], found["client_encoding"]) == ("UTC", "UTF8")
-    assert {found[name] for name in ("statement_timeout", "transaction_timeout")} == {"0"}
+    endless = ("statement", "idle_in_transaction_session", "idle_session", "transaction")
+    assert {found[f"{name}_timeout"] for name in endless} == {"0"}
     assert found["lock_timeout"] == "60000"
 
 
