@@ -14,6 +14,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -47,7 +48,7 @@ SETTINGS = {
     "wal_level": "replica",
     "max_wal_senders": "2",
 }
-WAITING = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
 
 @dataclass(frozen=True)
@@ -176,9 +177,10 @@ class Machine:
     def let_go(self) -> None:
         """Let a commit that waits for the standby end; come back when its session is gone."""
         with closing(self.session()) as session:
-            assert session.query(f"SELECT pg_terminate_backend(pid) {WAITING}") == [(True,)]
-            while session.query(f"SELECT 1 {WAITING}"):
-                pass
+            ((number,),) = session.query(WAITING)
+            session.execute(f"SELECT pg_terminate_backend({number})")
+            while session.query(f"SELECT 1 FROM pg_stat_activity WHERE pid = {number}"):
+                time.sleep(0.01)
 
     def check(self) -> None:
         """The rows and the position are those that the log has where the target is."""

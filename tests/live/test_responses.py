@@ -358,7 +358,8 @@ def test_a_deadlock_with_somebody_else(
             psycopg.connect(database) as connection,
             psycopg.connect(database, autocommit=True) as watching,
         ):
-            connection.execute("SET deadlock_timeout = '10s'")
+            # longer than the replay waits for a lock in all
+            connection.execute("SET deadlock_timeout = '10min'")
             connection.execute(f"SELECT FROM sakila.{late} FOR UPDATE".encode())
             while not watching.execute(waiting).fetchone():
                 time.sleep(0.02)

@@ -33,9 +33,13 @@ def target(fresh_database: str) -> str:
 
 
 def test_a_pool_that_shares_sessions(
-    target: str, log: list[str], capsys: pytest.CaptureFixture[str]
+    target: str,
+    log: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Nothing was set in the session that somebody else gets next, and nothing locked."""
+    monkeypatch.setattr("replay.targets.postgres_settings._ANSWER_SECONDS", 300.0)
     with pool(target, "transaction") as url:
         for command in (
             ["replay", *log, "--engine", "local", "--to", url],

@@ -10,7 +10,7 @@ scripts, of 2,000 records each, lie below that URL. The answer: the exit code, o
 ``"blow"`` names what happens at the point where it is not the client that is killed: ``server``
 (the backend is, so PostgreSQL restarts), ``connection`` (the server ends it), ``answer`` (it ends
 it when it has carried out the commit that follows), ``in flight`` (the client is killed while that
-commit waits). The answer is 98 where the point was never reached.
+commit waits). The answer is 98 where such a point was never reached.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Blow:
         self.url, self.how = job["url"], job.get("blow", "client")
         self.point, self.times = job["point"], job["times"]
         self.passed = count(1)
-        self.missed = self.times > 0
+        self.missed = "blow" in job
         self.session: Session | None = None
 
     def reached(self, point: str) -> None:
