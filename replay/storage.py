@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, cast
-from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where, cause_of
 from replay.leftovers import WorkFolder, is_left, name_of_run
 from replay.machine import is_full, room_for
+from replay.public import public, secrets_of
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ else:  # help and runs on files of this machine need none of them here
 _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}
 #: Schemes of files; others are those of fsspec. (URLs of databases are none of these.)
 _SCHEMES = frozenset({"file", "s3", "gs", "abfs", "abfss", "hdfs", "viewfs", *_SPELLED})
-_SECRET = re.compile(r"secret|password|token|sig|signature|key|credential", re.IGNORECASE)
 #: How many requests to a store run side by side.
 REQUESTS = 16
 #: How often a folder is removed from which others remove files.
@@ -69,10 +69,22 @@ def is_database(place: str) -> bool:
     return "://" in place and not is_url(place)
 
 
+def refuse_secrets(place: str) -> None:
+    """UsageError (LR1001) for a path or URL that holds a secret."""
+    if secrets_of(place):
+        raise UsageError(
+            "LR1001",
+            f"found {public(place)} with a secret; expected it without",
+            hint="Give secrets as the libraries of a store or database find them: in the"
+            " environment or a profile",
+        )
+
+
 def settled(place: str) -> str:
     """A place as this program spells it: ``file://`` URLs as paths, ``s3a`` as ``s3``, and ``#``,
     which is a letter of names as any other, as a code; others as they are. UsageError (LR1001) for
-    a URL that holds a secret, or that names nothing."""
+    a place that holds a secret, or a URL that names nothing."""
+    refuse_secrets(place)
     if not is_url(place):
         return place
     name, mark, version = place.partition(VERSION)
@@ -83,16 +95,9 @@ def settled(place: str) -> str:
         scheme = place.partition("://")[0]
         message = f"found a URL {scheme}://… that cannot be read; expected {scheme}://PLACE/NAME"
         raise UsageError("LR1001", message) from error
-    shown = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
-    named = [name for name, _ in parse_qsl(parts.query) if _SECRET.search(name)]
-    holds = ":" in parts.netloc.rpartition("@")[0] or named
-    if holds or (parts.scheme.lower() in ("s3", "s3a", "s3n") and "@" in parts.netloc):
-        what = f"with {', '.join(named)}" if named else "with a user and a secret"
-        raise UsageError(
-            "LR1001",
-            f"found the URL {shown} {what}; expected one without",
-            hint="Give secrets as the store's libraries find them: in the environment or a profile",
-        )
+    shown = public(place)
+    if parts.scheme.lower() in ("s3", "s3a", "s3n") and "@" in parts.netloc:
+        raise UsageError("LR1001", f"found the URL {shown} with a user; expected one without")
     scheme = _SPELLED.get(parts.scheme.lower(), parts.scheme.lower())
     if scheme == "file":
         if parts.netloc not in ("", "localhost"):

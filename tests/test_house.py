@@ -42,6 +42,7 @@ LONGEST_MODULE = 700
 ORDER = (
     "sqlgen",
     "replay.errors",
+    "replay.public",
     "replay.version",
     "replay.arrays",
     "replay.leftovers",
@@ -85,6 +86,7 @@ GROUND_FLOOR = {
     "errors.py",
     "leftovers.py",
     "machine.py",
+    "public.py",
     "storage.py",
     "stored_ranges.py",
     "version.py",
@@ -794,3 +796,14 @@ def test_files_that_documents_name_exist() -> None:
         ) + re.findall(r"\]\((?!http|#)([^)#]+)\)", text)
         gone = [name for name in named if not (ROOT / name).exists()]
         assert not gone, f"{document.name} names {gone}"
+
+
+def test_commands_and_places_are_named_in_one_module() -> None:
+    """The shell's spelling is asked for there, and for tables' names and Java's wrapper."""
+    users = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted((ROOT / "replay").rglob("*.py"))
+        + sorted((ROOT / "sqlgen").rglob("*.py"))
+        if re.search(r"^(import|from) shlex\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert users == ["replay/pipeline/java.py", "replay/public.py", "sqlgen/upsert.py"]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from replay.changes.notation import choice_of, position_of, range_of, rid_of, time_of, unit_of
 from replay.errors import UsageError
-from replay.storage import Place, at
+from replay.storage import Place, at, refuse_secrets
 
 Value = TypeVar("Value")
 
@@ -27,6 +27,18 @@ class HelpLayout(argparse.RawDescriptionHelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = text.splitlines() if "\n" in text else self._split_lines(text, width)
         return "".join(f"{indent}{line}\n" for line in lines)
+
+
+#: Options whose values are URLs with what a server asks for, or settings of Spark.
+_WITH_SECRETS = frozenset({"to", "schema", "baseline", "initial", "scratch", "dry_run"})
+_WITH_SECRETS |= {"master", "conf"}
+#: What options call values that are data, and may look like anything.
+_DATA = re.compile(r"GLOB|SQL|TEXT|WHO|^K$")
+
+
+def takes_anything(option: argparse.Action) -> bool:
+    """Whether a value of an option is data, which is shown as it is: an id, a note, a condition."""
+    return bool(_DATA.search(str(option.metavar)))
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,6 +60,13 @@ class Parser(argparse.ArgumentParser):
         if others:
             self.error(self._unknown(others))
         return found, others
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """UsageError (LR1001) for something secret where none is asked for: messages and files name
+        what is given there."""
+        if action.dest not in _WITH_SECRETS and not takes_anything(action):
+            refuse_secrets(arg_string)
+        return super()._get_value(action, arg_string)
 
     def _unknown(self, words: list[str]) -> str:
         from difflib import get_close_matches

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from replay.cli.examples import commands_of
 from replay.errors import UsageError, Where, cause_of
+from replay.storage import refuse_secrets
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -47,8 +48,10 @@ def with_config(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[st
     if any(word in ("-h", "--help") for word in given):
         return list(argv)
     named = _value(taker, given, "--config")
-    path = Path(named) if named is not None else _beside(taker, given)
     selection = _value(taker, given, "--selection")
+    for text in filter(None, (named, selection)):
+        refuse_secrets(text)
+    path = Path(named) if named is not None else _beside(taker, given)
     if path is None:
         if selection is not None:
             raise UsageError(

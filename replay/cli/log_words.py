@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 
 from replay.changes.choices import EngineName
-from replay.pipeline.masters import told_apart
+from replay.public import command, public
 
 #: A unit of recovery in a message.
 _UNIT = re.compile(r"\b(?:unit (?=[0-9A-F]{20})|URID=)?([0-9A-F]{20}/\d+)")
 
 
 def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ...]:
-    """The options that name a log and where it is read, as they were given; ``keys``: and its keys.
-    Not ``--conf``, which may have what nobody else should see."""
+    """The options that name a log and where it is read, as others may see them; ``keys``: and its
+    keys. Not ``--conf``."""
     words: list[str] = []
     if arguments.source != "logmaster":
         words += ["--source", arguments.source]
@@ -38,16 +37,15 @@ def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ..
     if getattr(arguments, "engine", EngineName.AUTO) != EngineName.AUTO:
         words += ["--engine", arguments.engine]
     if getattr(arguments, "master", None):
-        words += ["--master", told_apart(arguments.master)]
+        words += ["--master", arguments.master]
     if getattr(arguments, "work", None):
         words += ["--work", arguments.work]
-    return tuple(words)
+    return tuple(map(public, words))
 
 
 def look_at(unit: str, arguments: argparse.Namespace) -> str:
     """How to see what a unit of recovery did."""
-    command = shlex.join(["logreplay", "history", *log_words(arguments), "--ur", unit])
-    return f"what unit {unit} did: {command}"
+    return f"what unit {unit} did: {command('history', *log_words(arguments), '--ur', unit)}"
 
 
 def ways_to_look(
@@ -62,7 +60,7 @@ def ways_to_look(
         lines.append(look_at(unit.group(1), arguments))
     files = [*arguments.data, *arguments.log]
     if record is not None and file in files:
-        words = ["inspect", *log_words(arguments, False), "--record", str(record)]
+        words = [*log_words(arguments, False), "--record", str(record)]
         words += ["--file", str(files.index(file) + 1)] if len(files) > 1 else []
-        lines.append(f"record {record}: {shlex.join(['logreplay', *words])} --hex")
+        lines.append(f"record {record}: {command('inspect', *words)} --hex")
     return lines

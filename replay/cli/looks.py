@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import tempfile
 import webbrowser
@@ -42,6 +41,8 @@ from replay.logs.words import said_of
 from replay.output.bundle import check_output, write_file
 from replay.output.state_files import TableRows, state_csv, write_state
 from replay.pipeline.request import Demand, usage_errors
+from replay.public import command as command_line
+from replay.public import public
 from replay.reports.ask import Asked, history_of
 from replay.reports.doctor import (
     closed_report,
@@ -75,7 +76,6 @@ from replay.reports.states import (
 from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS
 from replay.reports.what_if import answer_of, what_if_text
 from replay.storage import is_database
-from replay.targets import target_of
 from sqlgen.errors import choice
 
 
@@ -162,7 +162,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
 
             def command(name: str, *words: str) -> str:
                 words = (*words[:-2], *column_words(selection), *words[-2:])
-                return shlex.join(["logreplay", name, *log_words(arguments), *words])
+                return command_line(name, *log_words(arguments), *words)
 
             differences = None
             if state is not None:
@@ -259,7 +259,7 @@ def _kept(arguments: argparse.Namespace, state: State, form: str) -> list[str]:
         lines.append(f"the rows at {state.at.text} are in {arguments.out}")
     if arguments.to is not None:
         rows = load_rows(arguments.to, state.tables)
-        lines.append(f"{rows:,} rows are in {target_of(arguments.to).public_url(arguments.to)}")
+        lines.append(f"{rows:,} rows are in {public(arguments.to)}")
     return lines
 
 

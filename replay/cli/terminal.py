@@ -1,5 +1,6 @@
-"""What the user sees: text without characters that would act on a terminal, and without passwords;
-and a command line that other users of the machine can read, without them too."""
+"""What the user sees: text without characters that would act on a terminal, and messages without
+passwords that others put there (libraries, and the parser of the command line); and a command line
+that other users of the machine can read, without them too."""
 
 from __future__ import annotations
 
@@ -11,9 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from replay.changes.settings import is_secret_setting
 from replay.machine import room_for
-from replay.targets.urls import HIDDEN, redacted, secrets_of
+from replay.public import HIDDEN, hidden, is_secret_setting, secrets_of
 from sqlgen.hidden import visible
 
 #: Environment variables that hold a password.
@@ -24,15 +24,16 @@ _ARGUMENTS = slice(45, 47)
 
 
 class Shown:
-    """A stream of text that hides secrets, and shows characters that are not meant to be seen as
-    ``\\uXXXX``. ``raw`` is the stream itself; everything else is the stream's."""
+    """A stream of text that hides ``secrets``, and with ``whole`` shows characters that are not
+    meant to be seen as ``\\uXXXX``. ``raw`` is the stream itself; everything else is the
+    stream's."""
 
     def __init__(self, raw: TextIO, secrets: frozenset[str], whole: bool) -> None:
         self.raw, self._secrets, self._whole = raw, secrets, whole
 
     def write(self, text: str) -> int:
         """Write a text; its length."""
-        shown = redacted(text, self._secrets)
+        shown = hidden(text, self._secrets)
         with room_for("standard output"):
             self.raw.write(visible(shown, "\n\t") if self._whole else shown)
         return len(text)
@@ -53,13 +54,14 @@ class Shown:
 
 @contextmanager
 def shown(arguments: Sequence[str]) -> Iterator[None]:
-    """Have what is printed meanwhile be shown so. What goes to a file or another program instead of
-    a terminal is data (a script, JSON): only secrets are hidden there."""
+    """Have what is printed meanwhile be shown so. Standard output may be data (a script, JSON), in
+    which a value may be that of a password: nothing is hidden there, and where no terminal reads
+    it, it is as it is."""
     given = frozenset(_of_settings(arguments)).union(*map(secrets_of, _urls(arguments)))
     secrets = given | {value for name in _PASSWORDS if (value := os.environ.get(name))}
     hide_on_command_line(given)
     before = sys.stdout, sys.stderr
-    sys.stdout = cast(TextIO, Shown(sys.stdout, secrets, sys.stdout.isatty()))
+    sys.stdout = cast(TextIO, Shown(sys.stdout, frozenset(), sys.stdout.isatty()))
     sys.stderr = cast(TextIO, Shown(sys.stderr, secrets, True))
     try:
         yield

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.errors import EXIT_ERROR, EXIT_OK, UsageError
+from replay.public import public
 from replay.targets import Session, StatementFailure, target_of
 from sqlgen.dialects import Profile, profile_named
 
@@ -77,7 +78,7 @@ def dry_run(scripts: Iterable[Path], url: str, counted: bool = True) -> DryRun:
             if not attempt.unit(unit, statements):
                 break
         return DryRun(
-            target.public_url(url),
+            public(url),
             attempt.units,
             attempt.statements,
             tuple(attempt.misfits),

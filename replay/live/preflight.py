@@ -25,6 +25,7 @@ from replay.live.rights import absence, changed_versions
 from replay.live.route import Route
 from replay.logs import LogFile
 from replay.pipeline.plan import Plan
+from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
 from sqlgen.dialects import profile_named
@@ -61,7 +62,7 @@ def connect_locked(target: Target, url: str, enforced: bool) -> Session:
                 " application name logreplay"
             )
             raise TargetError(
-                "LR4004", f"another replay holds the lock of {target.public_url(url)}", hint=hint
+                "LR4004", f"another replay holds the lock of {public(url)}", hint=hint
             )
     except BaseException:
         session.close()

@@ -73,6 +73,7 @@ from replay.pipeline.late import (
 from replay.pipeline.marked import marks_with
 from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Plan, make_plan
+from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
 from sqlgen.dialects import profile_named
@@ -300,7 +301,7 @@ class ReplayPlan:
     def _tell(self, plan: Plan, tally: Tally, route: Route, workload: Workload) -> None:
         """Put into words what will happen, and why it would be refused."""
         log, request = self.source.log, self.request
-        url = self._target.public_url(request.url)
+        url = public(request.url)
         self.lines += plan_lines(log, url, route, workload, tally, request.pace)
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
@@ -345,7 +346,7 @@ class ReplayPlan:
         """The target as the state before what it lacks of the log. What it has is not asked about,
         nor is anything on the way back, which takes back what was applied."""
         settled = AppliedUnits(route.position, route.pending, route.ahead, every=not route.forward)
-        name = self._target.public_url(self.request.url)
+        name = public(self.request.url)
         return StateBefore(TargetState(self._session, name, options), settled)
 
 

@@ -59,6 +59,7 @@ from replay.output.steps import Scripts, ScriptUnit
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
+from replay.public import public
 from replay.targets import Condition, ConnectionLost, Session, target_of, undone_where_it_fails
 from replay.targets.hazards import HazardKind
 from replay.version import __version__
@@ -179,7 +180,7 @@ class Retries:
         if HazardKind.TYPE not in self.request.accepted:
             plan = replace(plan, limits=limits_of(log, self.facts, plan.options))
         folder = Path(self._resources.enter_context(WorkFolder()))
-        name = self.target.public_url(self.request.url)
+        name = public(self.request.url)
         state = StateBefore(TargetState(self.session, name, options), AppliedUnits(every=True))
         stored_at = exchange_of(self.source.engine, self._resources)
         outcome = carry_out(plan, log, self.source.engine, folder, state, stored_at)
@@ -295,7 +296,7 @@ class Retries:
 
     def _planned(self, count: int, units: int) -> Iterator[str]:
         """The plan in words."""
-        found, url = self.found, self.target.public_url(self.request.url)
+        found, url = self.found, public(self.request.url)
         yield f"Rejects of {self.source.log.source} in {url}"
         yield f"{count:,} changes of {units:,} units were not applied as the log says"
         yield f"  {found.count:,} of them are to be tried again"

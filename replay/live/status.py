@@ -19,6 +19,7 @@ from replay.live.position_store import Store
 from replay.logs import LogFile
 from replay.logs.words import said_of
 from replay.pipeline.extent import commit_times
+from replay.public import public
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
 from sqlgen.script import search_path
@@ -35,7 +36,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
         store = Store(session)
         row = store.position()
         report: dict[str, Any] = {
-            "target": target.public_url(url),
+            "target": public(url),
             "position": None,
             "marks": {n: c.hexadecimal for n, c in store.marks().items()},
         }
@@ -276,7 +277,7 @@ def prepare(url: str, role: str | None, only_print: bool) -> str:
     finally:
         session.close()
     granted = "" if role is None else f", and {role} may use them"
-    return f"the tables of the position are in {target.public_url(url)}{granted}"
+    return f"the tables of the position are in {public(url)}{granted}"
 
 
 def mark(url: str, name: str, commit: Position | None) -> str:
@@ -299,7 +300,7 @@ def mark(url: str, name: str, commit: Position | None) -> str:
         store.mark(name, commit)
     finally:
         session.close()
-    said = f"mark {name}: commit LRSN {commit.hexadecimal} in {target.public_url(url)}"
+    said = f"mark {name}: commit LRSN {commit.hexadecimal} in {public(url)}"
     return said if row is None else said_of(row.source, said)
 
 
@@ -313,7 +314,7 @@ def forget_mark(url: str, name: str) -> str:
         if name not in known:
             raise UsageError(
                 "LR1004",
-                f"found no mark {name!r} in {target_of(url).public_url(url)}",
+                f"found no mark {name!r} in {public(url)}",
                 hint=f"Marks: {', '.join(sorted(known)) or 'none'}",
             )
         store.forget_mark(name)

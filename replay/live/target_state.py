@@ -15,6 +15,7 @@ from replay.dependencies.baseline import Lookup, StateRows
 from replay.errors import TargetError, UsageError, Where
 from replay.output.folder_state import FolderState
 from replay.pipeline.request import Request
+from replay.public import public
 from replay.storage import at, is_database
 from replay.targets import Session, target_of
 from sqlgen import statements
@@ -89,7 +90,7 @@ def open_state(place: str, tables: Sequence[Table], options: ScriptOptions) -> I
     target = target_of(place)
     with closing(target.connect(place)) as session:
         session.snapshot()
-        yield TargetState(session, target.public_url(place), options)
+        yield TargetState(session, public(place), options)
         session.rollback()
 
 

@@ -40,6 +40,7 @@ from replay.live.route import Destination
 from replay.live.row_sums import RowHash, SignedRows
 from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
+from replay.public import public
 from replay.storage import Place, at, on_this_machine
 from replay.targets import Session, TableFacts, Target, target_of
 from replay.targets.hazards import ACCEPTABLE
@@ -140,7 +141,7 @@ def state(
         versions = session.version()
     at = "after the whole log" if row is None else f"at {row.position}"
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
-    out(f"Compared {target.public_url(url)} with {where}")
+    out(f"Compared {public(url)} with {where}")
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
@@ -155,7 +156,7 @@ def state(
     body = {
         "claim": f"the rows of the target are those of {where}",
         "holds": not differing,
-        "target": target.public_url(url),
+        "target": public(url),
         "schema": schema,
         "position": at,
         "accepted": [] if row is None else list(row.accepted),

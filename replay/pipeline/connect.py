@@ -37,7 +37,6 @@ from replay.pipeline.cluster_trouble import Limits, no_task_ended, why_failed
 from replay.pipeline.engine import Engine, Job, ThreeStageJob, third_stage
 from replay.pipeline.libraries import versions
 from replay.pipeline.local import READING, Progress, read_size, silent
-from replay.pipeline.masters import told_apart
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.stages import (
     OTHERS,
@@ -50,6 +49,7 @@ from replay.pipeline.stages import (
     scanned,
 )
 from replay.pipeline.travel import Travel
+from replay.public import public
 
 #: A table of blocks, as Spark and as Arrow say it.
 _COLUMNS = "bucket int, block binary"
@@ -102,7 +102,7 @@ def start_session(url: str, conf: Mapping[str, str], timeout: int) -> Session:
     """A session of its own at a server, with :data:`DEFAULTS` and ``conf`` on top.
     UsageError (LR1005) where the server does not answer within ``timeout`` seconds, is of a release
     that lacks what is needed, or refuses a setting."""
-    shown = told_apart(url)
+    shown = public(url)
     # Its threads would start again in a child between fork and exec, and end that child.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     for module in ("pandas", "zstandard", "grpc_status", "grpc"):
@@ -173,7 +173,7 @@ def engine(
     """The engine at a server of Spark Connect, whose session begins when it is needed; progress and
     ``reason`` as in :func:`replay.pipeline.spark_engine.engine`."""
     begun = partial(start_session, url, conf, travel.limits.executors or 300)
-    return _engine(begun, told_apart(url), travel, progress, reason)
+    return _engine(begun, public(url), travel, progress, reason)
 
 
 def engine_on(session: Session, travel: Travel) -> Engine:

@@ -18,8 +18,3 @@ def is_connect(master: str) -> bool:
 def is_kubernetes(master: str) -> bool:
     """Whether executors are pods."""
     return master.startswith("k8s://")
-
-
-def told_apart(master: str) -> str:
-    """The URL of a master without its parameters, one of which may be a token."""
-    return master.partition(";")[0].rstrip("/")

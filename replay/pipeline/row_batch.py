@@ -5,7 +5,6 @@ asks for it, and what is wrong with them noted.
 from __future__ import annotations
 
 import glob
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from replay.changes.masked import any_masked, masked_value
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.pipeline.fast_filter import OPS
+from replay.public import options
 from sqlgen import literals, statements
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
@@ -180,7 +180,7 @@ class RowBatch:
         column = self.version.format.columns[index]
         if column.lob:
             column_name = glob.escape(f"{self.version.name}.{name}")
-            words = shlex.join(["--exclude-columns", column_name])
+            words = options("--exclude-columns", column_name)
             hint = f"Leave the column out ({words}) and bring its values over another way"
         elif column.ccsid is not None:
             hint = f"The record is damaged, or the column's code page is another one ({_CODE_PAGE})"

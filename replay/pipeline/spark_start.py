@@ -20,7 +20,6 @@ from pyspark import __version__ as pyspark_release
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
-from replay.changes.settings import is_secret_setting
 from replay.errors import UsageError
 from replay.leftovers import lasting_folder
 from replay.machine import hidden
@@ -39,6 +38,7 @@ from replay.pipeline.libraries import PROGRAM, VARIABLE, versions, written
 from replay.pipeline.masters import is_kubernetes, is_local
 from replay.pipeline.package_archive import write_archive
 from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master, with_log
+from replay.public import is_secret_setting
 
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
@@ -209,7 +209,7 @@ def _start_java(settings: SparkConf, archive: JavaArchive) -> None:
     pipe = QuietPipe()
     try:
         to = {"stdout": pipe.write, "stderr": pipe.write}
-        public = [one for one in settings.getAll() if not is_secret_setting(one[0])]
+        public = [one for one in settings.getAll() if not is_secret_setting(*one)]
         words = SparkConf(loadDefaults=False).setAll(public)
         gateway = launch_gateway(words, to)  # type: ignore[no-untyped-call]
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:

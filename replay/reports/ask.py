@@ -4,7 +4,6 @@ tables behind their generations, and the changes of their rows."""
 from __future__ import annotations
 
 import glob
-import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
 from replay.pipeline.engine import Engine
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request, place
+from replay.public import command
 from replay.reports.history import (
     DatasetChanges,
     RowHistory,
@@ -70,7 +70,7 @@ class Asked:
 
     def command(self, name: str, *words: str) -> str:
         """A command of ours about this log, as it is typed."""
-        return shlex.join(["logreplay", name, *self.words, *words])
+        return command(name, *self.words, *words)
 
 
 def with_owner(tables: Sequence[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.row_batches import row_type, row_values
 from replay.output.initial_load import StateFiles, state_rows, state_values
+from replay.public import public
 from replay.reports.rows_at import TableNet
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
@@ -77,7 +78,7 @@ def rows_of_database(url: str) -> Known:
             raise UsageError(
                 "LR3005",
                 f"found tables {asked[schema, name]} and {net.name}, which are both {schema}.{name}"
-                f" in {target.public_url(url)}; expected a table for each",
+                f" in {public(url)}; expected a table for each",
                 hint="Ask for one of them: --table, with its name as it is spelled",
             )
         with closing(target.connect(url)) as session:
@@ -85,7 +86,7 @@ def rows_of_database(url: str) -> Known:
             if facts is None:
                 raise TargetError(
                     "LR4002",
-                    f"found no table {schema}.{name} in {target.public_url(url)}; expected the"
+                    f"found no table {schema}.{name} in {public(url)}; expected the"
                     " tables whose rows are wanted",
                     hint="Leave a table out with --exclude-table",
                 )
@@ -101,7 +102,7 @@ def rows_of_database(url: str) -> Known:
         values = {}
         for at, column in enumerate(form.columns):
             texts = pa.array([_state_text(row[at], column) for row in fetched], pa.string())
-            where = Where(target.public_url(url), field=column.name, table=net.name)
+            where = Where(public(url), field=column.name, table=net.name)
             values[column.name] = state_values(texts, column, where)
         return _structs(form.columns, values, len(fetched))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from replay.errors import TargetError
 from replay.leftovers import WorkFolder
 from replay.output.state_files import TableRows, write_state
+from replay.public import public
 from replay.targets import Target, target_of
 from sqlgen.ddl import create_table
 from sqlgen.dialects import Profile, profile_named
@@ -48,7 +49,7 @@ def _load(target: Target, url: str, tables: Sequence[TableRows], profile: Profil
             elif session.count(schema, name):
                 raise TargetError(
                     "LR4002",
-                    f"found rows in {schema}.{name} of {target.public_url(url)}; expected an empty"
+                    f"found rows in {schema}.{name} of {public(url)}; expected an empty"
                     " table, or none",
                 )
         for schema in dict.fromkeys(schema for schema, _ in missing):

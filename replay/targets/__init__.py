@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from replay.errors import TargetError, UsageError
+from replay.public import is_readable
 from replay.targets.hazards import Hazard
-from replay.targets.urls import check_url
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -351,9 +351,6 @@ class Target(Protocol):
     def connect(self, url: str) -> Session:
         """Open a session, with the settings that scripts set."""
 
-    def public_url(self, url: str) -> str:
-        """The URL without passwords, for messages."""
-
     def make(self, url: str) -> Path | None:
         """Make the database that ``url`` names, where databases are files, there is none of that
         name and its folder is there; the file, or None where nothing was made."""
@@ -422,5 +419,12 @@ def target_of(url: str) -> Target:
             "found a target without a scheme; expected a URL such as"
             " postgresql://user@host/database",
         )
-    check_url(url)
+    if not is_readable(url):
+        raise UsageError(
+            "LR1001",
+            "found a URL that cannot be read; expected user, password, host and port each as URLs"
+            " write them",
+            hint="In a user or password write / as %2F, ? as %3F, # as %23, @ as %40, [ as %5B and"
+            " ] as %5D; or leave the password to the environment",
+        )
     return target_named(_SCHEMES.get(scheme, scheme))

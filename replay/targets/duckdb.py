@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from replay.errors import TargetError, Where, optional_library
 from replay.leftovers import WorkFolder
+from replay.public import public
 from replay.targets import (
     Condition,
     Difference,
@@ -32,7 +33,6 @@ from replay.targets.states import (
     state_tables,
     statements_of,
 )
-from replay.targets.urls import public_url
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,7 +44,6 @@ __all__ = [
     "keys",
     "load_state",
     "make",
-    "public_url",
     "run_scripts",
     "scratch",
     "state_tables",
@@ -79,7 +78,7 @@ def make(url: str) -> Path | None:
     try:
         duckdb.connect(str(path)).close()
     except duckdb.Error as error:
-        raise TargetError("LR4003", f"cannot make {public_url(url)}: {error}") from error
+        raise TargetError("LR4003", f"cannot make {public(url)}: {error}") from error
     return path
 
 
@@ -189,7 +188,7 @@ class DuckdbSession:
         try:
             self.connection: duckdb.DuckDBPyConnection = duckdb.connect(str(path))
         except duckdb.Error as error:
-            raise TargetError("LR4003", f"cannot connect to {public_url(url)}: {error}") from error
+            raise TargetError("LR4003", f"cannot connect to {public(url)}: {error}") from error
         self.do("SET TimeZone = 'UTC'")
 
     def do(self, statement: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from replay.errors import TargetError, UsageError, Where, optional_library
+from replay.public import public, without
 from replay.targets import (
     LOST,
     Condition,
@@ -36,7 +37,6 @@ from replay.targets.mysql_errors import failure_of, is_lost, is_transient, said_
 from replay.targets.mysql_facts import MysqlCatalog
 from replay.targets.mysql_url import connect_arguments
 from replay.targets.states import script_parts, state_rows, state_tables
-from replay.targets.urls import public_url, redacted, secrets_of
 
 if TYPE_CHECKING:
     import pymysql
@@ -66,10 +66,6 @@ class Server:
         """A session; ConnectionLost (LR4003) when the server cannot be reached."""
         return MysqlSession(url, self.dialect)
 
-    def public_url(self, url: str) -> str:
-        """The URL without its password."""
-        return public_url(url)
-
     def make(self, url: str) -> Path | None:
         """Makes nothing: a server is no file."""
         return None
@@ -87,9 +83,7 @@ class Server:
             )
         with closing(MysqlSession(url, self.dialect)) as session:
             if databases := session.databases():
-                message = (
-                    f"{public_url(url)} is not empty: found the databases {', '.join(databases)}"
-                )
+                message = f"{public(url)} is not empty: found the databases {', '.join(databases)}"
                 raise TargetError(
                     "LR4003",
                     message,
@@ -205,7 +199,7 @@ class MysqlSession:
         import pymysql
         from pymysql.constants import CLIENT
 
-        self.dialect, self.public_url = dialect, public_url(url)
+        self.dialect, self.name = dialect, public(url)
         self._parted = False
         self._arguments: dict[str, Any] = {
             **connect_arguments(url),
@@ -218,10 +212,8 @@ class MysqlSession:
         try:
             self.connection: pymysql.Connection[Any] = pymysql.connect(**self._arguments)
         except (pymysql.MySQLError, OSError) as error:
-            said = redacted(str(error), secrets_of(url))
-            raise ConnectionLost(
-                "LR4003", f"cannot connect to {self.public_url}: {said}"
-            ) from error
+            said = without(str(error), url)
+            raise ConnectionLost("LR4003", f"cannot connect to {self.name}: {said}") from error
         self._packet = mysql_settings.set_up(self.query, self.execute)
         self._seen_from = self.query(f"{_SEEN_FROM} CONNECTION_ID()")
         self.catalog = MysqlCatalog(self.query, dialect)
@@ -511,7 +503,7 @@ class MysqlSession:
                 self.connection.close()
             raise ConnectionLost(
                 "LR4003",
-                f"the connection to {self.public_url} was lost: {message or type(error).__name__}",
+                f"the connection to {self.name} was lost: {message or type(error).__name__}",
                 hint=LOST,
             ) from error
         if is_transient(error):

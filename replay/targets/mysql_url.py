@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from replay.errors import UsageError
-from replay.targets.urls import public_url
+from replay.public import public
 
 _PORT = 3306
 
@@ -29,7 +29,7 @@ def connect_arguments(url: str) -> dict[str, Any]:
     if unknown := sorted(options.keys() - spelled):
         raise UsageError(
             "LR1001",
-            f"found the option {unknown[0]!r} in {public_url(url)}; expected one of:"
+            f"found the option {unknown[0]!r} in {public(url)}; expected one of:"
             f" {', '.join(sorted(spelled))}",
         )
     settings |= {spelled[name]: str(Path(value).expanduser()) for name, value in options.items()}

@@ -17,13 +17,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from replay.errors import TargetError, Where, cut_to, optional_library
+from replay.public import password_of, public, without
 from replay.targets import LOST, ConnectionLost, Difference, Session, embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.states import state_tables
-from replay.targets.urls import public_url, redacted, secrets_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -67,14 +67,23 @@ def run_scripts(url: str, scripts: Iterable[Path]) -> None:
     cannot be reached.
     """
     psql = psql_path()
-    address, password = _without_password(url)
     environment = client_environment()
-    if password is not None:
+    if (password := password_of(url)) is not None:
         environment["PGPASSWORD"] = (
             password  # not on the command line, which every user of the machine can read
         )
     for script in scripts:
-        command = [str(psql), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-f", str(script)]
+        command = [
+            str(psql),
+            "-X",
+            "-q",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-d",
+            public(url),
+            "-f",
+            str(script),
+        ]
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -233,42 +242,16 @@ def _connection(url: str) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.Error as error:
         raise TargetError(
             "LR4003",
-            f"cannot connect to {public_url(url)}: {redacted(str(error), secrets_of(url))}",
+            f"cannot connect to {public(url)}: {without(str(error), url)}",
         ) from error
     try:
         with connection:
             yield connection
     except psycopg.Error as error:
         if is_gone(error.sqlstate):
-            said = f"the connection to {public_url(url)} was lost: {str(error).strip()}"
+            said = f"the connection to {public(url)} was lost: {str(error).strip()}"
             raise ConnectionLost("LR4003", said, hint=LOST) from error
         raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
-
-
-def _without_password(url: str) -> tuple[str, str | None]:
-    """(URL without the password, the password), whether it stands before the host or among the
-    parameters."""
-    parts = urlsplit(url)
-    pairs = [pair for pair in parts.query.split("&") if pair]
-    secret = [
-        pair
-        for pair in pairs
-        if unquote(pair.partition("=")[0]).lower() in ("password", "sslpassword", "passfile")
-    ]
-    parts = parts._replace(query="&".join(pair for pair in pairs if pair not in secret))
-    password = next(
-        (
-            unquote(pair.partition("=")[2])
-            for pair in secret
-            if unquote(pair.partition("=")[0]).lower() == "password"
-        ),
-        None,
-    )
-    if parts.password is not None:
-        user, _, host = parts.netloc.rpartition("@")
-        password = unquote(parts.password)
-        parts = parts._replace(netloc=f"{user.partition(':')[0]}@{host}")
-    return urlunsplit(parts), password
 
 
 @contextmanager
@@ -300,4 +283,4 @@ def connect(url: str) -> Session:
     ConnectionLost (LR4003)."""
     from replay.targets.postgres_session import PostgresSession
 
-    return PostgresSession(url, public_url(url))
+    return PostgresSession(url)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from replay.errors import TargetError, optional_library
+from replay.public import public, without
 from replay.targets import (
     LOST,
     Condition,
@@ -36,7 +37,6 @@ from replay.targets.postgres_settings import (
     settings_statement,
 )
 from replay.targets.states import text_batches
-from replay.targets.urls import redacted, secrets_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -88,12 +88,12 @@ class PostgresSession:
     shows_all = True
     alters = True
 
-    def __init__(self, url: str, public_url: str) -> None:
+    def __init__(self, url: str) -> None:
         optional_library("psycopg", "postgres", "a PostgreSQL database")
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        self.public_url = public_url
+        self.name = public(url)
         self._parted = False
         self._prepared: set[str] = set()
         #: Why the database did not prepare a statement: its first execution fails of that.
@@ -109,12 +109,12 @@ class PostgresSession:
                 fallback_application_name="logreplay",
             )
         except psycopg.Error as error:
-            said = f"cannot connect to {public_url}: {redacted(str(error), secrets_of(url))}"
+            said = f"cannot connect to {self.name}: {without(str(error), url)}"
             if isinstance(error, psycopg.OperationalError):
                 raise ConnectionLost("LR4003", said) from error
             raise TargetError("LR4003", said) from error
         try:
-            self._do(lambda: refuse_shared(self.connection, url, public_url))
+            self._do(lambda: refuse_shared(self.connection, url))
             self.execute(SEARCH_PATH)
             self.query(settings_statement())
         except BaseException:
@@ -415,7 +415,7 @@ class PostgresSession:
         if is_gone(sqlstate):
             raise ConnectionLost(
                 "LR4003",
-                f"the connection to {self.public_url} was lost: {message.strip()}",
+                f"the connection to {self.name} was lost: {message.strip()}",
                 hint=LOST,
             )
         if sqlstate in _TRANSIENT:
@@ -424,7 +424,7 @@ class PostgresSession:
     def _lost(self, error: psycopg.Error) -> ConnectionLost:
         return ConnectionLost(
             "LR4003",
-            f"the connection to {self.public_url} was lost: {str(error).strip()}",
+            f"the connection to {self.name} was lost: {str(error).strip()}",
             hint=LOST,
         )
 

@@ -7,6 +7,7 @@ import select
 from typing import TYPE_CHECKING, Any
 
 from replay.errors import Refusal
+from replay.public import public
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,7 +67,7 @@ def settings_statement() -> str:
     return _MAKE.format(", ".join(f"('{name}', '{value}')" for name, value in SETTINGS.items()))
 
 
-def refuse_shared(connection: psycopg.Connection[Any], url: str, public_url: str) -> None:
+def refuse_shared(connection: psycopg.Connection[Any], url: str) -> None:
     """Raises Refusal (LR4010) where a pooler gives the server's session to others between
     transactions: our settings, our lock and our statements would be theirs.
 
@@ -83,15 +84,15 @@ def refuse_shared(connection: psycopg.Connection[Any], url: str, public_url: str
         for _ in range(_ASKED):
             theirs = _process_meanwhile(other)
             if theirs in (own, _NO_TRANSACTIONS) or _process(connection) != own:
-                raise _shared(public_url)
+                raise _shared(url)
             if theirs is None:  # it waits for a session of its own, so that ours is ours
                 return
 
 
-def _shared(public_url: str) -> Refusal:
+def _shared(url: str) -> Refusal:
     return Refusal(
         "LR4010",
-        f"{public_url} is a pool of connections (such as pgbouncer) that hands its server"
+        f"{public(url)} is a pool of connections (such as pgbouncer) that hands its server"
         " session to another client after each transaction; expected a session that stays"
         " with one client",
         hint="Settings and the lock of a replay would be shared with other clients. Name the"

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from replay.errors import TargetError, Where, cause_of
 from replay.leftovers import WorkFolder
+from replay.public import public
 from replay.targets import (
     CommitRefused,
     Condition,
@@ -52,7 +53,6 @@ from replay.targets.states import (
     state_tables,
     statements_of,
 )
-from replay.targets.urls import public_url
 
 if TYPE_CHECKING:
     import sqlite3
@@ -64,7 +64,6 @@ __all__ = [
     "keys",
     "load_state",
     "make",
-    "public_url",
     "run_scripts",
     "scratch",
     "state_tables",
@@ -111,9 +110,7 @@ def make(url: str) -> Path | None:
         try:
             path.touch(exist_ok=False)
         except OSError as error:
-            raise TargetError(
-                "LR4003", f"cannot make {public_url(url)}: {cause_of(error)}"
-            ) from error
+            raise TargetError("LR4003", f"cannot make {public(url)}: {cause_of(error)}") from error
     return path
 
 
@@ -201,7 +198,7 @@ def _database(url: str) -> tuple[Path | None, str]:
         files = sorted(path.glob("*.db"))
         if len(files) > 1:
             found = f"found {len(files)} databases in the folder; expected one"
-            message = f"cannot connect to {public_url(url)}: {found}"
+            message = f"cannot connect to {public(url)}: {found}"
             raise TargetError(
                 "LR4003",
                 message,
@@ -256,7 +253,7 @@ class SqliteSession:
             taken = self.schema.lower() in ("main", "temp")
             raise TargetError(
                 "LR4003",
-                f"cannot connect to {public_url(self.url)}: {error}",
+                f"cannot connect to {public(self.url)}: {error}",
                 hint="Name the schema, ?schema=NAME, or give the file another name" * taken,
             ) from error
 
@@ -270,7 +267,7 @@ class SqliteSession:
             if self.path is None:
                 raise TargetError(
                     "LR4003",
-                    f"cannot connect to {public_url(self.url)}: found a folder without a database"
+                    f"cannot connect to {public(self.url)}: found a folder without a database"
                     " (*.db); expected a file",
                 ) from error
             code = _code(error)
@@ -457,7 +454,7 @@ class SqliteSession:
         if schema != self.schema:
             raise TargetError(
                 "LR4002",
-                f"found the schema {self.schema} in {public_url(self.url)}; expected {schema}",
+                f"found the schema {self.schema} in {public(self.url)}; expected {schema}",
                 hint=f"Say so: ?schema={schema}",
             )
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, TargetError, UsageError, Where, cause_of
+from replay.public import public
 from replay.storage import name_in_file
-from replay.targets.urls import public_url
 
 #: Text of a script that is sent at once, up to the end of a statement.
 _SCRIPT_BYTES = 1 << 20
@@ -144,7 +144,7 @@ def no_server(url: str | None) -> None:
     files."""
     if url is not None:
         raise UsageError(
-            "LR1001", f"found --scratch {public_url(url)}; expected none: a temporary file is used"
+            "LR1001", f"found --scratch {public(url)}; expected none: a temporary file is used"
         )
 
 
@@ -179,6 +179,6 @@ def file_of(url: str) -> Path:
             f" {parts.scheme}:////data/shop.db"
         )
         raise TargetError(
-            "LR4003", f"cannot connect to {public_url(url)}: found no such file", hint=hint
+            "LR4003", f"cannot connect to {public(url)}: found no such file", hint=hint
         )
     return path

@@ -17,7 +17,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.cli.terminal import Shown
-from replay.targets.urls import public_url, secrets_of
+from replay.public import public, secrets_of
 from tests.support.places import ROOT
 
 #: Parts of the passwords below.
@@ -62,7 +62,7 @@ def test_no_message_shows_a_password(
     assert "Traceback" not in told.err
     assert "unexpected" not in told.err
     assert PARTS.search(told.out + told.err) is None
-    assert PARTS.search(public_url(url)) is None
+    assert PARTS.search(public(url)) is None
 
 
 @pytest.mark.parametrize("words", [["--tu", "{}"], ["--tu={}"], ["{}"]])
@@ -117,10 +117,10 @@ def test_secret_settings_of_spark(
 
 def test_what_is_meant_is_known_too() -> None:
     assert secrets_of("postgresql://u:a%2Fb+c@h/db") == {"a%2Fb+c", "a/b+c", "a/b c"}
-    assert public_url("postgresql://app@h1:5432,h2/shop?sslmode=require") == (
+    assert public("postgresql://app@h1:5432,h2/shop?sslmode=require") == (
         "postgresql://app@h1:5432,h2/shop?sslmode=require"
     )
-    assert public_url("postgresql://h/db?passfile=/home/a/.pgpass") == (
+    assert public("postgresql://h/db?passfile=/home/a/.pgpass") == (
         "postgresql://h/db?passfile=/home/a/.pgpass"
     )
     assert secrets_of("sqlite:////data/a:b@c.db") == set()
