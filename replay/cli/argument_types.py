@@ -64,7 +64,8 @@ class Parser(argparse.ArgumentParser):
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         """UsageError (LR1001) for something secret where none is asked for: messages and files name
         what is given there."""
-        if action.dest not in _WITH_SECRETS and not takes_anything(action):
+        of_command = action.nargs == argparse.PARSER  # its words are read by its own parser
+        if not of_command and action.dest not in _WITH_SECRETS and not takes_anything(action):
             refuse_secrets(arg_string)
         return super()._get_value(action, arg_string)
 

@@ -212,3 +212,14 @@ def test_of_every_option(
         if found := [line for line in lines if PARTS.search(line)]:
             wrong[" ".join(words)] = [line[:200] for line in found]
     assert wrong == {}
+
+
+@pytest.mark.parametrize("words", [("report", "page"), ("graph", "--format", "html")])
+def test_a_page_names_the_database_and_its_user(
+    words: Sequence[str], place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = ("--control", "small.ctl", "--data", "small.dat", "--engine", "local")
+    for url in urls(place, THERE):
+        said = shown([*words, *log, "--schema", url, "--out", "page.html"], folder, capsys)
+        assert f"postgresql://secretive@{place}" in said
+        assert PARTS.search(said) is None
