@@ -41,6 +41,7 @@ from tests.support.lanes import (
 )
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
+from tests.support.seeds import set_day
 from tests.support.servers import kinds, servers_of
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """No test finds out by itself that a library of the extras is missing."""
     gc.set_threshold(100_000, 20, 20)  # as the command does
+    set_day()
     if place := place_in_memory(os.environ):
         os.environ["TMPDIR"] = place
         tempfile.tempdir = None

@@ -22,11 +22,12 @@ Order = Literal["little", "big"]
 #: Release -> the framings that it is handed out in (2).
 FRAMINGS = {
     "v7": ("raw", "lsn6"),
+    "v95": ("raw", "lsn6", "flt16/6"),
     "v97": ("raw", "lsn8", "flt16"),
     "v10": ("raw", "lsn8", "lri48", "flt56"),
 }
 #: Bytes in front of a record.
-FRAME = {"raw": 0, "lsn6": 6, "lsn8": 8, "flt16": 16, "lri48": 48, "flt56": 56}
+FRAME = {"raw": 0, "lsn6": 6, "lsn8": 8, "flt16": 16, "flt16/6": 16, "lri48": 48, "flt56": 56}
 #: Release -> fields of the record's header: place, length, name (4).
 HEADER = {
     "v7": ((0, 4, "length"), (4, 2, "type"), (6, 2, "flags"), (8, 6, "previous"), (14, 6, "tid")),
@@ -39,13 +40,24 @@ HEADER = {
         *((24, 8, "previous"), (32, 6, "tid"), (38, 2, "stream")),
     ),
 }
-PLAIN = {"v7": 20, "v97": 24, "v10": 40}
+HEADER["v95"] = HEADER["v7"]
+PLAIN = {"v7": 20, "v95": 20, "v97": 24, "v10": 40}
 #: What a compensation record's header has more.
-COMPENSATION = {"v7": 12, "v97": 16, "v10": 24}
+COMPENSATION = {"v7": 12, "v95": 12, "v97": 16, "v10": 24}
 #: Bytes before the row of an insert or delete.
-PREFIX = {"v7": 18, "v97": 20, "v10": 20}
+PREFIX = {"v7": 18, "v95": 20, "v97": 20, "v10": 20}
 
 NORMAL, COMPENSATED, ABORT, REDO = 0x4E, 0x43, 0x41, 0x52
+#: Kind of commit -> its record type up to 9.5, and later (14).
+COMMITS = {
+    "normal": (0x4D, 0x84),
+    "heuristic": (0x59, 0x87),
+    "coordinator": (0x63, 0x86),
+    "subordinator": (0x73, 0x85),
+    "pending": (0x45, 0x8A),
+}
+#: Flags of a record (4).
+PROPAGATABLE, TEMPORARY = 2, 4
 #: Bytes of the fixed part of types that have no length (12).
 FIXED = {
     "SMALLINT": 2,
@@ -117,6 +129,11 @@ class Form:
     turned: bool = False
 
     @property
+    def early(self) -> bool:
+        """Whether headers and ends of units are those of releases 5 to 9.5."""
+        return self.release in ("v7", "v95")
+
+    @property
     def mark(self) -> str:
         """The byte order in the words of ``struct``."""
         return "<" if self.order == "little" else ">"
@@ -138,12 +155,17 @@ class RowWriter:
 
     form: Form
     pick: random.Random
+    #: Where the fixed parts of a table's columns lie, and how long they are together, if not one
+    #: behind the other.
+    places: dict[str, tuple[Sequence[int], int]] = field(default_factory=dict)
 
     def row(self, table: Table, row: Row, short: bool, outer: int, compressed: bool) -> bytes:
         """A row with its header; ``short``: it is older than the columns that were added."""
         columns = table.columns[: table.first] if short else table.columns
         inner, number, body = (
-            self._compressed(columns, row) if compressed else self._formatted(columns, row)
+            self._compressed(columns, row)
+            if compressed
+            else self._formatted(columns, row, self.places.get(table.name))
         )
         head = bytes((outer, 0)) + self.form.pack("H", 8 + len(body))
         return head + bytes((inner, 0)) + self.form.pack("H", number) + body
@@ -153,8 +175,10 @@ class RowWriter:
         pack = self.form.pack
         return bytes((2, 0)) + pack("H", 14) + bytes(2) + pack("HHI", 0, place[1], place[0])
 
-    def _formatted(self, columns: Sequence[Column], row: Row) -> tuple[int, int, bytes]:
-        size = sum(fixed_size(column) + column.nullable for column in columns)
+    def _formatted(
+        self, columns: Sequence[Column], row: Row, given: tuple[Sequence[int], int] | None
+    ) -> tuple[int, int, bytes]:
+        size = given[1] if given else sum(fixed_size(one) + one.nullable for one in columns)
         fixed, varying, places = b"", b"", dict[str, tuple[int, int]]()
         pairs = [pair for pair in zip(columns, row, strict=False) if pair[0].kind in VARYING]
         for column, value in reversed(pairs) if self.form.backwards else pairs:
@@ -172,9 +196,21 @@ class RowWriter:
             else:
                 fixed += self.bytes_of(column, value)
             fixed += b"\0" if column.nullable else b""
+        if given:
+            fixed = self._placed(columns, fixed, *given)
         if len(fixed) != size:
             raise AssertionError(f"{len(fixed)} bytes of {size} for {row}")
         return 1, size, fixed + varying
+
+    def _placed(
+        self, columns: Sequence[Column], parts: bytes, offsets: Sequence[int], size: int
+    ) -> bytes:
+        """The fixed parts at the offsets that a description gives them (11.3)."""
+        found = bytearray(size)
+        for column, at in zip(columns, offsets, strict=True):
+            length = fixed_size(column) + column.nullable
+            found[at : at + length], parts = parts[:length], parts[length:]
+        return bytes(found)
 
     def _compressed(self, columns: Sequence[Column], row: Row) -> tuple[int, int, bytes]:
         """VALUE COMPRESSION (10.3): offsets, then values or one byte in their place."""
@@ -272,7 +308,7 @@ class Log:
         number, stream = divmod(unit, form.streams)
         here = self.next.setdefault(stream, 3000 + 70_000 * stream)
         pack, six = form.pack, form.six
-        if form.release == "v7":
+        if form.early:
             head = pack("HH", kind, flags) + form.place(previous) + six(unit)
             head += b"".join(map(form.place, undone)) if undone else b""
         elif form.release == "v97":
@@ -309,6 +345,8 @@ class Log:
                 return pack("Q", self.sequence if self.form.release == "v10" else here)
             case "flt16":
                 return pack("QIi", here, size, 0)
+            case "flt16/6":
+                return self.form.place(here) + pack("HIi", 0, size, 0)
             case "lri48":
                 return pack("6Q", *places)
             case _:
@@ -338,10 +376,12 @@ class Log:
             return early
         return empty if place[1] % 2 and self.pick.random() < 0.5 else late
 
-    def insert(self, unit: int, table: Table, place: Place, row: bytes) -> int:
+    def insert(
+        self, unit: int, table: Table, place: Place, row: bytes, flags: int = PROPAGATABLE
+    ) -> int:
         function = self._one_of(118, 162, 165, place)
         payload = self.half(function, table, place, len(row), row)
-        return self.put(NORMAL, unit, payload, f"insert {function}")
+        return self.put(NORMAL, unit, payload, f"insert {function}", flags=flags)
 
     def delete(self, unit: int, table: Table, place: Place, row: bytes) -> int:
         function = self._one_of(106, 161, 164, place)
@@ -398,27 +438,42 @@ class Log:
 
     # -- ends of units, tables (14, 9.6)
 
-    def commit(self, unit: int, user: bytes = b"DB2INST1") -> None:
+    def commit(self, unit: int, user: bytes = b"DB2INST1", kind: str | None = None) -> None:
         self.time += self.pick.choice((0, 0, 1, 5))
-        pack = self.form.pack
-        if self.form.release == "v7":
-            kind = self.pick.choice((0x4D, 0x4D, 0x4D, 0x59))
-            payload = pack("I", self.time) + user
-        else:
-            kind = self.pick.choice((0x84, 0x84, 0x84, 0x87))
-            payload = pack("QH", self.time, len(user)) + user
-        self.put(kind, unit, payload, "commit")
+        early, pack = self.form.early, self.form.pack
+        kind = kind or self.pick.choice(("normal", "normal", "normal", "heuristic"))
+        head = pack("I" if early else "Q", self.time)
+        who = user if early else pack("H", len(user)) + user
+        if kind in ("coordinator", "subordinator"):
+            head += self.pick.randbytes(20)
+        if kind == "coordinator":
+            nodes = self.pick.randrange(1, 40)
+            head += pack("H", nodes) + self.pick.randbytes(nodes // 8 + 1)
+        if kind == "pending":
+            who = user.ljust(9) if early else who
+            who += self.pick.randbytes(self.pick.randrange(12, 40))
+        self.put(COMMITS[kind][not early], unit, head + who, "commit")
 
     def abort(self, unit: int, user: bytes = b"DB2INST1") -> None:
-        length = b"" if self.form.release == "v7" else self.form.pack("H", len(user))
+        length = b"" if self.form.early else self.form.pack("H", len(user))
         self.put(ABORT, unit, length + user, "abort")
 
-    def table(self, unit: int, table: Table) -> None:
-        """Initialize a table: its columns (9.6, 11)."""
+    def table(self, unit: int, table: Table, offsets: Sequence[int] = ()) -> None:
+        """Initialize a table: its columns (9.6, 11); ``offsets`` where they lie in rows, if not
+        one behind the other."""
         pack = self.form.pack
-        columns = b"\1\0" + pack("H", len(table.columns))
-        at, large = 0, b""
-        for column in table.columns:
+        columns = b"\1\0" + pack("H", len(table.columns)) + self._described(table.columns, offsets)
+        payload = (
+            bytes((1, 128)) + pack("HH", *table.number) + self.form.six(self.next.get(0, 3000))
+        )
+        payload += bytes(2) + pack("HIi", 0, 0, 1) + bytes(60)
+        payload += bytes(4) if self.form.release == "v10" else b""
+        self.put(REDO, unit, payload + pack("I", len(columns)) + columns, "table 128")
+
+    def _described(self, columns: Sequence[Column], offsets: Sequence[int] = ()) -> bytes:
+        """Descriptors of columns, and of large objects behind them (11)."""
+        pack, found, at, large = self.form.pack, b"", 0, b""
+        for number, column in enumerate(columns):
             length = pack("H", column.length or fixed_size(column))
             if column.kind == "DECIMAL":
                 length = bytes((column.length, column.scale))
@@ -428,16 +483,54 @@ class Log:
                 length = pack("H", 2 * column.length)
             elif column.kind == "CLOB":
                 length, large = bytes(2), large + pack("III", column.length, 0, 1)
-            columns += pack("H", CODES[column.kind]) + length
-            columns += pack("HH", 1 if column.nullable else 2, at)
+            place = offsets[number] if offsets else at
+            found += pack("H", CODES[column.kind]) + length
+            found += pack("HH", 1 if column.nullable else 2, place)
             at += fixed_size(column) + column.nullable
-        columns += large
-        payload = (
-            bytes((1, 128)) + pack("HH", *table.number) + self.form.six(self.next.get(0, 3000))
-        )
-        payload += bytes(2) + pack("HIi", 0, 0, 1) + bytes(60)
-        payload += bytes(4) if self.form.release == "v10" else b""
-        self.put(REDO, unit, payload + pack("I", len(columns)) + columns, "table 128")
+        return found + large
+
+    def create(self, unit: int, table: Table, undone: tuple[int, int] | None = None) -> int:
+        """A table is made, or that is taken back (101, 130)."""
+        return self._object(130 if undone else 101, unit, table, undone, 56)
+
+    def drop(self, unit: int, table: Table, undone: tuple[int, int] | None = None) -> int:
+        """A table goes, or that is taken back (4, 5)."""
+        return self._object(5 if undone else 4, unit, table, undone)
+
+    def _object(
+        self,
+        function: int,
+        unit: int,
+        table: Table,
+        undone: tuple[int, int] | None,
+        more: int = 0,
+    ) -> int:
+        pack = self.form.pack
+        payload = bytes((4, function)) + pack("HHHH", *table.number, *table.number) + bytes(4)
+        kind = COMPENSATED if undone else NORMAL
+        return self.put(kind, unit, payload + bytes(more), f"object {function}", undone)
+
+    def columns(
+        self,
+        unit: int,
+        table: Table,
+        old: Sequence[Column],
+        new: Sequence[Column],
+        undone: tuple[int, int] | None = None,
+    ) -> int:
+        """Columns are added, or that is taken back (102, 104), as 7 logs it."""
+        pack, function = self.form.pack, 104 if undone else 102
+        payload = bytes((1, function)) + pack("HH", *table.number) + bytes(2)
+        payload += pack("ii", len(old), len(new))
+        for columns in (old, new):
+            payload += self._described(columns) + bytes(12 * len(columns))
+        kind = COMPENSATED if undone else NORMAL
+        return self.put(kind, unit, payload, f"columns {function}", undone)
+
+    def alter(self, unit: int, table: Table) -> int:
+        """A column gets another length, and the record does not say how (113)."""
+        payload = bytes((1, 113)) + self.form.pack("HH", *table.number) + bytes(20)
+        return self.put(NORMAL, unit, payload, "alter 113")
 
 
 def structure(log: Log) -> Iterator[tuple[int, int, int, str]]:
@@ -459,7 +552,7 @@ def structure(log: Log) -> Iterator[tuple[int, int, int, str]]:
         if not function.isdigit():
             yield number, at, end - at, record.what
             continue
-        if function in ("167", "168", "128"):
+        if function in ("167", "168", "128", "4", "101", "102", "113"):
             continue
         before = prefix + (6 if function in ("164", "165", "166") else 0)
         yield number, at, min(before, end - at), "prefix"

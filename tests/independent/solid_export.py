@@ -6,13 +6,18 @@ Numbers of sections in comments are those of the notes on that format.
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import random
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tests.independent.tables import Column, Row, Table
 from tests.independent.values import Value
@@ -49,6 +54,16 @@ ALWAYS_NUL = ("len32z", "va")
 COUNTS = {"": "", "count16": ">H", "count32": ">I"}
 
 INSERT, AFTER, DELETE, BEFORE, STATEMENT, START, COMMIT, DDL = 1, 3, 4, 5, 6, 7, 12, 13
+NAMES = {
+    INSERT: "INSERT",
+    AFTER: "UPDATE",
+    DELETE: "DELETE_FULL",
+    BEFORE: "UPDATE_BEFOREIMAGE",
+    STATEMENT: "SQL",
+    START: "TRX_START",
+    COMMIT: "COMMIT",
+    DDL: "DDL",
+}
 
 
 @dataclass(frozen=True)
@@ -141,6 +156,7 @@ class Line:
     flags: int = 1
     address: bytes = b""
     data: bytes | None = None
+    session: int = 0
 
 
 _LOG = ("SEQ", "RECID", "RECNAME", "TRXID", "STMTTRXID", "RELID", "FLAGS", "LOGADDR", "DATA")
@@ -182,15 +198,48 @@ class Export:
         self.put(recid, trx, statement, table.number[0], self.form.image(parts))
 
     def write(self, folder: Path) -> Path:
-        path = folder / "syslog.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(_LOG)
-            for number, line in enumerate(self.lines):
-                data = "" if line.data is None else line.data.hex().upper()
-                numbers = (line.recid, "", line.trx, line.statement, line.relid, line.flags)
-                writer.writerow((number, *numbers, line.address.hex().upper(), data))
-        return path
+        return self.write_parts(folder, "csv", [(0, len(self.lines))])[0]
+
+    def write_parts(
+        self, folder: Path, suffix: str, parts: Sequence[tuple[int, int]]
+    ) -> list[Path]:
+        """Files with the lines from one number up to another (3)."""
+        sessions = any(line.session for line in self.lines)
+        rows: list[dict[str, object]] = []
+        for number, line in enumerate(self.lines):
+            name = NAMES.get(line.recid or 0)
+            name = name and f"DBE_LOGREADER_LOG_REC_{name}"
+            numbers = (line.recid, name, line.trx, line.statement, line.relid, line.flags)
+            row = dict(zip(_LOG, (number, *numbers, line.address or None, line.data), strict=True))
+            rows.append({**row, "SESSION": line.session} if sessions else row)
+        paths = []
+        for number, (low, high) in enumerate(parts):
+            name = f"syslog-{number:03}" if len(parts) > 1 else "syslog"
+            paths.append(folder / f"{name}.{suffix}")
+            _write_rows(paths[-1], rows[low:high])
+        return paths
+
+
+def _write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
+    """Rows as CSV, JSON lines or Parquet, by the name of the file."""
+    if path.suffix == ".parquet":
+        kinds = {"RECNAME": pa.string(), "LOGADDR": pa.binary(), "DATA": pa.binary()}
+        names = list(rows[0])
+        arrays = [pa.array([row[n] for row in rows], type=kinds.get(n, pa.int64())) for n in names]
+        pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
+        return
+    plain = [
+        {k: v.hex().upper() if isinstance(v, bytes) else v for k, v in row.items()} for row in rows
+    ]
+    text = io.StringIO(newline="")
+    if ".csv" in path.name:
+        writer = csv.DictWriter(text, [*plain[0]] if plain else _LOG)
+        writer.writeheader()
+        writer.writerows(plain)
+    else:
+        text.writelines(json.dumps(row) + "\n" for row in plain)
+    data = text.getvalue().encode()
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def numbered(table: Table) -> Iterator[Column | None]:
@@ -213,23 +262,47 @@ _COLUMNS = (
 )
 _KEYS = ("ID", "REL_ID", "KEY_NAME", "KEY_UNIQUE", "KEY_PRIMARY", "KEY_NREF")
 _PARTS = ("ID", "REL_ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE", "CONST_VALUE")
+_FOREIGN = (
+    *("ID", "REF_REL_ID", "CREATE_REL_ID", "REF_KEY_ID", "REF_TYPE", "KEY_SCHEMA"),
+    *("KEY_CATALOG", "KEY_NREF", "KEY_NAME", "KEY_ACTION"),
+)
+_FOREIGN_PARTS = tuple(name for name in _PARTS if name != "REL_ID")
 _HIDDEN = {1: "RS_ANAME_TUPLE_ID", 2: "RS_ANAME_TUPLE_VERSION"}
+#: What happens to a row whose parent is deleted (11).
+_ACTIONS = {"cascade": 0, "set null": 1, "no action": 4}
 
 Cells = tuple[object, ...]
+Names = tuple[str, ...]
 
 
-def write_system_tables(tables: Sequence[Table], folder: Path) -> None:
-    """The folder ``meta`` and ``manifest.json``."""
+@dataclass(frozen=True)
+class Keys:
+    """Keys of a table beside its first one. ``foreign``: columns, the parent's name and columns,
+    and what a delete of the parent does."""
+
+    unique: tuple[Names, ...] = ()
+    foreign: tuple[tuple[Names, str, Names, str], ...] = ()
+
+
+def write_system_tables(
+    tables: Sequence[Table], folder: Path, keys: Mapping[str, Keys] | None = None
+) -> None:
+    """The folder ``meta`` and ``manifest.json``. ``keys``: more of them, by table."""
     meta = folder / "meta"
     meta.mkdir(exist_ok=True)
     rows: dict[str, list[Cells]] = {
         name: [] for name in ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts")
     }
-    names = (_TABLES, _COLUMNS, _KEYS, _PARTS)
+    names: tuple[Names, ...] = (_TABLES, _COLUMNS, _KEYS, _PARTS)
+    if keys and any(found.foreign for found in keys.values()):
+        rows |= {"sys_forkeys": [], "sys_forkeyparts": []}
+        names = (*names, _FOREIGN, _FOREIGN_PARTS)
     for number, table in enumerate(tables):
         relid = table.number[0]
         rows["sys_tables"].append((relid, table.name, "BASE TABLE", table.schema, "CAT"))
         _describe(table, 20_000 + 100 * number, rows)
+    for table in tables:
+        _describe_keys(tables, table, (keys or {}).get(table.name, Keys()), rows)
     for (name, cells), header in zip(rows.items(), names, strict=True):
         with (meta / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([header, *cells])
@@ -266,6 +339,41 @@ def _describe(table: Table, ident: int, rows: dict[str, list[Cells]]) -> None:
     others = [c.name for n, c in enumerate(table.columns) if n not in table.key]
     parts += [(*at[other], 0, "") for other in others]
     rows["sys_keyparts"] += [(key, relid, number, *part) for number, part in enumerate(parts)]
+
+
+def _describe_keys(
+    tables: Sequence[Table], table: Table, keys: Keys, rows: dict[str, list[Cells]]
+) -> None:
+    """Unique keys, and foreign ones, of which each end has a row."""
+    relid, ident = table.number[0], 10 * table.number[0]
+    for number, key in enumerate(keys.unique):
+        ident += 1
+        name = f"$$T_UNQKEY_{relid}_{number}"
+        rows["sys_keys"].append((ident, relid, name, "YES", "NO", len(key) + 1))
+        rows["sys_keyparts"] += [(ident, relid, *part) for part in _parts(tables, table, key, True)]
+    for columns, parent, theirs, action in keys.foreign:
+        other = next(one for one in tables if one.name == parent)
+        ident += 1
+        name, done = f"$$T_FORKEY_{ident}", (4 + 1) << 8 | _ACTIONS[action] + 1
+        for side, (owner, key) in enumerate(((table, columns), (other, theirs)), 1):
+            end = 10 * ident + side
+            row = (end, owner.number[0], relid, end, side, table.schema, "CAT", len(key) + 1)
+            rows["sys_forkeys"].append((*row, name, done))
+            parts = _parts(tables, owner, key, False)
+            rows["sys_forkeyparts"] += [(end, *part) for part in parts]
+
+
+def _parts(tables: Sequence[Table], table: Table, key: Names, hidden: bool) -> Iterator[Cells]:
+    """The parts of a key: a constant, its columns, and of keys the hidden version."""
+    yield (0, "", "", 7, "00000001")
+    first = 20_001 + 100 * tables.index(table)
+    listed = [*numbered(table)]
+    places = [n for name in key for n, one in enumerate(listed) if one and one.name == name]
+    for number, place in enumerate(places, 1):
+        yield (number, first + place, place, 0, "")
+    if hidden:
+        place = max(n for n, one in enumerate(listed) if one is None)
+        yield (len(key) + 1, first + place, place, 2, "")
 
 
 def form_of(seed: int) -> Form:

@@ -90,6 +90,13 @@ class Log:
 
     def control(self, tables: Sequence[Table], end: int, dependent: bytes) -> list[bytes]:
         """Its records, the first of which is the type record. ``dependent``: DEPENDENTRBA."""
+        pairs = ((table, one) for table in tables for one in self.generations[table.name])
+        return self.control_of(pairs, end, dependent)
+
+    def control_of(
+        self, pairs: Iterable[tuple[Table, Generation]], end: int, dependent: bytes
+    ) -> list[bytes]:
+        """The same with these generations of tables."""
         form, head = self.form, self.headers
         parts = [] if form.header == "plain" else self._fields()
         flags = f"{'NY'[form.expand]}{'NY'[form.segments]}NNNNNN"
@@ -101,9 +108,8 @@ class Log:
         else:
             time = packed_time(end) + bytes(3)
             parts.append(characters("DLGE") + head.edge(end) + time + dependent + bytes(2))
-        for table in tables:
-            for generation in self.generations[table.name]:
-                parts += self._table(table, generation)
+        for table, generation in pairs:
+            parts += self._table(table, generation)
         self.pick.shuffle(parts)
         return [self._type(), *parts]
 

@@ -341,7 +341,7 @@ def test_a_month_of_logs_with_drawn_faults(tmp_path: Path, server: str) -> None:
 
 @pytest.mark.long
 def test_a_month_of_logs_that_an_independent_encoder_writes(tmp_path: Path, server: str) -> None:
-    live_through(Driver(tmp_path, server, SEED, encoder="model"), HOURS, FAULTS)
+    live_through(Driver(tmp_path, server, SEED, encoder="independent"), HOURS, FAULTS)
 
 
 @pytest.mark.long

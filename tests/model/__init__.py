@@ -1,5 +1,6 @@
-"""A model of rows, with encoders of its own, that logreplay's answers are compared with.
+"""A model of rows that logreplay's answers about the logs of three families are compared with.
 
-Everything here is written from the published record layouts and from what Db2 does, never from
-the code of the reader. ``python -m tests.model --help`` runs it over as many seeds as wanted.
+Everything here is written from what databases do, never from the code of the reader; the bytes of
+the logs are those of :mod:`tests.independent`. ``python -m tests.model --help`` runs it over as
+many seeds as wanted.
 """

@@ -158,7 +158,7 @@ def canonical(value: Any, column: Column) -> Any:
         case "timestamp":
             if isinstance(value, datetime):
                 return value.isoformat(" ", "microseconds")
-            return str(value)
+            return str(value)[:26]
     raise ValueError(column.kind)
 
 
@@ -217,6 +217,20 @@ def make_sqlite(tables: Sequence[Table], rows: State, path: Path) -> None:
         )
     connection.commit()
     connection.close()
+
+
+def rows_of_sqlite(tables: Sequence[Table], path: Path) -> dict[str, list[Row]]:
+    """What such a database holds."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return {
+            table.name: [
+                dict(zip(table.names, row, strict=True))
+                for row in connection.execute(
+                    f"SELECT {listed(table.names)} FROM {lower(table.name.split('.')[1])}"
+                )
+            ]
+            for table in tables
+        }
 
 
 # ---------------------------------------------------------------------------------------------

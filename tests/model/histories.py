@@ -42,6 +42,8 @@ KINDS: dict[str, str] = {
     "composite": "shifts, swaps and circles over composite keys",
     "unique": "shifts, swaps and circles over a unique key",
     "alike": "shifts of rows that are equal but for their key",
+    "link": "a table all of whose columns are its key: they shift and turn",
+    "float": "a table without a key whose rows differ in floats only, 0.0 among them",
     "cascade-takeover": "as takeover, where the row that goes has children",
     "parents-shift": "keys shift that children refer to",
     "generations": "columns are added, keys change, tables are created anew",
@@ -67,16 +69,19 @@ class Story:
         self.told.append(text)
 
 
-def draw_story(rng: random.Random, kind: str, wide: bool = True, steps: int | None = None) -> Story:
-    """A history of a kind; `wide` says whether text may have all of Unicode."""
-    return Drawer(rng, kind, wide).run(steps)
+def draw_story(
+    rng: random.Random, kind: str, wide: bool = True, steps: int | None = None, digits: int = 6
+) -> Story:
+    """A history of a kind; `wide` says whether text may have all of Unicode, `digits` how many a
+    timestamp has behind its seconds."""
+    return Drawer(rng, kind, wide, digits).run(steps)
 
 
 class Drawer:
     """Draws one history."""
 
-    def __init__(self, rng: random.Random, kind: str, wide: bool) -> None:
-        self.rng, self.kind, self.wide = rng, kind, wide
+    def __init__(self, rng: random.Random, kind: str, wide: bool, digits: int) -> None:
+        self.rng, self.kind, self.wide, self.digits = rng, kind, wide, digits
         self.tags = 0
         tables = self.tables()
         database = Database(tables)
@@ -119,6 +124,13 @@ class Drawer:
             name = Column("K", "integer")
             other = Column("P", "varchar", 10, nullable=True)
             return [Table("TEST.LINK", (name, other), ("K",))]
+        if kind == "link":
+            return [
+                Table("TEST.LINK", (Column("A", "integer"), Column("B", "integer")), ("A", "B"))
+            ]
+        if kind == "float":
+            real = Column("F", self.rng.choice(("double", "real")), nullable=True)
+            return [Table("TEST.HEAP", (real, Column("P", "integer", nullable=True)))]
         count = self.rng.choice((1, 2))
         out = [self.keyed(f"TEST.T{n}", unique=self.rng.random() < 0.2) for n in range(count)]
         if kind in ("plain", "savepoint", "edges", "segments") and self.rng.random() < 0.5:
@@ -137,7 +149,8 @@ class Drawer:
             Column("M", "decimal", 9, 2, nullable=True), Column("BIG", "decimal", 31, 5),
             Column("F8", "double", nullable=True), Column("F4", "real", nullable=True),
             Column("D", "date", nullable=True), Column("TI", "time", nullable=True),
-            Column("TS", "timestamp", nullable=True), Column("X", "varbinary", 12, nullable=True),
+            Column("TS", "timestamp", 0, self.digits, True),
+            Column("X", "varbinary", 12, nullable=True),
         ]  # fmt: skip
         count = self.rng.randint(5, 12) if self.kind == "edges" else self.rng.randint(1, 4)
         out += self.rng.sample(pool, count)
@@ -218,6 +231,9 @@ class Drawer:
                 if there and (not column.nullable or rng.random() < 0.8):
                     return rng.choice(there)[0]  # type: ignore[index]
                 return None if column.nullable else 999_999
+        if column.name == "F":
+            tiny = {"double": 2.2250738585072014e-308, "real": 1.1754943508222875e-38}[column.kind]
+            return rng.choice((0.0, tiny, -tiny, 1.0, None))
         if any(column.name in key for key in table.keys):
             if column.nullable and rng.random() < 0.15:
                 return None
@@ -254,7 +270,8 @@ class Drawer:
             case "time":
                 return f"10:{number % 60:02d}:00"
             case "timestamp":
-                return f"2024-02-{number % 28 + 1:02d} 10:20:30.{number:06d}"
+                day = f"2024-02-{number % 28 + 1:02d}"
+                return f"{day} 10:20:30.{number:06d}".ljust(20 + column.scale, "0")
         return number
 
     def edge_value(self, column: Column) -> Any:
@@ -289,10 +306,11 @@ class Drawer:
             case "time":
                 return rng.choice(("00:00:00", "23:59:59"))
             case "timestamp":
-                return rng.choice(
+                moment = rng.choice(
                     ("0001-01-01 00:00:00.000000", "9999-12-31 23:59:59.999999",
                      "2024-02-29 00:00:00.000001", "2024-03-31 02:30:00.100000")
                 )  # fmt: skip
+                return moment.ljust(20 + column.scale, "0")
         raise ValueError(column.kind)
 
     # -- units ----------------------------------------------------------------------------------
@@ -395,13 +413,13 @@ class Drawer:
             out.append((self.walk, 2))
         if kind in ("reinsert", "plain", "mixed", "incomplete", "generations"):
             out.append((self.return_of_a_key, 3 if kind == "reinsert" else 1))
-        if kind in ("shift", "composite", "unique", "alike", "mixed"):
+        if kind in ("shift", "composite", "unique", "alike", "link", "mixed"):
             out.append((self.shift, 4))
         if kind in ("parents-shift", "incomplete-keys") and table.name == "TEST.PARENT":
             out.append((self.shift, 6))
-        if kind in ("swap", "circle", "composite", "unique", "mixed"):
+        if kind in ("swap", "circle", "composite", "unique", "link", "mixed"):
             out.append((self.rotate, 4))
-        if kind in ("takeover", "cascade-takeover", "composite", "unique", "mixed"):
+        if kind in ("takeover", "cascade-takeover", "composite", "unique", "alike", "mixed"):
             out.append((self.takeover, 4))
         if kind in ("cascade", "cascade-takeover", "incomplete-keys"):
             out.append((self.delete, 2))

@@ -296,6 +296,8 @@ class History:
         self.database = database
         self.units: list[Unit] = []
         self.records: list[Record] = []
+        #: What a log has that tells of work that is taken back, in order: do, undo, end, alter.
+        self.events: list[tuple[str, Any]] = []
         self.alterations: list[Alteration] = []
         self.generations: list[Table] = list(database.tables.values())
         self.moment = 0
@@ -349,6 +351,7 @@ class History:
         made = [Record(unit, changes[which], self.tick(), self.statements) for which in placed]
         unit.records.extend(made)
         self.records.extend(made)
+        self.events += [("do", record) for record in made]
         return made
 
     def failed_statement(self, unit: Unit, edits: Sequence[Edit]) -> None:
@@ -357,6 +360,7 @@ class History:
         self.database.take_back([record.change for record in made])
         for record in made:
             record.disposition = "O"
+        self.events += [("undo", record) for record in reversed(made)]
 
     def savepoint(self, unit: Unit) -> None:
         unit.savepoints.append(len(unit.records))
@@ -371,6 +375,7 @@ class History:
     def _take_back(self, records: list[Record]) -> None:
         """By statement: within one the order of the log is not that of what it did."""
         for record in reversed(records):
+            self.events.append(("undo", record))
             rows = self.database.rows[record.change.table.name]
             if record.change.before is None:
                 rows.pop(record.change.rid, None)
@@ -379,6 +384,7 @@ class History:
 
     def commit(self, unit: Unit) -> None:
         unit.commit = self.tick()
+        self.events.append(("end", unit))
         unit.locks.clear()
 
     def abort(self, unit: Unit) -> None:
@@ -411,6 +417,7 @@ class History:
             rows[rid] = {c.name: row.get(c.name, c.default) for c in table.columns}
         self.generations.append(table)
         self.alterations.append(Alteration(self.tick(), table))
+        self.events.append(("alter", table))
 
     def _lock(self, unit: Unit, changes: Sequence[Change]) -> None:
         wanted: set[tuple[Any, ...]] = set()

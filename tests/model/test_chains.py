@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.model import chains
-from tests.model.luw_run import Options
+from tests.support.seeds import seeds
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", chains.KINDS_BY_DEFAULT)
-def test_each_unit_once_however_the_files_arrive(kind: str, seed: int) -> None:
-    verdicts, story = chains.run_case(seed, kind, (), Options())
+@pytest.mark.parametrize("seed", seeds(of_the_day=0, long=6))
+@pytest.mark.parametrize("receiver", chains.RECEIVERS)
+@pytest.mark.parametrize("family", ["db2luw", "soliddb"])
+def test_each_unit_once_however_the_files_arrive(family: str, receiver: str, seed: int) -> None:
+    kinds = chains.KINDS[seed % 3 :: 3]
+    verdicts = [one for kind in kinds for one in chains.run_case(family, receiver, kind, seed)]
     assert verdicts
-    wrong = [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]
-    assert not wrong, "\n".join([*wrong, story])
+    assert not [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]

@@ -1,8 +1,9 @@
 """How the logs of the simulated month of :mod:`tests.support.month` are written.
 
 Two encoders write the same months: the builder of the other tests, which uses logreplay's layout
-tables, and the encoder of :mod:`tests.model`, which was written from the published layouts alone
-and shares no code with logreplay. So nothing that both sides misread in the same way can hide.
+tables, and the encoder of :mod:`tests.independent`, which was written from the published layouts
+alone and shares no code with logreplay. So nothing that both sides misread in the same way can
+hide.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
-from tests.model import logmaster_log as independent
-from tests.model.rows import Alteration, Column, Database, History, Record, Table, Unit
-from tests.model.rows import Change as ModelChange
+from tests.independent import zos_headers as independent
+from tests.independent.tables import Column, Table
+from tests.independent.zos_headers import NO_POSITION, Form
+from tests.independent.zos_records import Generation, Log, framed
 from tests.support.cutlogs import with_end
 from tests.support.logbuilder import Change, Col, LogBuilder, Tab, frame, generation, lrsn
-from tests.support.month import Encoded, Encoder, Row, Work, Written
+from tests.support.month import Encoded, Encoder, Written
 
 
 class BuilderEncoder:
@@ -64,75 +66,85 @@ class BuilderEncoder:
         return unit.update(table, before, after, INCOMPLETETRANS=flag)
 
 
-class ModelEncoder:
-    """Logs of the model's encoder: of each month it is drawn whether its source shares data, and
-    its encoding scheme; of each log the framing, the order of the records, whether its control file
-    describes the header, and which records are cut into segments."""
+class IndependentEncoder:
+    """Logs of :mod:`tests.independent`: of each month it is drawn whether its source shares data,
+    and its encoding scheme; of each log the framing, the order of the records, whether its control
+    file describes the header, and which records are cut into segments."""
 
-    _columns = (Column("K", "integer"), Column("V", "integer"))
+    _columns = (Column("K", "INTEGER", nullable=False), Column("V", "INTEGER", nullable=False))
 
     def __init__(self, draw: random.Random) -> None:
         self.edge: int | None = None
         # of its own, so that the month is the same whoever writes it
         self.draw = random.Random(draw.getstate()[1][0])
-        self.form = independent.draw_form(self.draw)
+        self.sharing, self.scheme = self.draw.random() < 0.7, self.draw.randrange(3)
 
-    def _history(self, high: int) -> History:
-        """The generations of the tables, and the end of the log."""
-        names = ("TESTOWN.LEDGER", "TESTOWN.STOCK")
-        history = History(Database(Table(name, self._columns, ("K",)) for name in names))
-        if self.edge is not None:
-            wider = (*self._columns, Column("W", "integer", nullable=True))
-            table = Table(names[1], wider, ("K",), generation=2, incarnation=2)
-            history.generations.append(table)
-            history.alterations.append(Alteration(self.edge, table))
-        history.moment = high - 1
-        return history
+    def _form(self) -> Form:
+        framing = self.draw.choice(("rdw", "rdw", "bdw", "ftp", "none"))
+        header = self.draw.choice(("plain", "described", "shuffled"))
+        cut = self.draw.random() < 0.5
+        return Form(framing, header=header, sharing=self.sharing, wide=False, segments=cut)
+
+    def _tables(self) -> dict[tuple[str, int], tuple[Table, Generation]]:
+        """The generations of the tables, by the name and the width of a row."""
+        edge = self.edge or 0
+
+        def made(name: str, number: int, columns: tuple[Column, ...]) -> Table:
+            ids = (0x105, 3 * number + self.scheme)
+            return Table("TESTOWN", name, ids, columns, (0,), len(columns))
+
+        stock = made("STOCK", 2, self._columns)
+        found = {
+            ("LEDGER", 2): (made("LEDGER", 1, self._columns), Generation(1, 0, 0, 2)),
+            ("STOCK", 2): (stock, Generation(1, 0, edge, 2)),
+        }
+        if edge:
+            wider = made("STOCK", 3, (*self._columns, Column("W", "INTEGER")))
+            found["STOCK", 3] = (wider, Generation(2, edge, 0, 3))
+        return found
 
     def encoded(self, records: Sequence[Written], high: int, dependent: int | None) -> Encoded:
-        drawn = independent.draw_form(self.draw, cut=self.draw.choice((0.0, 0.3)))
-        form = independent.Form(
-            drawn.framing, self.form.encoding, self.form.sharing, drawn.shuffled,
-            drawn.headers_described, 1, drawn.cut,
-        )  # fmt: skip
-        history, positions = self._history(high), independent.Positions(form)
-        ids = independent.Ids(history)
-        tables = {(one.name, len(one.columns)): one for one in history.generations}
-        written = [
-            list(independent.segments(_recorded(one, tables), ids, positions, form, self.draw))
-            for one in records
-        ]
-        first = written[0][0] if written else b""
-        listed = [segment for segments in written for segment in segments]
-        if form.shuffled:
-            self.draw.shuffle(listed)
-        end = independent.NO_RBA if dependent is None else positions.lrsn(dependent)
-        control = independent.framed(
-            list(independent.control_records(history, form, end)), form.framing
+        log, tables = Log(self._form(), self.draw), self._tables()
+        head, form = log.headers, log.form
+        listed = [part for one in records for part in log.records(self._change(log, one, tables))]
+        first = listed[0] if listed else b""
+        self.draw.shuffle(listed)
+        end = NO_POSITION if dependent is None else head.lrsn(dependent)
+        parts = log.control_of(tables.values(), high, end)
+        control = framed(parts, form.framing, self.draw)
+        # blocks are the same ones each time
+        data = framed(listed, form.framing, random.Random(1))
+        ends = (
+            len(framed(listed[:n], form.framing, random.Random(1))) for n in range(len(listed) + 1)
         )
-        data = independent.framed(listed, form.framing)
-        # a block of seven records has a word of its own
-        framed = (len(independent.framed(listed[:n], form.framing)) for n in range(len(listed) + 1))
-        images = data.index(first) + independent.HEADER_LENGTH
-        return Encoded(control, data, images, frozenset(framed))
+        return Encoded(control, data, data.index(first) + head.length, frozenset(ends))
 
+    def _change(
+        self, log: Log, record: Written, tables: Mapping[tuple[str, int], tuple[Table, Generation]]
+    ) -> independent.Change:
+        work = record.work
+        name, before, after = work.rows[record.number]
+        table, _ = tables[name, len(before or after or ())]
+        images = tuple(
+            log.rows.row(table, row, len(row)) for row in (before, after) if row is not None
+        )
+        member = 1 + work.number % 2 if self.sharing else 0
 
-def _recorded(record: Written, tables: Mapping[tuple[str, int], Table]) -> Record:
-    work: Work = record.work
-    name, before, after = work.rows[record.number]
-    table = tables[f"TESTOWN.{name}", len(before or after or ())]
-    unit = Unit(1 + work.number, work.begin, commit=work.commit, incomplete=record.flagged)
-    change = ModelChange(table, 0, _named(table, before), _named(table, after))
-    change.rid = (before or after or (0,))[0] or 0
-    return Record(unit, change, record.place, record.number)
+        def rba(place: int) -> int:
+            return 0xA1B2_0000 + 0x3000_0000 * member + 0x68 * place if self.sharing else place
 
-
-def _named(table: Table, row: Row | None) -> dict[str, int | None] | None:
-    return None if row is None else dict(zip(table.names, row, strict=True))
+        unit = independent.UnitFacts(
+            *(rba(work.begin), work.begin, member, work.commit, rba(work.commit)),
+            incomplete=record.flagged,
+        )
+        kind = "UB" if len(images) > 1 else "I " if before is None else "D "
+        rid = (2, (before or after or (0,))[0] or 0)
+        place = record.place
+        return independent.Change(table, kind, images, unit, place, rba(place), rid)
 
 
 #: Encoders of Log Master by name.
 ENCODERS: Mapping[str, Callable[[random.Random], Encoder]] = {
     "builder": BuilderEncoder,
-    "model": ModelEncoder,
+    "independent": IndependentEncoder,
 }
