@@ -19,7 +19,7 @@ import pytest
 
 from replay.logs.db2luw import framing
 from replay.pipeline import fast_path
-from tests.independent import cascade, luw_history, luw_records, solid_history
+from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
 from tests.independent.luw_records import VARYING
@@ -153,36 +153,6 @@ def test_values_in_another_order_are_refused(release: str, tmp_path: Path) -> No
     code, said, _ = luw_history.case_of(history, tmp_path).run("redo", "redo")
     assert code == 8
     assert "LR2014" in said
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_undo_of_some_units_and_what_was_built_on_them(seed: int, tmp_path: Path) -> None:
-    """Refused where others built on them; with all of these; without what they built on."""
-    pick = random.Random(f"cascade {seed}")
-    wants = replace(luw_history.wants_of(seed), described=False, changes=120, tables=2, rows=5)
-    history = cascade.Undoable(f"cascade {seed}", luw_history.form_of(seed), wants)
-    case = luw_history.case_of(history, tmp_path)
-    steps = cascade.steps_of(history)
-    units = sorted({step.unit for step in steps})
-    chosen = set(pick.sample(units, min(len(units), pick.choice((1, 1, 2, 3)))))
-    conflicts = cascade.built_on(steps, chosen)
-    stay = cascade.left_out(steps, chosen)
-    closed = cascade.closure(steps, chosen)
-    asked = [word for unit in sorted(chosen) for word in ("--ur", f"{unit:020X}")]
-    for choice, taken in (
-        ("none", [step for step in steps if step.unit in chosen]),
-        ("all", [step for step in steps if step.unit in closed]),
-        ("non-conflicting", [s for s in steps if s.unit in chosen and s not in stay]),
-    ):
-        code, said, out = case.run("undo", "undo", "--schema", "none", "--cascade", choice, *asked)
-        refused = bool(conflicts) and choice == "none"
-        assert code == (8 if refused else 4 if conflicts else 0), said
-        assert ("LR3010" in said) is refused, said
-        if not refused:
-            target = Target.of(history.tables, history.after)
-            with closing(target.base):
-                rows = cascade.rows_without(history, steps, taken)
-                assert (target.apply(out) or target.difference(rows, case.shown)) is None, choice
 
 
 def test_histories_have_what_they_are_for() -> None:

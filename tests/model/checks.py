@@ -310,6 +310,20 @@ def check_cascade(case: Case, options: Options) -> Iterator[Verdict]:
             gone={case.number_of(urid) for urid in answer.units} | {unit.number},
             before=case.final,
         )  # fmt: skip
+    yield from asked_for_several(case, rng.sample(units, min(3, len(units))), dialect)
+
+
+def asked_for_several(case: Case, units: Sequence[Unit], dialect: str) -> Iterator[Verdict]:
+    """--cascade all with several units."""
+    numbers = {unit.number for unit in units}
+    asked = [word for unit in units for word in ("--ur", case.site.urid(unit))]
+    more = [] if case.site.tells_keys else schema_for(case, "keys")
+    answer = case.ask("undo", "--cascade", "all", "--dialect", dialect, *asked, *more)
+    must, may = case.closures(numbers, bool(more) or case.site.tells_keys)
+    gone = {case.number_of(name) for name in answer.units} | numbers
+    yield left_out(
+        case, "undo several", answer, must, may, "none", dialect, gone, before=case.final
+    )
 
 
 def check_nonconflicting(case: Case, options: Options) -> Iterator[Verdict]:
