@@ -170,17 +170,14 @@ class Changing:
         return self.number
 
     def _unit(self) -> None:
-        pick, trx = self.pick, self._next()
-        self.export.put(START, trx, trx)
+        pick, trx = self.pick, self.begin()
         for _ in range(pick.choice((1, 2, 4))):
             if pick.random() < 0.2:
                 self._change(trx)
             for _ in range(pick.choice((1, 2, 4))):
                 if self.tables:
                     self._statement(trx, pick.choice(list(self.tables.values())))
-        self.export.put(COMMIT, trx, trx)
-        tables = copy.deepcopy(list(self.tables.values()))
-        self.stands.append(Stand(len(self.export.lines), tables, dict(self.dropped)))
+        self.commit(trx)
 
     def _image(self, recid: int, trx: int, statement: int, table: Relation, row: Named) -> None:
         parts = [
@@ -247,38 +244,62 @@ class Changing:
         table = pick.choice(list(self.tables.values()))
         free = [name for name in _NAMES if name not in {one.name for one in table.columns}]
         if act == "add" and free:
-            column = Attribute(pick.choice(free), pick.choice(_KINDS))
-            self._alter(trx, table, f"ADD COLUMN {column.text}")
-            table.columns.append(column)
-            table.rows = [{**row, column.name: None} for row in table.rows]
+            self.add(trx, table, Attribute(pick.choice(free), pick.choice(_KINDS)))
         elif act == "drop":
             able = [column for column in table.shown() if column.name not in table.key]
             if len(able) > 1:
-                column = pick.choice(able)
-                self._alter(trx, table, f"DROP COLUMN {column.name}")
-                for row in table.rows:
-                    del row[column.name]
-                column.name, column.removed = f"$SYS_DELETED_{self.acts}_{column.name}", True
+                self.remove(trx, table, pick.choice(able))
         elif act == "name" and free:
-            column, name = pick.choice(table.shown()), pick.choice(free)
-            self._alter(trx, table, f"RENAME COLUMN {column.name} {name}")
-            for row in table.rows:
-                row[name] = row.pop(column.name)
-            table.key = [name if one == column.name else one for one in table.key]
-            column.name = name
+            self.rename(trx, table, pick.choice(table.shown()), pick.choice(free))
         elif act == "empty":
             self._ddl(trx, table, 73, table.name, f"TRUNCATE TABLE {table.name}")
             table.rows.clear()
         elif act == "move" and self.names:
-            name = self.names.pop()  # a name that no table had before
-            self._ddl(
-                *(trx, table, 47, f"CAT.DBA.{name}"),
-                f"ALTER TABLE {table.name} SET TABLE NAME {name}",
-            )
-            del self.tables[table.name]
-            self.tables[name], table.name = table, name
+            self.move(trx, table, self.names.pop())  # a name that no table had before
         elif act in ("again", "gone"):
             self._drop(trx, table, act == "again")
+
+    def add(self, trx: int, table: Relation, column: Attribute) -> None:
+        self._alter(trx, table, f"ADD COLUMN {column.text}")
+        table.columns.append(column)
+        table.rows = [{**row, column.name: None} for row in table.rows]
+
+    def remove(self, trx: int, table: Relation, column: Attribute) -> None:
+        self._alter(trx, table, f"DROP COLUMN {column.name}")
+        for row in table.rows:
+            del row[column.name]
+        column.name, column.removed = f"$SYS_DELETED_{self.acts}_{column.name}", True
+
+    def rename(self, trx: int, table: Relation, column: Attribute, name: str) -> None:
+        self._alter(trx, table, f"RENAME COLUMN {column.name} {name}")
+        for row in table.rows:
+            row[name] = row.pop(column.name)
+        table.key = [name if one == column.name else one for one in table.key]
+        column.name = name
+
+    def move(self, trx: int, table: Relation, name: str) -> None:
+        """The table gets another name."""
+        self._ddl(
+            *(trx, table, 47, f"CAT.DBA.{name}"),
+            f"ALTER TABLE {table.name} SET TABLE NAME {name}",
+        )
+        del self.tables[table.name]
+        self.tables[name], table.name = table, name
+
+    def put(self, trx: int, table: Relation, row: Named) -> None:
+        """A row is inserted."""
+        table.rows.append(row)
+        self._image(INSERT, trx, self._next(), table, row)
+
+    def begin(self) -> int:
+        trx = self._next()
+        self.export.put(START, trx, trx)
+        return trx
+
+    def commit(self, trx: int) -> None:
+        self.export.put(COMMIT, trx, trx)
+        tables = copy.deepcopy(list(self.tables.values()))
+        self.stands.append(Stand(len(self.export.lines), tables, dict(self.dropped)))
 
     def _drop(self, trx: int, table: Relation, again: bool) -> None:
         """The system tables must have been read while the table was there."""
@@ -309,6 +330,24 @@ class Changing:
         (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         where = ["--source", "soliddb", "--log", str(log), "--catalog", str(folder)]
         return [*where, "--framing", self.form.name]
+
+    def write_rows(self, folder: Path) -> Path:
+        """The rows before the log, as unloads have them."""
+        folder.mkdir()
+        for table in self.before:
+            lines = [",".join(f'"{one.name}"' for one in table.columns)]
+            lines += [",".join(map(unloaded, row.values())) for row in table.rows]
+            text = "".join(f"{line}\n" for line in lines)
+            (folder / f"{table.name}.csv").write_text(text, encoding="utf-8", newline="")
+        return folder
+
+
+def unloaded(value: Value) -> str:
+    if value is None:
+        return "\\N"
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
 
 
 def _write_system_tables(folder: Path, tables: list[Relation]) -> None:

@@ -65,6 +65,8 @@ class History:
         self.form, self.bytes_too = form, bytes_too
         self.export = Export(form)
         self.count: Counter[str] = Counter()
+        #: What each transaction did to rows, as the log has it.
+        self.done: dict[int, list[tuple[Table, Row | None, Row | None]]] = {}
         self.number, self.place = 659, 0
         self.tables = [self._table(number) for number in range(tables)]
         for table in self.tables:
@@ -209,6 +211,9 @@ class History:
                 self.count["keys"] += 1
             if self.form.after_first:
                 pairs.reverse()
+        halves = [(old, new)] if pairs[0][0] in (BEFORE, AFTER) else [(old, None), (None, new)]
+        changes = [(table, *rows) for rows in halves if rows[0] != rows[1]]
+        self.done.setdefault(trx, []).extend(changes)
         for recid, row in pairs:
             if row is not None:
                 self.export.row(recid, trx, number, table, row)

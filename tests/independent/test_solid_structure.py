@@ -1,0 +1,192 @@
+"""Logs of solidDB: every value of an export, and of tables that change amid their rows what a
+migration ends in, and which states may not be answered."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from replay.cli.main import main
+from tests.independent import solid_history
+from tests.independent.solid_ddl import Attribute, Changing, Relation
+from tests.independent.solid_export import TYPES, Form, form_of
+from tests.independent.tables import Column, stored
+from tests.independent.values import Value
+from tests.support.seeds import seeds
+
+
+def run(*words: object) -> int:
+    return main([*map(str, words), "--engine", "local"])
+
+
+def as_json(column: Column, value: object) -> object:
+    """A value, as an export and the history have it, to the last bit."""
+    if value is None or TYPES[column.kind][1] == 1:
+        return value
+    if column.kind in ("REAL", "FLOAT", "DOUBLE PRECISION"):
+        return struct.pack(">f" if column.kind == "REAL" else ">d", float(str(value)))
+    if isinstance(value, bytes):
+        return value.hex()
+    text = str(stored(value))  # type: ignore[arg-type]
+    return text.ljust(29, "0") if column.kind == "TIMESTAMP" else text
+
+
+@pytest.mark.parametrize("seed", seeds(long=10))
+def test_every_value_of_an_export(seed: int, tmp_path: Path) -> None:
+    made = solid_history.History(f"values {seed}", form_of(seed))
+    case = solid_history.case_of(made, tmp_path, named=True)
+    assert run("check", *case.source) in (0, 4)
+    code, said, out = case.export("--format", "jsonl")
+    assert code in (0, 4), said
+    tables = {f"{table.schema}.{table.name}".lower(): table for table in made.tables}
+
+    def shown(name: str, row: object) -> str | None:
+        if row is None:
+            return None
+        values = row.values() if isinstance(row, dict) else row
+        columns = tables[name].columns
+        return repr([*map(as_json, columns, values)])  # type: ignore[call-overload]
+
+    found: Counter[tuple[str, ...]] = Counter()
+    for path in out.rglob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+            change = json.loads(line)
+            name = unquote(path.relative_to(out).parts[0]).partition("@")[0]
+            images = (str(shown(name, change[side])) for side in ("before", "after"))
+            found[(change["urid"], name, *images)] += 1
+    true: Counter[tuple[str, ...]] = Counter()
+    for trx, changes in made.done.items():
+        for table, *rows in changes:
+            name = f"{table.schema}.{table.name}".lower()
+            true[(f"{trx:020X}", name, *(str(shown(name, row)) for row in rows))] += 1
+    assert found == true
+
+
+def comparable(value: Value) -> object:
+    text = str(stored(value))
+    return value if value is None or isinstance(value, bytes) else text.rstrip("0").rstrip(".")
+
+
+@pytest.mark.parametrize("seed", seeds(long=10))
+def test_a_migration_ends_in_the_rows_of_the_source(seed: int, tmp_path: Path) -> None:
+    """Also of tables that the log makes, renames or drops: the schema has what was before it."""
+    made = Changing(seed, replace(form_of(seed), hidden=False, nothing=False), 14)
+    log, out = made.write(0, made.stands[-1], tmp_path / "log"), tmp_path / "out"
+    initial = made.write_rows(tmp_path / "initial")
+    words = ["--dialect", "sqlite", "--initial", initial, "--out", out]
+    assert run("migrate", *log, *words) in (0, 4)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
+        base.execute("ATTACH ':memory:' AS dba")
+        for script in sorted(out.rglob("*.sql")):
+            base.executescript(script.read_text(encoding="utf-8"))
+        names = {name for (name,) in base.execute("SELECT name FROM dba.sqlite_master")}
+        tables = made.stands[-1].tables
+        there = {name for name in names if not name.startswith("sqlite_")}
+        assert there == {table.name.lower() for table in tables}
+        for table in tables:
+            columns = ", ".join(one.name for one in table.shown())
+            rows = base.execute(f"SELECT {columns} FROM dba.{table.name}").fetchall()
+            want = [[row[one.name] for one in table.shown()] for row in table.rows]
+            assert Counter(tuple(map(comparable, row)) for row in rows) == Counter(
+                tuple(map(comparable, row)) for row in want
+            )
+
+
+def two_columns() -> tuple[Changing, Relation, int]:
+    """Two rows in a table with two columns of text, and a transaction that has begun."""
+    made = Changing(1, Form("len32"), 0)
+    columns = [
+        Attribute("K", "INTEGER", False),
+        Attribute("A", "VARCHAR"),
+        Attribute("B", "VARCHAR"),
+    ]
+    table = Relation(made.relid + 50, "T", columns, ["K"])
+    made.tables = {"T": table}
+    made.before = [table.form()]
+    first = made.begin()
+    for number in (1, 2):
+        made.put(first, table, {"K": number, "A": f"a{number}", "B": f"b{number}"})
+    made.commit(first)
+    return made, table, made.begin()
+
+
+def dropped_and_added() -> Changing:
+    made, table, trx = two_columns()
+    made.remove(trx, table, table.columns[2])
+    made.add(trx, table, Attribute("B", "VARCHAR"))
+    return done(made, trx)
+
+
+def swapped() -> Changing:
+    made, table, trx = two_columns()
+    for place, name in ((1, "X"), (2, "A"), (1, "B")):
+        made.rename(trx, table, table.columns[place], name)
+    return done(made, trx)
+
+
+def table_renamed() -> Changing:
+    made, table, trx = two_columns()
+    made.move(trx, table, "U")
+    return done(made, trx)
+
+
+def done(made: Changing, trx: int) -> Changing:
+    """With one more row, which says nothing of the others."""
+    made.commit(trx)
+    (table,) = made.tables.values()
+    trx = made.begin()
+    made.put(trx, table, {**dict.fromkeys(one.name for one in table.shown()), "K": 3})
+    made.commit(trx)
+    return made
+
+
+def state(made: Changing, folder: Path, known: bool, at: str, out: str) -> int:
+    log = made.write(0, made.stands[-1], folder / f"log-{out}")
+    more = ["--initial", made.write_rows(folder / f"initial-{out}")] if known else []
+    return run("state", *log, "--at", at, *more, "--format", "csv", "--out", folder / out)
+
+
+@pytest.mark.parametrize("change", [dropped_and_added, swapped])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_state_keeps_columns_of_one_name_apart(
+    change: Callable[[], Changing], known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a column held that was dropped is no value of the next one with its name."""
+    made = change()
+    assert state(made, tmp_path, known, "end", "out") == 8
+    assert not (tmp_path / "out").exists()
+    assert "LR3002" in capsys.readouterr().err
+    before = made.export.lines[made.stands[0].lines - 1].address.hex().upper()
+    assert state(made, tmp_path, known, before, "then") == (0 if known else 4)
+    assert (tmp_path / "then" / "t.csv").read_text() == "k,a,b\n1,a1,b1\n2,a2,b2\n"
+
+
+def test_a_state_follows_no_table_to_another_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows that the log does not touch are in the file of the name before."""
+    assert state(table_renamed(), tmp_path, True, "end", "out") == 8
+    assert "DBA.T is called DBA.U" in capsys.readouterr().err
+
+
+def test_a_state_needs_no_rows_of_tables_that_the_log_makes(tmp_path: Path) -> None:
+    made, _, trx = two_columns()
+    made._create(trx, "NEW")
+    table = made.tables["NEW"]
+    row = {one.name: None if one.nullable else "7" for one in table.columns}
+    for one in table.columns:
+        if not one.nullable and one.kind != "VARCHAR":
+            row[one.name] = 7  # type: ignore[assignment]
+    made.put(trx, table, row)  # type: ignore[arg-type]
+    made.commit(trx)
+    assert state(made, tmp_path, True, "end", "out") == 0
+    assert len((tmp_path / "out" / "new.csv").read_text().splitlines()) == 2
