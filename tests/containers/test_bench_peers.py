@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.places import ROOT
 
-pytestmark = pytest.mark.containers
+pytestmark = [pytest.mark.containers, pytest.mark.long]
 
 #: Stands for a program that undoes a binary log: it tells what it was given.
 PROGRAM = """#!/bin/sh

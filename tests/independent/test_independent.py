@@ -1,7 +1,8 @@
 """Logs of Db2 LUW and solidDB that somebody else wrote by the format notes: redo and undo end in
 the true rows, with machine code and without, and damage is never passed over in silence.
 
-Seeds below four are in the fast lane. One seed: ``scripts/run test -n 0 -k "luw and 17"``.
+Three seeds and two of the day judge each commit. One seed:
+``scripts/run test -n 0 -k "luw and 17"``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.independent.judge import Case
 from tests.independent.luw_records import VARYING
 from tests.independent.solid_export import COMMIT, PROFILES, Export, form_of
 from tests.independent.tables import Target
-from tests.support.lanes import DRAWN
+from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
 #: Damaged logs of each seed.
@@ -58,13 +59,13 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (case.scripts("redo"), case.scripts("undo")) == quick
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_rows_of_luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing, "WORTH", 0)
     both_ways(luw_history.case_of(luw(seed), tmp_path), monkeypatch)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_log_streams_of_a_cluster(seed: int, tmp_path: Path) -> None:
     """Members number their units alike. Merged, as db2ReadLog gives them, they are one log; their
     files one behind the other are none, and are refused."""
@@ -85,14 +86,14 @@ def test_log_streams_of_a_cluster(seed: int, tmp_path: Path) -> None:
         assert (code, "LR2030" in said) == (12, True), said
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_rows_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     history = solid_history.History(seed, form_of(seed))
     both_ways(solid_history.case_of(history, tmp_path, named=seed % 4 != 0), monkeypatch)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_exports_of_solid_that_follow_one_another(seed: int, tmp_path: Path) -> None:
     """Each is taken alone, for its manifest says that it begins where the one before ended."""
     history, pick = solid_history.History(f"chain {seed}", form_of(seed)), random.Random(seed)
@@ -122,7 +123,7 @@ def test_exports_of_solid_that_follow_one_another(seed: int, tmp_path: Path) -> 
         assert target.difference(history.after, solid_history.shown) is None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_damage_of_luw(seed: int, tmp_path: Path) -> None:
     history, pick = small_luw(seed), random.Random(f"harm luw {seed}")
     case = luw_history.case_of(history, tmp_path)
@@ -132,7 +133,7 @@ def test_damage_of_luw(seed: int, tmp_path: Path) -> None:
         assert case.harm() is None, what
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_damage_of_solid(seed: int, tmp_path: Path) -> None:
     history, pick = small_solid(seed), random.Random(f"harm solid {seed}")
     case = solid_history.case_of(history, tmp_path, named=True)
@@ -162,7 +163,7 @@ def test_histories_have_what_they_are_for() -> None:
     for seed in SEEDS:
         made = luw(seed)
         count += made.count
-        if seed < DRAWN:
+        if seed < FIXED:
             forms |= {made.form.release, made.form.order}
         count += Counter(record.what for record in made.log.records)
     assert forms == {"v7", "v97", "v10", "big", "little"}

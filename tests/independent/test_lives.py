@@ -15,6 +15,7 @@ from replay.cli.main import main
 from tests.independent.tables import Place, Row
 from tests.independent.zos_history import Effect, History, Wants, form_of
 from tests.independent.zos_records import write
+from tests.support.seeds import seeds
 
 SEEDS = range(24)
 #: A row: its table, its place, and which of those it is that lay there.
@@ -55,7 +56,7 @@ def places(made: History, effects: Iterator[Effect]) -> Counter[tuple[str, str]]
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=21))
 def test_the_history_of_a_key(
     seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,8 @@
 """Logical logs of Log Master that somebody else wrote by the format notes: scripts, exports and
 parts of a log end in the true rows, with machine code and without.
 
-Seeds below four are in the fast lane. One seed: ``scripts/run test -n 0 -k "log_master and 17"``.
+Three seeds and two of the day judge each commit. One seed:
+``scripts/run test -n 0 -k "log_master and 17"``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.independent.tables import Column, Table, Target, exactly
 from tests.independent.values import Value
 from tests.independent.zos_history import Effect, History, Unit, Wants, form_of, parts
 from tests.independent.zos_records import Generation, write
-from tests.support.lanes import DRAWN
+from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
 #: What takes the machine code of large logs, and from what size on.
@@ -49,7 +50,7 @@ def case_of(made: History, folder: Path) -> Case:
     return Case(source, made.tables, made.before, made.after, folder, fine=FINE)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_rows_of_log_master(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = case_of(history(seed), tmp_path)
     assert case.complaint() is None
@@ -85,7 +86,7 @@ def test_graphic_columns_of_either_unit(scheme: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_rows_longer_than_a_record(seed: int, tmp_path: Path) -> None:
     form = replace(form_of(seed), reading="A")
     made = History(f"long {seed}", form, Wants(changes=40, tables=2, long=True))
@@ -93,7 +94,7 @@ def test_rows_longer_than_a_record(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_tables_that_are_emptied(seed: int, tmp_path: Path) -> None:
     made = History(f"mass {seed}", form_of(seed), Wants(mass=True))
     case = case_of(made, tmp_path)
@@ -128,7 +129,7 @@ def lines(out: Path) -> Iterator[dict[str, object]]:
                 yield json.loads(line)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_changes_as_data(seed: int, tmp_path: Path) -> None:
     """Each change once, with the values of both images."""
     made = history(seed)
@@ -166,7 +167,7 @@ def units_of(case: Case, name: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_a_part_and_what_needs_it(seed: int, tmp_path: Path) -> None:
     """A user's work is taken back, or left out, with all that builds on it."""
     made, pick = history(seed, changes=70, rows=25), random.Random(f"part {seed}")
@@ -220,7 +221,7 @@ def damage(made: History, pick: random.Random) -> set[int]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_units_that_could_not_be_completed(seed: int, tmp_path: Path) -> None:
     """They stay out, and so does all that needs them."""
     made = History(f"incomplete {seed}", form_of(seed), Wants(changes=60))
@@ -243,7 +244,7 @@ def test_units_that_could_not_be_completed(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_a_log_in_many(seed: int, tmp_path: Path) -> None:
     """Logs that follow one another, or overlap, make the scripts of one; a chain of bundles has
     each unit once."""
@@ -280,7 +281,7 @@ def test_a_log_in_many(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(long=17))
 def test_damage_of_log_master(seed: int, tmp_path: Path) -> None:
     """A damaged file of either kind is no defect of the command."""
     made, pick = history(seed, changes=20, tables=2), random.Random(f"harm {seed}")
@@ -323,4 +324,4 @@ def test_logs_have_what_they_are_for() -> None:
         assert count[what], what
     for what in ("old", "sharing False", "expand True", "segments True", "graphic 1", "R", "T"):
         assert count[what], what
-    assert SEEDS.stop > DRAWN
+    assert SEEDS.stop > FIXED

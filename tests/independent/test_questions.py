@@ -1,7 +1,7 @@
 """What commands say of logs of Log Master that somebody else wrote, held against the true history:
 rows at a point, changes that a condition takes, values under masks, and changes as CSV.
 
-The first seed is in the fast lane. One seed: ``scripts/run test -n 0 -k "questions and 17"``.
+The first seed judges each commit. One seed: ``scripts/run test -n 0 -k "questions and 17"``.
 """
 
 from __future__ import annotations

@@ -227,6 +227,7 @@ def test_one_unit_is_undone_cleanly_or_refused_by_name(
     assert applied + refused == 8
 
 
+@pytest.mark.long
 def test_independent_units_commute(database: psycopg.Connection[Any], tmp_path: Path) -> None:
     swapped = 0
     for seed in range(10):
@@ -376,6 +377,7 @@ def test_keys_of_a_target_are_those_of_its_ddl(
     }
 
 
+@pytest.mark.long
 def test_what_the_target_proves_is_expected_of_it_too(
     fresh_database: str, incomplete: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,6 +170,7 @@ def test_a_pause_of_a_place_that_is_mistyped(
         assert "was not paused" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["pause", "resume"])
 def test_a_pause_of_a_store_that_is_away(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

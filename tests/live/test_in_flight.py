@@ -89,6 +89,7 @@ def let_go(url: str) -> Iterator[None]:
     releasing.join()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_a_commit_in_flight_does_not_slip_between(
     server: str, log: list[str], times: int, capsys: pytest.CaptureFixture[str]

@@ -23,6 +23,8 @@ from tests.support.examples import examples
 from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
+pytestmark = pytest.mark.long
+
 POSTGRES = target_named("postgres")
 POINTS = ("begun", "batch run", "statements run", "position moved", "committed")
 SEED = 20261121

@@ -55,6 +55,7 @@ def scripts(log: LuwLog, out: Path, mode: str, selection: Selection | None = Non
     return sorted(out.glob("*.sql"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "big", "framing"), SHAPES)
 def test_redo_undo_and_points_in_time(
     database: str, sakila: Path, tmp_path: Path, dialect: str, big: bool, framing: str
@@ -89,6 +90,7 @@ def test_redo_undo_and_points_in_time(
         assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
 def test_replay_in_every_mode(
     database: str,

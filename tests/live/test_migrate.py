@@ -200,6 +200,7 @@ def test_masked_keys_are_not_told(
     assert not re.search(r"\bcustomer/\d", said)
 
 
+@pytest.mark.long
 def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
     (tmp_path / "map.toml").write_text(MAPPING)
     (tmp_path / "key").write_text("nobody knows this text")

@@ -22,6 +22,7 @@ INDEPENDENT = "00DECBEAF16EA1900000"
 Replay = Callable[..., int]
 
 
+@pytest.mark.long
 def test_every_point_forward_and_back(replay: Replay, database: str, sakila: Path) -> None:
     manifest = json.loads((sakila / "manifest.json").read_text())
     points = [(point["dir"], point["commit_lrsn"]) for point in manifest["points_in_time"]]
@@ -233,6 +234,7 @@ def film_before(sakila: Path) -> str:
         return next(line for line in file if line.startswith("819,")).strip().rsplit(",", 1)[1]
 
 
+@pytest.mark.long
 def test_triggers_and_cascades_of_the_target(
     fresh_database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

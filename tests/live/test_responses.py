@@ -115,6 +115,7 @@ def test_what_the_server_ends_is_no_change_to_leave_out(
     assert same(database, sakila, "pit1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "how",
     [
@@ -319,6 +320,7 @@ def test_a_missing_parent(
     assert same(database, sakila, "pit1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "late", "early"),
     [

@@ -69,6 +69,7 @@ def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where
     assert POSTGRES.compare_states(fresh_database, "sakila", sakila / "initial") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", [0, 1, 2])
 def test_point_in_time_both_ways(
     fresh_database: str, sakila: Path, tmp_path: Path, point: int

@@ -47,6 +47,7 @@ def scripts(log: SolidLog, out: Path, mode: str, selection: Selection | None = N
     return sorted(out.glob("*.sql"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("framing", "size", "name"), SHAPES, ids=str)
 def test_redo_undo_and_points_in_time(
     database: str, sakila: Path, tmp_path: Path, framing: Framing, size: int, name: str
@@ -78,6 +79,7 @@ def test_redo_undo_and_points_in_time(
         assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"], ["--sessions", "2"]])
 def test_replay_in_every_mode(
     database: str,

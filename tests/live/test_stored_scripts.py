@@ -123,6 +123,7 @@ def run(database: str, sakila: Path, store: Store, here: Path, tmp_path: Path) -
     return start
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pace",
     [
@@ -170,6 +171,7 @@ def test_few_scripts_are_here_at_a_time(
     assert store.paths() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("end", "how"),
     [

@@ -107,6 +107,7 @@ def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
         assert len(found) == 50_000
 
 
+@pytest.mark.long
 def test_the_network_breaks_in_the_middle_of_a_copy(
     database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +136,7 @@ def test_the_network_breaks_in_the_middle_of_a_copy(
     assert position(database)[2:] == (*AT_END, 0)
 
 
+@pytest.mark.long
 def test_the_network_stays_broken(
     database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

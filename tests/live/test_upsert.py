@@ -45,6 +45,7 @@ def differing(url: str, folder: Path) -> list[str]:
     return [name for name in found if name != "sakila.kiosk_scan"]
 
 
+@pytest.mark.long
 def test_sakila_again_and_over_a_part(database: str, sakila: Path, tmp_path: Path) -> None:
     """A plain script is applied up to a point in time and in the middle of the rest an upsert
     script stops; then all of it, twice."""

@@ -126,6 +126,7 @@ def test_a_target_that_lacks_a_table(
     assert "LR4002 table sakila.store" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("from_target", [True, False])
 def test_the_round_trip_and_its_certificate(
     database: str, sakila: Path, log: list[str], tmp_path: Path, from_target: bool
@@ -154,6 +155,7 @@ def test_the_round_trip_and_its_certificate(
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
 
 
+@pytest.mark.long
 def test_a_round_trip_that_does_not_come_back(
     database: str, sakila: Path, log: list[str], tmp_path: Path
 ) -> None:

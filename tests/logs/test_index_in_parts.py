@@ -146,7 +146,7 @@ def drawn_units(draw: random.Random, builder: LogBuilder) -> list[bytes]:
     return records
 
 
-#: Of the forms of logs, those in the fast lane.
+#: Of the forms of logs, those that judge each commit.
 FEW = (("v7", "raw"), ("v10", "flt56"))
 
 

@@ -150,8 +150,8 @@ WAYS: tuple[tuple[dict[str, Any], bool], ...] = (
     ({"options": ScriptOptions(mapping=MASKS)}, True),
     ({"selection": Selection(where="A > 7")}, True),
 )
-#: Each way in both directions and with one file and several; not all four pairs of them. In the
-#: fast lane each way is in one direction.
+#: Each way in both directions and with one file and several; not all four pairs of them. What
+#: judges each commit is each way in one direction.
 CASES = [
     pytest.param(
         how,

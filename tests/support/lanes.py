@@ -115,7 +115,3 @@ def summary(taken: Mapping[str, list[tuple[float, str]]]) -> list[str]:
                 slowest = sorted(tests, reverse=True)[:10]
                 lines += [f"  {took:>7.1f} s  {test}" for took, test in slowest]
     return lines
-
-
-#: How many seeds of the drawn tests of ``independent`` judge each commit.
-DRAWN = 3

@@ -15,6 +15,8 @@ from tests.support.luwsakila import encode
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
 from tests.support.solidsakila import encode as encode_solid
 
+pytestmark = pytest.mark.long
+
 LOG = ("--engine", "local")
 
 

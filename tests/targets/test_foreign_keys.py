@@ -78,6 +78,7 @@ def of(*names: str) -> Any:
     return pytest.mark.parametrize("place", kinds(*names), indirect=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("circle", CIRCLES)
 @of("sqlite", "mariadb")
 def test_foreign_keys_that_do_not_act_need_no_order(

@@ -18,6 +18,8 @@ from tests.support.engines import Engine, Place, statements_of
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.servers import of_kind
 
+pytestmark = pytest.mark.long
+
 #: Types of text that take A for a, or (MariaDB) a blank at the end for nothing.
 FOLDING = {
     "sqlite": ("TEXT COLLATE NOCASE",),

@@ -15,6 +15,8 @@ from tests.support.engines import Place
 from tests.support.servers import of_kind
 from tests.support.small_target import BEFORE, replay, run, session_of, small_target, write_log
 
+pytestmark = pytest.mark.long
+
 #: Kind -> what is said of the table in another place, and of one in another case.
 NEAR = {
     "sqlite": "the target has no such table (testown.t); there is other.t. Make it",

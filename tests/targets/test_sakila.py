@@ -30,6 +30,8 @@ from tests.support.engines import (
     typed,
 )
 
+pytestmark = pytest.mark.long
+
 
 def log_tables(sakila: Path, scratch: Path) -> dict[str, Table]:
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=str(scratch))

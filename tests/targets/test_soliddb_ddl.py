@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.expressions import Place
@@ -11,6 +13,8 @@ from sqlgen.structure import StructureChange, statements
 from tests.support import engines
 from tests.support.places import GOLDEN
 from tests.support.servers import of_kind
+
+pytestmark = pytest.mark.long
 
 HISTORY = (GOLDEN / "soliddb.ddl.sql").read_text(encoding="utf-8").splitlines()
 #: One schema (no reserved word), because not every engine can move a table to another; nor have all

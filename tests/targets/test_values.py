@@ -103,6 +103,7 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted((tuple(map(shape, COLUMNS, values)) for values in rows), key=repr)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 @pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
 @settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow])
@@ -265,6 +266,7 @@ def test_words_that_duckdb_reserves_are_known() -> None:
     assert words - RESERVED == set()
 
 
+@pytest.mark.long
 def test_every_reserved_word_is_a_name(place: Place) -> None:
     profile = profile_named(place.dialect)
     columns = tuple(
@@ -280,6 +282,7 @@ def test_every_reserved_word_is_a_name(place: Place) -> None:
         run(engine, rows.inverse(), RenderOptions(where_columns="key"))
 
 
+@pytest.mark.long
 def test_ddl_and_its_inverse(place: Place) -> None:
     profile = profile_named(place.dialect)
     index = ddl.TableIndex("TRIP_IX", KEYED, (("S", True), ("V", False)), unique=True)
@@ -302,6 +305,7 @@ def test_ddl_and_its_inverse(place: Place) -> None:
         engine.run(ddl.create_table(table, profile))
 
 
+@pytest.mark.long
 def test_every_character(place: Place) -> None:
     texts = every_character(1000, True)
     table = Table(
