@@ -17,7 +17,8 @@ from tests.independent.values import Value
 from tests.independent.zos_history import History, Wants, form_of, parts
 from tests.independent.zos_records import write
 
-#: What judges each commit: one with rows that take each other's keys, in a table without one column.
+#: What judges each commit: one with rows that take each other's keys, in a table without one
+#: column.
 SEEDS = (40, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12)))
 
 
