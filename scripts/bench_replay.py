@@ -174,7 +174,6 @@ def main() -> int:
                 POSTGRES.run_scripts, scripts=sorted(Path(str(bundle.folder)).glob("*.sql"))
             )
             ways["replay, bulk"] = partial(_replay, log, 1000, mode=ApplyMode.BULK)
-            ways["replay, two sessions"] = partial(_replay, log, 1000, 2)
             ways["replay, merged"] = partial(_replay, log, 1000, mode=ApplyMode.MERGED)
             count = bundle.manifest["statements"]
             print(
@@ -199,12 +198,11 @@ def main() -> int:
 def _replay(
     log: LogmasterLog,
     every: int,
-    sessions: int = 1,
     mode: ApplyMode = ApplyMode.STRICT,
     *,
     url: str,
 ) -> None:
-    pace = Pace(units=every, sessions=sessions, mode=mode)
+    pace = Pace(units=every, mode=mode)
     options = ScriptOptions(render=RenderOptions(where_columns=WhereColumns.GUARD))
     source = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     with live.plan_replay(source, live.ReplayRequest(url, True, pace=pace)) as plan:

@@ -36,7 +36,6 @@ class Database:
 
     kind = ""
     url = ""
-    parallel = False
     merges = False
     #: The classes and methods by which replay sends requests.
     requests: tuple[tuple[Any, str], ...] = ()
@@ -67,7 +66,7 @@ class Database:
 
 
 class Postgres(Database):
-    kind, parallel, merges = "postgres", True, True
+    kind, merges = "postgres", True
     requests = tuple((postgres_session.PostgresSession, name) for name in ("run", "copy", "_do"))
 
     def __init__(self, server: str, name: str) -> None:
@@ -116,7 +115,7 @@ class Postgres(Database):
 
 
 class Mariadb(Database):
-    kind, parallel = "mariadb", True
+    kind = "mariadb"
     requests = tuple((mysql.MysqlSession, name) for name in ("run", "_do"))
 
     def __init__(self, url: str) -> None:

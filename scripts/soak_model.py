@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,9 +34,9 @@ class Workload:
     options: list[str]
     keys: list[str]
 
-    def applied(self, commit: str, unit: str, ahead: set[str]) -> set[int]:
+    def applied(self, commit: str, unit: str) -> set[int]:
         """The units that are in a target which stands there."""
-        return {n for n, key in enumerate(self.keys) if key <= commit + unit or key in ahead}
+        return {n for n, key in enumerate(self.keys) if key <= commit + unit}
 
     def state(self, applied: set[int]) -> State:
         """The rows after these units."""
@@ -95,15 +94,13 @@ def check(
     queries = [
         *_ROWS.values(),
         f"SELECT commit_lrsn, unit, units, rejected FROM {database.own('position')}",
-        f"SELECT unit_keys FROM {database.own('ahead')}",
         f"SELECT outcome, ended_at FROM {database.own('run')} ORDER BY id",
         f"SELECT count(*) FROM {database.own('reject')}",
     ]
-    *tables, position, ahead, runs, rejects = database.read(queries)
+    *tables, position, runs, rejects = database.read(queries)
     rows_of = {name: sorted(rows, key=repr) for name, rows in zip(_ROWS, tables, strict=True)}
     commit, unit, units, rejected = position[0] if position else ("", "", 0, 0)
-    early = {key for (text,) in ahead for key in re.findall("[0-9A-F]{44}", text)}
-    applied = workload.applied(commit, unit, early) if position else set()
+    applied = workload.applied(commit, unit) if position else set()
     wanted = workload.state(applied)
     edit(wanted)
     for name, rows in wanted.items():

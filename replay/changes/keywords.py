@@ -123,7 +123,6 @@ class ReplayOptions(LiveOptions, total=False):
     mode: str
     commit_every: int
     commit_statements: int | None
-    sessions: int
     tries: int
 
 

@@ -196,7 +196,7 @@ def _add_replaying(
 
 
 def _add_applying(group: Any) -> None:
-    """How changes are applied to a live database: in which transactions, sessions and mode."""
+    """How changes are applied to a live database: in which transactions and mode."""
     what = "whether the target's triggers and foreign keys act on the replay (default on)"
     group.add_argument(
         "--enforcement", choices=tuple(Enforcement), default=Enforcement.ON, help=what
@@ -220,13 +220,6 @@ def _add_applying(group: Any) -> None:
         " of a transaction come in together where nothing can tell their order; merged"
         " (PostgreSQL): only the net change of each row in each transaction, to catch up faster;"
         " intermediate states never appear in the target"
-    )
-    group.add_argument(
-        "--sessions",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="sessions that apply independent units in parallel (default 1)",
     )
     group.add_argument("--mode", choices=tuple(ApplyMode), default=ApplyMode.STRICT, help=what)
     what = "tries after a deadlock, a lost connection or an --on …=retry (default 8)"

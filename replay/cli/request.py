@@ -147,7 +147,6 @@ def replay_words(arguments: argparse.Namespace) -> ReplayOptions:
         "commit_every": arguments.commit_every,
         "commit_statements": arguments.commit_statements,
         "tries": arguments.tries,
-        "sessions": arguments.sessions,
     }
 
 

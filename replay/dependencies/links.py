@@ -72,10 +72,10 @@ def _word_columns(touches: Records, names: Sequence[str]) -> Iterable[npt.NDArra
         yield from order.words(touches[name])
 
 
-def links(touches: Records, row_spaces: Mask, *, idle: bool = True) -> Links:
+def links(touches: Records, row_spaces: Mask) -> Links:
     """The links in touches that stand in :func:`touch_order`. ``row_spaces`` says per key space
-    whether it is a row identity without table events; ``idle``: whether updates whose values stay
-    the same count for nothing (else: all are written, in the order of their rows)."""
+    whether it is a row identity without table events. Updates whose values stay the same count for
+    nothing."""
     count = len(touches)
     if count == 0:
         return Links(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))
@@ -89,7 +89,7 @@ def links(touches: Records, row_spaces: Mask, *, idle: bool = True) -> Links:
     start = np.maximum.accumulate(np.where(begins, place, 0))
     parts: list[tuple[Index, Index, Link]] = []
     images = np.flatnonzero(role <= KeyRole.DESTROY)
-    counting = images[~_idle(touches[images])] if idle else images
+    counting = images[~_idle(touches[images])]
     previous, following = _neighbours(counting, start)
     is_row = row_spaces[space[following]]
     parts.append((previous[is_row], following[is_row], Link.ROW))

@@ -25,7 +25,6 @@ from replay.changes.envelope import compare, octets, opaque
 from replay.changes.position import (
     POSITION,
     UNIT,
-    UNIT_POSITION,
     Position,
     UnitId,
     UnitPosition,
@@ -83,11 +82,10 @@ QUESTION = np.dtype(
 @dataclass(frozen=True)
 class AppliedUnits:
     """Units whose changes a state has already, though they are in the log: those up to
-    ``position`` but for the ``pending`` ones, and those ``ahead`` of it; or ``every`` one."""
+    ``position`` but for the ``pending`` ones; or ``every`` one."""
 
     position: UnitPosition | None = None
     pending: frozenset[UnitId] = frozenset()
-    ahead: frozenset[UnitPosition] = frozenset()
     every: bool = False
 
     def mask(self, commit: Records, unit: Records) -> Mask:
@@ -97,7 +95,6 @@ class AppliedUnits:
             both = octets(unit_positions(commit, unit))
             there |= compare(both, self.position) <= 0
             there &= ~np.isin(opaque(octets(unit)), _column(self.pending, UNIT))
-            there |= np.isin(opaque(both), _column(self.ahead, UNIT_POSITION))
         return there
 
 

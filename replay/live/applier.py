@@ -27,9 +27,6 @@ class Strategy(Protocol):
         TargetError (LR4006) with the first change that does not fit, ConnectionLost, and Transient
         when trying again did not help."""
 
-    def close(self) -> None:
-        """Give back what is held, such as sessions; it is made anew where it is needed again."""
-
 
 class Applier:
     """Applies all groups of the route of ``transactions`` by a strategy."""
@@ -59,14 +56,12 @@ class Applier:
                 for apply_group in self._prepared():
                     apply_group()
                     progress(committed.statements)
-                transactions.catch_up()
                 pace.retrying(Transient)(finish, transactions.session())
             except ConnectionLost:
                 losses = losses + 1 if committed.units == units_before else 1
                 units_before = committed.units
                 if losses >= pace.tries:
                     raise
-                self.strategy.close()
                 transactions.resume()
             else:
                 return committed

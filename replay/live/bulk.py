@@ -328,9 +328,6 @@ class OrderInBulk:
                 parted |= self._parted(script, groups, mine)
         return partial(self._apply, groups, parted, self._made(groups, parted))
 
-    def close(self) -> None:
-        """There is nothing to give back."""
-
     def _chosen(self, groups: Sequence[UnitGroup]) -> dict[int, list[int]]:
         """The transactions that are neither too short nor too large for loads, by their script."""
         chosen: dict[int, list[int]] = {}

@@ -40,9 +40,6 @@ class MergedChanges:
             return partial(self.strict.apply_in_order, group)
         return partial(self._apply, group, folded)
 
-    def close(self) -> None:
-        """There is nothing to give back."""
-
     def _fold(self, group: UnitGroup) -> Folded | None:
         committed = self.transactions.committed
         if group.statements > max(self.pace.merged_statements, LONGEST_UNIT):

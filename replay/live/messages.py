@@ -58,11 +58,6 @@ def plan_lines(
     if len(tally.quarantined_units) > LINES:
         yield f"… {len(tally.quarantined_units) - LINES} more units set aside"
     yield from map(str, tally.findings[:LINES])
-    if pace.sessions > 1:
-        yield (
-            f"Sessions: {pace.sessions}; a unit may be there before an earlier one that it has"
-            " nothing to do with"
-        )
     if pace.in_bulk:
         yield (
             "Mode bulk: the changes of a transaction whose order nothing can tell come in together,"

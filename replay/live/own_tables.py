@@ -50,14 +50,6 @@ TABLES: Mapping[str, OwnTable] = {
         (("unit", "varchar(24)", True), ("reason", "text", True), ("run", "bigint", True)),
         ("unit",),
     ),
-    "ahead": OwnTable(
-        (
-            ("first_key", "varchar(44)", True),
-            ("last_key", "varchar(44)", True),
-            ("unit_keys", "text", True),
-        ),
-        ("first_key",),
-    ),
     "reject": OwnTable(
         (
             ("commit_lrsn", "varchar(20)", True),

@@ -15,8 +15,6 @@ from sqlgen.kinds import settle_kinds
 
 #: Statements that become net changes together, unless told otherwise.
 MERGED_STATEMENTS = 200_000
-#: Transactions that each of several sessions gets from a wave.
-_SHARES = 4
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Pace:
 
     ``units`` or ``statements`` end a transaction, whichever comes first; in merged mode
     ``merged_statements`` do. ``tries`` in all, with waits that begin at ``wait`` seconds and double
-    up to ``longest``. ``sessions``: how many apply a wave of units side by side.
+    up to ``longest``.
     """
 
     units: int = 1000
@@ -33,7 +31,6 @@ class Pace:
     tries: int = 8
     wait: float = 0.2
     longest: float = 30.0
-    sessions: int = 1
     mode: ApplyMode = ApplyMode.STRICT
     merged_statements: int = MERGED_STATEMENTS
 
@@ -44,7 +41,6 @@ class Pace:
             statements="--commit-statements",
             merged_statements="--commit-statements",
             tries="--tries",
-            sessions="--sessions",
         )
         settle_kinds(self)
 
@@ -68,20 +64,12 @@ class Pace:
             reraise=True,
         )
 
-    def wave(self) -> Pace:
-        """The pace of what several sessions share out among them."""
-        return replace(
-            self,
-            units=self.units * self.sessions * _SHARES,
-            statements=self.statements * self.sessions * _SHARES,
-        )
-
     def in_order(self) -> Pace:
-        """The pace of one session in strict order."""
-        return replace(self, mode=ApplyMode.STRICT, sessions=1)
+        """The pace of strict order."""
+        return replace(self, mode=ApplyMode.STRICT)
 
     def unit_by_unit(self) -> Pace:
-        """The pace of one session in strict order, one unit a transaction."""
+        """The pace of strict order, one unit a transaction."""
         return replace(self.in_order(), units=1)
 
     def stop(self, ends: Index, place: int, units: int, statements: int) -> int:

@@ -1,11 +1,10 @@
 """How far a target has been replayed, kept in the target itself and changed in the transactions
 that change its data.
 
-Six tables of ours, in a schema ``logreplay`` (or with that prefix): ``position`` (one row), ``run``
-(history), ``pending`` (units of recovery that a run set aside, so that a later log may still bring
-them), ``ahead`` (units that parallel sessions committed and the position has not come to yet),
-``reject`` (changes that were not applied as the log says), ``mark`` (named points). The SQL here is
-what all targets understand; a session spells the names.
+Five tables of ours, in a schema ``logreplay`` (or with that prefix): ``position`` (one row),
+``run`` (history), ``pending`` (units of recovery that a run set aside, so that a later log may
+still bring them), ``reject`` (changes that were not applied as the log says), ``mark`` (named
+points). The SQL here is what all targets understand; a session spells the names.
 """
 
 from __future__ import annotations
@@ -255,57 +254,6 @@ class Store:
                 f"the target's position is no longer {before}: another session moved it",
                 hint="Run replay again",
             )
-
-    # -- several sessions
-    # ---------------------------------------------------------------------------------------------
-
-    def note(self, run: int, positions: Sequence[UnitPosition], statements: int) -> None:
-        """Note units (rising) that this transaction commits ahead of the position, and count
-        them. Raises Refusal (LR4007) when another run has begun since."""
-        counts = (
-            f"units = units + {len(positions)}, statements = statements + {statements},"
-            " changed_at = CURRENT_TIMESTAMP"
-        )
-        if (
-            self.session.execute(
-                f"UPDATE {self.name['position']} SET {counts} WHERE id = 1 AND run = {run}"
-            )
-            != 1
-        ):
-            raise Refusal(
-                "LR4007",
-                f"the target's position no longer belongs to run {run}",
-                hint="Run replay again",
-            )
-        texts = [position.hexadecimal for position in positions]
-        statement = (
-            f"INSERT INTO {self.name['ahead']} (first_key, last_key, unit_keys) VALUES (%s, %s, %s)"
-        )
-        self.session.execute(statement, (texts[0], texts[-1], " ".join(texts)))
-
-    def ahead(self) -> frozenset[UnitPosition]:
-        """The units that are in the target ahead of its position."""
-        if not self.is_there("ahead"):
-            return frozenset()
-        return frozenset(
-            UnitPosition.from_hex(text)
-            for (texts,) in self.session.query(f"SELECT unit_keys FROM {self.name['ahead']}")
-            for text in texts.split()
-        )
-
-    def fence(self, run: int) -> None:
-        """Wait until no transaction that this run began elsewhere can still be committed."""
-        self.session.begin()
-        self.session.execute(
-            f"UPDATE {self.name['position']} SET run = run WHERE id = 1 AND run = {run}"
-        )
-        self.session.commit()
-
-    def passed(self, position: UnitPosition) -> None:
-        """Forget units that were ahead of a position which a transaction moves to ``position``."""
-        self.session.execute(
-            f"DELETE FROM {self.name['ahead']} WHERE last_key <= %s", (position.hexadecimal,)
-        )
 
     # -- history
     # ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Mode
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
-from replay.changes.position import UnitId, UnitPosition
+from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.errors import InputError, Refusal, TargetError
 from replay.live.error_policy import ErrorPolicy
@@ -129,42 +129,11 @@ def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------------
 
 
-def refuse_units_ahead(route: Route) -> None:
-    """Raises Refusal (LR4007) where an interrupted replay with several sessions left units beyond
-    the route's end."""
-    if not route.ahead:
-        return
-    last = max(route.ahead)
-    end = None if route.until is None else route.until.end
-    if end is not None and route.last is not None:
-        end = max(route.last, end)
-    if not route.forward or (end is not None and last > end):
-        raise Refusal(
-            "LR4007",
-            f"an interrupted replay with several sessions left {len(route.ahead):,} units in the"
-            f" target ahead of its position, up to {last}",
-            hint=(
-                "Replay forward first, at least to there (--until-position"
-                f" {last.commit.hexadecimal})"
-            ),
-        )
-
-
-def refuse_moved(
-    route: Route,
-    stored: TargetPosition | None,
-    pending: frozenset[UnitId],
-    ahead: frozenset[UnitPosition],
-) -> None:
+def refuse_moved(route: Route, stored: TargetPosition | None, pending: frozenset[UnitId]) -> None:
     """Raises Refusal (LR4007) where the target no longer is what the plan was made for. ``pending``
     are the units set aside but for those of this run."""
     if stored is not None and stored.position != route.position:
         found = f"the target stands at {stored.position} now; it was {route.position}"
-    elif ahead != route.ahead:
-        found = (
-            f"the target has {len(ahead):,} units ahead of its position now, up to"
-            f" {max(ahead | route.ahead)}; there were {len(route.ahead):,}"
-        )
     elif strange := pending - route.pending:
         found = f"unit {min(strange)} (of {len(strange):,}) was set aside since"
     else:
@@ -175,8 +144,8 @@ def refuse_moved(
 def refuse_mode(
     session: Session, route: Route, selection: Selection, pace: Pace, policy: ErrorPolicy
 ) -> None:
-    """Raises Refusal (LR4009) where changes cannot be folded, or be made side by side, without
-    another end."""
+    """Raises Refusal (LR4009) where changes cannot be folded, or come in together, without another
+    end."""
     if policy.watches and not session.savepoints:
         raise Refusal(
             "LR4009",
@@ -184,18 +153,11 @@ def refuse_mode(
             " none",
             hint="Leave --on out",
         )
-    in_order = pace.mode is ApplyMode.STRICT
-    asked = "--sessions" if in_order else f"--mode {pace.mode.value}"
-    if in_order and pace.sessions == 1:
+    if pace.mode is ApplyMode.STRICT:
         return
-    if not in_order and pace.sessions > 1:
-        raise Refusal(
-            "LR4009",
-            f"found {asked} with --sessions; expected one of them",
-            hint=f"Mode {pace.mode.value} uses one session",
-        )
-    hint = f"Leave {asked} away: one session in strict order does it"
-    if not (session.parallel if in_order else session.merges):
+    asked = f"--mode {pace.mode.value}"
+    hint = f"Leave {asked} away: strict order does it"
+    if not session.merges:
         raise Refusal(
             "LR4009",
             f"found {asked} for a target of kind {session.dialect}; expected one that supports"

@@ -38,7 +38,6 @@ from replay.live.preflight import (
     refuse_mode,
     refuse_problems,
     refuse_unheld_values,
-    refuse_units_ahead,
     table_facts,
 )
 from replay.live.replay_request import ReplayInput, ReplayRequest
@@ -196,8 +195,6 @@ class ReplayPlan:
                 stand = f"the target stands at {stored.position}"
             self.lines.append(f"Nothing to do: {stand}")
             return
-        route = replace(route, ahead=store.ahead() if stored is not None else frozenset())
-        refuse_units_ahead(route)
         refuse_mode(self._session, route, selection, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
         plan = self._plan(route, facts, split_bytes)
@@ -289,7 +286,7 @@ class ReplayPlan:
         log, aside = self.source.log, tally.quarantined_units.units()
         fields = positions_of(log, plan.splits, aside - route.pending).view(UNIT_POSITION_FIELDS)
         commit, unit = (np.ascontiguousarray(fields[name]) for name in ("commit", "unit"))
-        there = AppliedUnits(route.position, route.pending, route.ahead).mask(commit, unit)
+        there = AppliedUnits(route.position, route.pending).mask(commit, unit)
         applied = UnitSet.of(unit[there]) - UnitSet.of(unit[~there])
         if applied:
             tally.quarantined_units = tally.quarantined_units.but(applied)
@@ -345,7 +342,7 @@ class ReplayPlan:
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,
         nor is anything on the way back, which takes back what was applied."""
-        settled = AppliedUnits(route.position, route.pending, route.ahead, every=not route.forward)
+        settled = AppliedUnits(route.position, route.pending, every=not route.forward)
         name = public(self.request.url)
         return StateBefore(TargetState(self._session, name, options), settled)
 

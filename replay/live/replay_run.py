@@ -17,7 +17,6 @@ from replay.live.diagnosis import Diagnoser
 from replay.live.merged import MergedChanges
 from replay.live.messages import report_lines
 from replay.live.net_changes import NetChanges
-from replay.live.parallel import ParallelSessions, Partitioner, SessionPool
 from replay.live.position_store import (
     RunNotes,
     Store,
@@ -153,7 +152,6 @@ class ReplayRun:
             self._fail(transactions, error, time.perf_counter() - began)
             raise
         finally:
-            strategy.close()
             transactions.close()
         lines = report_lines(
             committed,
@@ -192,7 +190,7 @@ class ReplayRun:
 
     def _strategy(self, transactions: Transactions) -> Strategy:
         """The way of applying that the pace asks for."""
-        plan, scripts, pace = self.statements.plan, self.statements.scripts, self.request.pace
+        plan, pace = self.statements.plan, self.request.pace
         first_log = self.statements.first_log
         diagnoser = Diagnoser(plan, self.log)
         strict = StrictOrder(transactions, self.request.policy, diagnoser, first_log)
@@ -204,19 +202,7 @@ class ReplayRun:
             accepted, enforced = self.request.accepted, self.request.enforced
             independent = independent_changes(net_changes, accepted, enforced)
             return strict if independent is None else OrderInBulk(strict, independent)
-        if pace.sessions == 1:
-            return strict
-
-        def connect() -> Session:
-            session = self.target.connect(self.request.url)
-            session.enforce(self.request.enforced)
-            return session
-
-        pool = SessionPool(
-            connect, scripts, pace.sessions, transactions.run, self.request.reached, pace.tries
-        )
-        partitioner = Partitioner(self.log, scripts, plan.constraints, pace.statements)
-        return ParallelSessions(strict, pool, partitioner)
+        return strict
 
     def _begin(
         self, identity: Mapping[str, Any], inputs: list[dict[str, Any]]
@@ -237,10 +223,10 @@ class ReplayRun:
         under the position's lock, when nothing that others did can still be on its way."""
         route, tally = self.statements.route, self.statements.tally
         store.hold()
-        stored, pending, ahead = store.position(), frozenset(store.pending()), store.ahead()
+        stored, pending = store.position(), frozenset(store.pending())
         pending |= self.statements.late
         check_identity(stored, self.log.source, identity, self.session)
-        refuse_moved(route, stored, pending - tally.quarantined_units.keys(), ahead)
+        refuse_moved(route, stored, pending - tally.quarantined_units.keys())
         self._refuse_altered(self.session)
         self.session.durable()
         if stored is None:
@@ -261,7 +247,7 @@ class ReplayRun:
         else:
             rejected = rejected_units(store.rejects())
         self.session.commit()
-        return run, replace(route, pending=pending, ahead=ahead, rejected=rejected)
+        return run, replace(route, pending=pending, rejected=rejected)
 
     def _numbered(self) -> tuple[tuple[str, str], ...]:
         """The tables of this run, by schema and name, that have sequences to be moved."""

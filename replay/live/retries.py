@@ -266,8 +266,8 @@ class Retries:
         by one that is; -1 for none."""
         there = np.array(
             [
-                self._applied(subgraph, unit_of(head), pending, ahead)
-                for pending, ahead in [(frozenset(store.pending()), store.ahead())]
+                self._applied(subgraph, unit_of(head), pending)
+                for pending in [frozenset(store.pending())]
                 for head in heads
             ],
             bool,
@@ -288,11 +288,10 @@ class Retries:
         subgraph: Subgraph,
         unit: UnitId,
         pending: frozenset[UnitId],
-        ahead: frozenset[UnitPosition],
     ) -> bool:
         """Whether a unit is in the target."""
         position = UnitPosition(bytes(subgraph.graph.commit(unit)) + bytes(unit))
-        return position in ahead or (position <= self.stored.position and unit not in pending)
+        return position <= self.stored.position and unit not in pending
 
     def _planned(self, count: int, units: int) -> Iterator[str]:
         """The plan in words."""
@@ -489,7 +488,6 @@ def refuse_destination(request: ReplayRequest) -> None:
             ("an end (--until-…)", request.destination != Destination()),
             ("--at-position", request.at is not None),
             ("--adjoining", request.adjoining),
-            ("--sessions", request.pace.sessions > 1),
             ("--mode bulk", request.pace.in_bulk),
             ("--mode merged", request.pace.merged),
         )

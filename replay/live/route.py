@@ -94,8 +94,7 @@ class Route:
     ``position`` is where the target stands. Forward it goes up to the commit position ``until``
     (None: the end of the log), there up to the unit ``last``; backward down to ``until``, which
     stays. ``pending`` are units that the target lacks although they lie before its position,
-    ``ahead`` units that it has although they lie after it (forward only), ``rejected`` units with
-    rejects, each of which has a transaction of its own (backward only).
+    ``rejected`` units with rejects, each of which has a transaction of its own (backward only).
     """
 
     forward: bool
@@ -103,7 +102,6 @@ class Route:
     until: Position | None = None
     last: UnitPosition | None = None
     pending: frozenset[UnitId] = frozenset()
-    ahead: frozenset[UnitPosition] = frozenset()
     rejected: frozenset[UnitPosition] = frozenset()
 
     def __str__(self) -> str:
@@ -206,7 +204,7 @@ class Route:
         late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
         beyond = compare(both, self.position) > 0
         if self.forward:
-            return (beyond | late) & ~np.isin(keys, _column(self.ahead, UNIT_POSITION))
+            return beyond | late
         taken: Mask = ~beyond & ~late
         if self.until is not None:
             taken &= compare(both[:, : POSITION.itemsize], self.until) > 0

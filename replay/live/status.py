@@ -42,7 +42,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
         }
         if row is None:
             report |= {"hidden": True} if store.is_hidden() else {}
-            return {**report, "runs": [], "set_aside": [], "ahead": 0, "rejects": []}
+            return {**report, "runs": [], "set_aside": [], "rejects": []}
         report["position"] = {
             "source": row.source,
             "commit_lrsn": row.position.commit.hexadecimal,
@@ -75,7 +75,6 @@ def of(url: str, runs: int) -> dict[str, Any]:
             {"unit": str(unit), "reason": reason}
             for unit, reason in sorted(store.pending().items())
         ]
-        report["ahead"] = len(store.ahead())
         report["rejects"] = store.rejects()
         return report
     finally:
@@ -205,11 +204,6 @@ def text(report: Mapping[str, Any]) -> str:
     ]
     if position["accepted"]:
         lines.append(f"  accepted: {', '.join(position['accepted'])}")
-    if report["ahead"]:
-        lines.append(
-            f"  {report['ahead']:,} units are in it ahead of that position: several sessions were"
-            " interrupted; run replay again"
-        )
     lines += [
         f"set aside: unit {unit['unit']}: {unit['reason']}" for unit in report["set_aside"][:20]
     ]

@@ -159,9 +159,6 @@ class StrictOrder:
         for part in self.transactions.route.split(group, self.pace.in_order()):
             self.apply(part)
 
-    def close(self) -> None:
-        """There is nothing to give back."""
-
     def _body(
         self, group: UnitGroup
     ) -> Callable[[Session, UnitGroup], tuple[BadStatement | None, int]]:

@@ -190,14 +190,11 @@ class Transactions:
                     self._session.close()
                 self._session = None
                 self._session = self.connect()
-                Store(self._session).fence(self.run)
-                position = self.position()
                 store = Store(self._session)
+                store.settle()
+                position = self.position()
                 pending = store.pending().keys() & self.route.pending
-                ahead = store.ahead()
-        self.route = replace(
-            self.route, position=position.position, pending=frozenset(pending), ahead=ahead
-        )
+        self.route = replace(self.route, position=position.position, pending=frozenset(pending))
         base = self._base = self._base or position
         self.committed.units = abs(position.units - base.units)
         self.committed.statements = abs(position.statements - base.statements)
@@ -231,26 +228,6 @@ class Transactions:
             if (bad := self.run_steps(session, units)) is not None:
                 return bad, 0
         return None, 0
-
-    def skip_over(self, before: UnitPosition, after: UnitPosition) -> None:
-        """Move the position over units that are in the target."""
-        for attempt in self.pace.retrying(Transient):
-            with attempt:
-                session = self.session()
-                with undone_where_it_fails(session):
-                    session.begin()
-                    store = Store(session)
-                    store.move(before, after, 0, 0, 0)
-                    store.passed(after)
-                    session.commit()
-
-    def catch_up(self) -> None:
-        """Move the position over units that lie ahead of it, where nothing is left before them."""
-        store = Store(self.session())
-        ahead = store.ahead() if self.route.forward else frozenset()
-        row = store.position()
-        if ahead and row is not None:
-            self.skip_over(row.position, max(*ahead, row.position))
 
     def close(self) -> None:
         """End the session in use."""
@@ -317,16 +294,9 @@ class Transactions:
         if self.route.forward:
             store.arrived(self.route.late(group.units))
             store.move(group.before, group.after, units, statements, rejected)
-            if self.pace.sessions > 1 or self.route.ahead:
-                store.passed(group.after)
             return
         forgotten = 0
         if self.route.rejected:
             rejected_here = (unit.key for unit in group.units if unit.key in self.route.rejected)
             forgotten = sum(map(store.forget_rejects, rejected_here))
         store.move(group.before, group.after, -units, -statements, rejected - forgotten)
-
-
-def shapes_of(scripts: Mapping[int, Script]) -> dict[str, str]:
-    """The statements that some scripts execute by name."""
-    return {name: text for script in scripts.values() for name, text in script.shapes.items()}

@@ -95,11 +95,6 @@ class UnitColumns(Sequence[ScriptUnit]):
         """How many statements they have."""
         return sum(int(block.counts.sum()) for block in self.blocks)
 
-    @property
-    def longest(self) -> int:
-        """How many statements the longest of them has."""
-        return max(int(block.counts.max()) for block in self.blocks)
-
     def of_script(self, number: int) -> UnitColumns:
         """Those of one script."""
         return UnitColumns(block for block in self.blocks if block.script == number)

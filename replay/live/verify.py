@@ -19,7 +19,7 @@ from typing import Any
 from replay.changes.choices import Enforcement
 from replay.changes.position import Position, UnitPosition
 from replay.changes.selection import Selection
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Refusal, TargetError, UsageError, Where
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
 from replay.leftovers import WorkFolder
 from replay.live import certificate
 from replay.live.compared_tables import (
@@ -112,8 +112,7 @@ def state(
     (exit code, the certificate as JSON-able data).
 
     The target is only read, in one snapshot. Raises TargetError (LR4002) when the target lacks a
-    table, Refusal (LR4007) for units ahead of its position, InputError for a state or log that
-    cannot be read.
+    table, InputError for a state or log that cannot be read.
     """
     target = target_of(url)
     with closing(target.connect(url)) as session, WorkFolder() as temporary:  # fmt: skip
@@ -121,12 +120,6 @@ def state(
         store = Store(session)
         row = store.position()
         hidden = work is not None and row is None and store.is_hidden()
-        if row is not None and work is not None and (ahead := store.ahead()):
-            message = (
-                f"{len(ahead):,} units are in the target ahead of its position"
-                f" ({row.position}): several sessions were interrupted"
-            )
-            raise Refusal("LR4007", message, hint="Run replay again, it brings the position there")
         schema = schema or _schema_of(work)
         log, aside = None, 0
         if work is not None:

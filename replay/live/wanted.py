@@ -117,7 +117,6 @@ def pace_of(options: ReplayOptions) -> pace.Pace:
             options.get("commit_every", pace.Pace.units),
             pace.Pace.statements if mode is ApplyMode.MERGED else each,
             options.get("tries", pace.Pace.tries),
-            sessions=options.get("sessions", pace.Pace.sessions),
             mode=mode,
             merged_statements=net,
         )

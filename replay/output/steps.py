@@ -22,7 +22,6 @@ from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.envelope import RECORD, WHOLE_TABLE, take_records
 from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import StatementPart
-from replay.dependencies.write_sets import ChangeBatch
 from replay.pipeline.chunk import ChunkChanges
 
 #: Where a statement starts that is made when it is run (:mod:`replay.output.later_texts`).
@@ -295,24 +294,6 @@ class Script(Outline):
         low = int(first["head"])
         high = int(last["head"]) + int(last["weight"]) + int(last["last_weight"])
         return self._records[low:high], self.rows(steps)["head"] - low
-
-    def changes_of(self, steps: Index) -> tuple[ChangeBatch, Index]:
-        """(changes, step): the changes of the log behind rising steps, two for a net change, and
-        the place in ``steps`` of each."""
-        rows = self.rows(steps)
-        records, head = self.records_of(steps)
-        weight = rows["weight"].astype(np.int64)
-        net = np.flatnonzero(rows["part"] == StatementPart.NET)
-        step = np.concatenate([np.arange(len(steps)), net])
-        order = np.argsort(step, kind="stable")
-        batch = ChangeBatch(
-            records,
-            np.concatenate([head, head[net] + weight[net]])[order],
-            np.concatenate([weight, rows["last_weight"][net].astype(np.int64)])[order],
-            np.concatenate([rows["change"], rows["last_change"][net]])[order],
-            rows["version"][step[order]],
-        )
-        return batch, step[order]
 
 
 def _mapped(path: Path, kind: np.dtype[Any]) -> Any:

@@ -178,8 +178,6 @@ class Session(Protocol):
     #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.staged_merge`; else it is
     #: never called.
     merges: bool
-    #: Whether several sessions can write at once.
-    parallel: bool
     #: Whether tables are seen by users without rights on them.
     shows_all: bool
     #: Whether statements that change tables' structure are part of a transaction, and are undone

@@ -174,7 +174,6 @@ class DuckdbSession:
     home = "CREATE SCHEMA logreplay"
     prepares = False
     merges = False
-    parallel = False
     shows_all = True
     alters = True
     types: Mapping[str, str] = {}

@@ -190,7 +190,6 @@ class MysqlSession:
     savepoints = True
     prepares = False
     merges = False
-    parallel = True
     shows_all = False
     alters = False
 

@@ -84,7 +84,6 @@ class PostgresSession:
     savepoints = True
     prepares = True
     merges = True
-    parallel = True
     shows_all = True
     alters = True
 

@@ -221,7 +221,6 @@ class SqliteSession:
     savepoints = True
     prepares = False
     merges = False
-    parallel = False
     shows_all = True
     alters = True
     types: Mapping[str, str] = {}

@@ -190,7 +190,6 @@ def test_both_doors_refuse_the_same(
         (lambda log: log.select().export("csv", csv_null="a,b"), "--csv-null 'a,b'; expected text"),
         (lambda log: log.select().replay(NOWHERE, mode="zigzag"), "--mode 'zigzag'; expected one"),
         (lambda log: log.select().replay(NOWHERE, enforcement="x"), "--enforcement 'x'; expected"),
-        (lambda log: log.select().replay(NOWHERE, sessions=0), "--sessions 0; expected a number"),
         (lambda log: log.select().replay(NOWHERE, tries="7"), "found tries '7'; expected a whole"),
         (lambda log: log.select().replay(NOWHERE, commit_statements=0), "--commit-statements 0;"),
         (lambda log: log.select().replay(NOWHERE, until="12"), "found '12'; expected an LRSN"),

@@ -1,5 +1,5 @@
 """What only MariaDB and MySQL do to a replay: columns that change by themselves, engines without
-transactions, triggers; and several sessions, locks, a killed server."""
+transactions, triggers; and locks, a killed server."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ import pytest
 
 from replay.cli.main import main
 from replay.errors import TargetError, UsageError
-from replay.live.position_store import Store
 from replay.targets import Condition, ConnectionLost, Transient, target_named, target_of
 from replay.targets.mysql import MysqlSession
-from tests.support.replayed import AT_END, START
+from tests.support.replayed import START
 from tests.support.servers import ONLY_MARIADB, kinds, servers_of
 
 
@@ -100,16 +99,6 @@ def test_the_whole_log_forward_and_back(loaded: str, sakila: Path, tmp_path: Pat
     assert target.compare_states(loaded, "sakila", tmp_path / "final") == []
     assert replay(sakila, loaded, "--until-position", START) == 0
     assert target.compare_states(loaded, "sakila", tmp_path / "initial") == []
-
-
-def test_several_sessions_end_where_one_does(loaded: str, sakila: Path, tmp_path: Path) -> None:
-    assert replay(sakila, loaded, "--sessions", "3", "--commit-every", "20") == 0
-    assert target_of(loaded).compare_states(loaded, "sakila", tmp_path / "final") == []
-    with closing(MysqlSession(loaded, kind_of(loaded))) as session:
-        position = Store(session).position()
-        assert position is not None
-        assert (position.units, position.statements) == AT_END
-        assert not Store(session).ahead()
 
 
 def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:

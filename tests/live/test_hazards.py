@@ -552,10 +552,10 @@ def test_our_own_tables_are_looked_at_once(
         assert store.is_there("run")
         assert store.position() is not None
         assert looked == [False]
-        session.execute(f"DROP TABLE {session.own('ahead')}")
-        assert not store.is_there("ahead")
+        session.execute(f"DROP TABLE {session.own('mark')}")
+        assert not store.is_there("mark")
         assert store.is_there()
         assert looked == [False]
         store.make()
-        assert store.is_there("ahead")
+        assert store.is_there("mark")
         assert looked == [False, True, False]

@@ -129,7 +129,7 @@ def test_tables_of_others_under_our_names(
         ("CREATE TRIGGER t BEFORE UPDATE ON logreplay.position FOR EACH ROW EXECUTE FUNCTION"
          " public.act()", "the trigger t"),
         ("CREATE RULE r AS ON INSERT TO logreplay.run DO ALSO NOTIFY x", "the rule r"),
-        ("ALTER TABLE logreplay.ahead ALTER unit_keys SET DEFAULT public.word()", "a default"),
+        ("ALTER TABLE logreplay.reject ALTER entry SET DEFAULT public.word()", "a default"),
         ("ALTER TABLE logreplay.mark ADD CHECK (public.word() = name)", "the constraint"),
         ("CREATE INDEX i ON logreplay.pending (reason)", "the index logreplay.i"),
         ("ALTER TABLE logreplay.position ENABLE ROW LEVEL SECURITY", "row-level security"),

@@ -50,15 +50,13 @@ def _comes(database: str, query: str, count: bool) -> bool:
         ("strict", signal.SIGKILL),
         ("bulk", signal.SIGTERM),
         ("merged", signal.SIGINT),
-        ("sessions", signal.SIGINT),
     ],
 )
 def test_a_replay_that_waits_for_a_lock(
     database: str, sakila: Path, mode: str, number: signal.Signals
 ) -> None:
-    way = ["--sessions", "3"] if mode == "sessions" else ["--mode", mode]
     command = [
-        *("replay", "--to", database, "--apply", "--engine", "local", *way),
+        *("replay", "--to", database, "--apply", "--engine", "local", "--mode", mode),
         *("--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")),
     ]
     run = [sys.executable, "-c", _CODE, *command]

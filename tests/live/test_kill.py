@@ -21,7 +21,7 @@ import pytest
 from replay.targets import embedded, target_named
 from tests.support.examples import examples
 from tests.support.places import ROOT, SUPPORT
-from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
+from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, same
 
 pytestmark = pytest.mark.long
 
@@ -67,7 +67,7 @@ def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
             "scratch": str(tmp_path),
         }
         job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
-        job |= {"commit_every": 100, "merged": 0, "sessions": 1, **pace}  # type: ignore[dict-item]
+        job |= {"commit_every": 100, "merged": 0, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())
@@ -116,33 +116,12 @@ def test_the_client_is_killed_amid_loads(database: str, sakila: Path, run: Run) 
     assert position(database)[2:4] == AT_END
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_the_client_is_killed_with_several_sessions(
-    database: str, sakila: Path, run: Run, point: str
-) -> None:
-    """What other sessions committed before the kill stays, ahead of the position, and is not done
-    again: by several sessions, one, or merged."""
-    for times, pace in ((3, {"sessions": 3}), (2, {"sessions": 2}), (1, {"merged": 500}), (2, {})):
-        if point != "batch run" or "merged" not in pace:
-            assert run(database, None, point, times, commit_every=20, **pace) == -signal.SIGKILL
-    assert run(database, sessions=2) == 0
-    assert same(database, sakila, "final")
-    assert position(database)[2:4] == AT_END
-    assert rows(database, "SELECT * FROM logreplay.ahead") == []
-    assert run(database, START) == 0
-    assert same(database, sakila, "initial")
-
-
 def test_many_kills(database: str, sakila: Path, run: Run) -> None:
     """There and back, killed somewhere each time; the position never disagrees with the data."""
     chance = random.Random(SEED)
     forward, kills = True, 0
     while kills < KILLS or not forward:
-        way = (
-            chance.choice([{}, {"merged": 200}, {"merged": 3000}, {"sessions": 3}])
-            if forward
-            else {}
-        )
+        way = chance.choice([{}, {"merged": 200}, {"merged": 3000}]) if forward else {}
         times = chance.randint(1, 100 if way else 1200) if kills < KILLS else 0
         ended = run(
             database,

@@ -30,7 +30,6 @@ PACES = {
     "strict": ["--commit-every", "5"],
     "watched": ["--commit-every", "5", "--on", "duplicate-key:insert=skip"],
     "merged": ["--mode", "merged", "--commit-statements", "12"],
-    "sessions": ["--sessions", "2", "--commit-statements", "3"],
 }
 
 

@@ -42,7 +42,7 @@ def expected(route: Route, key: UnitPosition) -> bool:
     late = key.unit in route.pending
     if not route.forward:
         return key <= route.position and not late and key.commit > (route.until or b"")
-    if key in route.ahead or (route.last is not None and key > route.last):
+    if route.last is not None and key > route.last:
         return False
     return key > route.position or late
 
@@ -128,7 +128,6 @@ def grouped(route: Route, units: list[ScriptUnit], pace: Pace) -> list[list[Scri
     ),
     st.builds(Pace, units=st.integers(1, 3), statements=st.integers(1, 9)),
     st.frozensets(st.integers(0, 26), max_size=4),
-    st.frozensets(st.integers(0, 26), max_size=6),
     st.integers(1, 7),
 )
 def test_groups_hold_what_the_pace_says(
@@ -139,7 +138,6 @@ def test_groups_hold_what_the_pace_says(
     pace: Pace,
     smaller: Pace,
     rejected: frozenset[int],
-    there: frozenset[int],
     block: int,
 ) -> None:
     """And where one ends, the next begins; a group is parted in the same way."""
@@ -157,10 +155,9 @@ def test_groups_hold_what_the_pace_says(
         made.append(script_of(tmp_path, keys, script))
     position, until = unit(0 if forward else total, 0), None if forward else Position(bytes(10))
     aside = frozenset(unit(number, 0) for number in rejected)
-    ahead = frozenset(unit(number, 0) for number in there) if forward else frozenset()
-    route = Route(forward, position, until, None, ahead=ahead, rejected=aside)
+    route = Route(forward, position, until, None, rejected=aside)
     groups = list(route.groups(made, pace))
-    expected_groups = grouped(route, [one for one in units if one.key not in ahead], pace)
+    expected_groups = grouped(route, units, pace)
     assert [list(group.units) for group in groups] == expected_groups
     ends = [position, *(group.after for group in groups)]
     assert [(group.before, group.after) for group in groups] == list(pairwise(ends))
@@ -194,7 +191,7 @@ def test_units_are_had_one_by_one_or_in_runs() -> None:
         (1, plain[3].key, 6, 10),
         (0, plain[5].key, 10, 11),
     ]
-    assert (units.statements, units.longest) == (9, 3)
+    assert units.statements == 9
     assert units.of_script(1).steps().tolist() == [6, 7, 8, 9]
     assert (
         len(UnitColumns([])),

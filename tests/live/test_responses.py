@@ -123,7 +123,6 @@ def test_what_the_server_ends_is_no_change_to_leave_out(
         [],
         ["--mode", "merged"],
         ["--mode", "bulk"],
-        ["--sessions", "3"],
     ],
     ids=" ".join,
 )
@@ -326,11 +325,6 @@ def test_a_missing_parent(
     [
         (
             [],
-            "film_stock WHERE (film_id, store_id) = (725, 1)",
-            "film_stock WHERE (film_id, store_id) = (819, 1)",
-        ),
-        (
-            ["--sessions", "2"],
             "film_stock WHERE (film_id, store_id) = (725, 1)",
             "film_stock WHERE (film_id, store_id) = (819, 1)",
         ),

@@ -225,7 +225,6 @@ def test_of_another_log_or_other_options_nothing_is_tried(
         ["--until-position", "00CA670FBBF3D3000000"],
         ["--until-mark", "x"],
         ["--adjoining"],
-        ["--sessions", "2"],
         ["--mode", "merged"],
     ],
 )

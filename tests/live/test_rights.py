@@ -104,7 +104,7 @@ def test_prepared_beforehand_no_right_to_create_is_needed(
     rows(target, f"DROP SCHEMA logreplay CASCADE; {text}")
     assert made == rows(target, "SELECT relname, relacl::text FROM pg_class WHERE relnamespace ="
         " 'logreplay'::regnamespace AND relkind = 'r' ORDER BY 1")  # fmt: skip
-    assert replay(log, role, "--sessions", "2") == 0
+    assert replay(log, role) == 0
     assert rows_of(target) == AFTER
     assert replay(log, role, "--until-lrsn", "0" * 20) == 0
     assert replay(log, role, "--mode", "merged") == 0

@@ -31,7 +31,7 @@ def log(tmp_path: Path) -> list[str]:
     return ["--control", str(control), "--data", str(data[0]), "--engine", "local", "--apply"]
 
 
-@pytest.mark.parametrize("mode", ["strict", "bulk", "merged", "sessions"])
+@pytest.mark.parametrize("mode", ["strict", "bulk", "merged"])
 def test_a_run_that_ended_before_it_could_move_them(
     fresh_database: str,
     log: list[str],
@@ -39,7 +39,7 @@ def test_a_run_that_ended_before_it_could_move_them(
     capsys: pytest.CaptureFixture[str],
     mode: str,
 ) -> None:
-    chosen = ["--sessions", "2"] if mode == "sessions" else ["--mode", mode]
+    chosen = ["--mode", mode]
     rows(fresh_database, f"{TABLES} INSERT INTO testown.names VALUES (1, 1)")
 
     def killed(*_: object) -> dict[str, int]:

@@ -60,7 +60,7 @@ def test_a_pool_that_shares_sessions(
 
 def test_a_pool_that_keeps_sessions(target: str, log: list[str]) -> None:
     with pool(target, "session") as url:
-        assert replay(log, url, "--sessions", "2") == 0
+        assert replay(log, url) == 0
     assert rows_of(target) == AFTER
 
 

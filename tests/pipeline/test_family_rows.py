@@ -543,12 +543,13 @@ def test_loads_are_those_of_values(
         (tmp_path / "out").mkdir()
         write(local.ENGINE, replace(plan, steps=True), log, tmp_path / "out")
         for script in open_scripts(tmp_path / "out"):
-            batch, _ = script.changes_of(np.arange(len(script.steps)))
-            records = batch.records[batch.head]
+            every, head = script.records_of(np.arange(len(script.steps)))
+            weight = script.steps["weight"].astype(np.int64)
+            records = every[head]
             groups = sorted({(int(one["version"]), int(one["change"])) for one in records})
             for version, kind in groups:
                 rows = (records["version"] == version) & (records["change"] == kind)
-                args = batch.records, batch.head[rows], batch.weight[rows], version, Change(kind)
+                args = every, head[rows], weight[rows], version, Change(kind)
                 found = CopyLines(log, postgres, render).rows(*args)
                 if found is None:
                     continue

@@ -13,7 +13,6 @@ import pytest
 
 import replay
 from replay.errors import InputError
-from replay.live.parallel import Partitioner
 from replay.live.transactions import Transactions
 from replay.output.jobs import RenderJob
 from tests.support import family_logs, small_target
@@ -115,23 +114,20 @@ def harmed_when(called: Callable[..., Any], harm: Callable[[], None]) -> Callabl
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(
-    ("mode", "sessions"), [("strict", 1), ("strict", 2), ("bulk", 1), ("merged", 1)]
-)
+@pytest.mark.parametrize("mode", ["strict", "bulk", "merged"])
 def test_no_transaction_is_committed_that_was_read_of_it(
-    mode: str, sessions: int, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mode: str, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In strict order one session has all statements before the first transaction."""
+    """In strict order all statements are there before the first transaction."""
     control, data = small_target.write_log(tmp_path)[1::2]
     harm = partial(replaced, Path(data))
     monkeypatch.setattr(Transactions, "_move", harmed_when(Transactions._move, harm))
-    monkeypatch.setattr(Partitioner, "_steps", harmed_when(Partitioner._steps, harm))
     with (
         small_target.small_target("postgres", postgres) as url,
         replay.open_log(control=control, data=data) as log,
-        log.select().replay(url, mode=mode, sessions=sessions) as plan,
+        log.select().replay(url, mode=mode) as plan,
     ):
-        if (mode, sessions) == ("strict", 1):
+        if mode == "strict":
             plan.apply()
             assert small_target.state(url) == small_target.AFTER
         else:

@@ -206,7 +206,6 @@ def test_killed_and_run_again(
             {
                 **job,
                 "merged": 0,
-                "sessions": 1,
                 "scratch": str(tmp_path),
                 "point": point,
                 "times": times,
