@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from replay.live import (
         certificate,
         certificate_check,
-        retries,
         route,
         wanted,
     )
@@ -82,12 +81,11 @@ if TYPE_CHECKING:
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
-    certificate, certificate_check, retries, route, wanted = (
+    certificate, certificate_check, route, wanted = (
         LateModule(f"replay.live.{name}")
         for name in (
             "certificate",
             "certificate_check",
-            "retries",
             "route",
             "wanted",
         )
@@ -433,24 +431,6 @@ class Selected:
         plan = live.plan_replay(wanted.replay_input(request, self.log.engine), asked)
         self.log.also_close(plan)
         return plan
-
-    @checked
-    def retry_rejects(
-        self, url: str, *, apply: bool = False, **options: Unpack[ReplayOptions]
-    ) -> live.ReplayReport:
-        """Try again what replays into a live database skipped, as ``logreplay replay
-        --retry-rejects``; without ``apply`` nothing is written, and the report says what would be
-        tried. Errors as those of :func:`replay.live.retries.run`."""
-        with usage_errors():
-            script = wanted.replay_options(url, self.selection, options)
-            choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
-        wanted.pace_of(options)  # before anything is connected to
-        request = self.request(Demand(options=script, continued=True), _keys(options, url))
-        asked = wanted.replay_request(request, url, route.Destination(), options, apply)
-        lines: list[str] = []
-        source = wanted.replay_input(request, self.log.engine)
-        code = retries.run(source, asked, lines.append, lambda *_: None)
-        return live.ReplayReport(code, tuple(lines))
 
     @checked
     def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:

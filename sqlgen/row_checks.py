@@ -96,6 +96,14 @@ def with_checks(
     return pc.if_else(pa.array(checked), joined(pieces, len(text)), text)
 
 
+def with_check(text: str, unit: str, number: int, profile: Profile) -> str:
+    """One statement about a row with its check; ``unit`` and ``number`` as for
+    :func:`with_checks`."""
+    units, numbers = pa.array([unit]), np.array([number])
+    checked = with_checks(pa.array([text]), np.ones(1, bool), units, numbers, profile)
+    return str(checked[0].as_py())
+
+
 def _filled(template: str, slots: dict[str, pa.StringArray]) -> list[Any]:
     """A template as pieces to join."""
     return [

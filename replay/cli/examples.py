@@ -58,7 +58,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "replay": (
         "--control C --data D --to postgresql://app@host/shop",
         "--control C --data D --to postgresql://app@host/shop --apply --until-mark NIGHT",
-        "--control C --data D --to postgresql://app@host/shop --retry-rejects --apply",
     ),
     "prepare": (
         "--to postgresql://owner@host/shop --role app",

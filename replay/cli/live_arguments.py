@@ -84,7 +84,10 @@ def add_live(
         metavar="S",
         help="--watch: every S seconds (default 5)",
     )
-    what = "write all changes that were not applied as logged to this file, as JSON lines"
+    what = (
+        "write all changes that were not applied as logged to this file: as JSON lines or, where"
+        " its name ends in .sql, as a script that applies them, each with the check of its row"
+    )
     command.add_argument("--rejects", type=place, metavar="F", help=what)
     command.set_defaults(run=run["status"])
 
@@ -180,15 +183,6 @@ def _add_replaying(
     )
     group.add_argument(
         "--on", action="append", default=[], metavar="CONDITION[:OP]=RESPONSE", help=what
-    )
-    group.add_argument(
-        "--retry-rejects",
-        action="store_true",
-        help=(
-            "apply no new changes, but retry those that earlier runs skipped (--on), unless a later"
-            " change of the same row is already in the target; those that still fail stay"
-            " recorded, unless --on says otherwise"
-        ),
     )
     _add_applying(group)
     add_how(command)

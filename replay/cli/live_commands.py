@@ -31,15 +31,23 @@ from replay.pipeline.request import (
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.live import certificate, certificate_check, retries, route, status, verify, wanted
+    from replay.live import (
+        certificate,
+        certificate_check,
+        reject_script,
+        route,
+        status,
+        verify,
+        wanted,
+    )
     from replay.live import replay as live
 else:  # what some commands alone need
     certificate, certificate_check, route, status, verify = (
         LateModule(f"replay.live.{name}")
         for name in ("certificate", "certificate_check", "route", "status", "verify")
     )
-    live, retries, wanted = (
-        LateModule(f"replay.live.{name}") for name in ("replay", "retries", "wanted")
+    live, reject_script, wanted = (
+        LateModule(f"replay.live.{name}") for name in ("replay", "reject_script", "wanted")
     )
 
 
@@ -62,8 +70,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         )
         with Bar(sys.stderr) as progress:
             source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
-            run = retries.run if arguments.retry_rejects else live.run
-            code = run(source, asked, print, progress, arguments.split_mb << 20)
+            code = live.run(source, asked, print, progress, arguments.split_mb << 20)
     return max(code, EXIT_WARNING if request.warnings else EXIT_OK)
 
 
@@ -141,7 +148,9 @@ def _status(arguments: argparse.Namespace) -> int:
         print(text, file=sys.stderr)
         return code
     if arguments.rejects is not None:
-        write_file(arguments.rejects, status.rejects_text(state))
+        script = str(arguments.rejects).endswith(".sql")
+        text_of = reject_script.script_of(arguments.to) if script else status.rejects_text(state)
+        write_file(arguments.rejects, text_of)
     print(text)
     return code
 

@@ -23,6 +23,7 @@ from sqlgen import statements
 from sqlgen.choices import WhereColumns
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
+from sqlgen.row_checks import with_check
 from sqlgen.rows import Op, Rows
 
 _OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
@@ -140,6 +141,34 @@ class Diagnoser:
             }
             for row in session.query(query.replace("%", "%%"))[:2]
         ]
+
+    def checked(self, diagnosis: Diagnosis, unit: str, number: int) -> str | None:
+        """The statement as a script has it that is run later: it finds the row by all its columns,
+        and its check names ``unit`` and ``number``. None where there is no such check."""
+        if diagnosis.rows is None or self.profile.row_check is None:
+            return None
+        options = replace(
+            self.plan.options.render, where_columns=WhereColumns.ALL, assert_rows=True
+        )
+        text = str(statements.render(diagnosis.rows, self.profile, options).text[0].as_py())
+        return with_check(text, unit, number, self.profile)
+
+    def is_done(self, session: Session, diagnosis: Diagnosis) -> bool:
+        """Whether the target is as the statement would leave it: without the row that it deletes,
+        or with the very row that it writes. Of a table without a key only the former is asked, for
+        another row may be the same."""
+        rows = diagnosis.rows
+        if rows is None or not (rows.table.key or rows.op is Op.DELETE):
+            return False
+        gone = rows.op is Op.DELETE
+        options = replace(
+            self.plan.options.render,
+            where_columns=WhereColumns.KEY if gone else WhereColumns.ALL,
+        )
+        asked = rows if gone else replace(rows, before=rows.after)
+        query = statements.counting_queries(asked, self.profile, options)[0].as_py()
+        there = session.query(query.replace("%", "%%"))[0][0]
+        return bool(there == 0) if gone else bool(there)
 
     def overwrite(self, diagnosis: Diagnosis) -> list[str]:
         """Statements of which the first that touches a row puts the log's row in place (of a

@@ -131,20 +131,16 @@ def report_lines(
     if pace.merged:
         yield (f"{committed.folded:,} statements were folded into {committed.net:,} row changes")
     yield from _in_order_lines(committed)
-    yield from moved_lines(sequences)
+    for name, value in sequences.items():
+        yield f"moved sequence {name} to {value}"
     if committed.rejected:
         yield (
-            f"{committed.rejected:,} changes were not applied as the log says; see status --rejects"
+            f"{committed.rejected:,} changes were not applied as the log says; status --rejects"
+            " F.sql writes them as a script, with the reasons"
         )
     if committed.retried:
         yield f"{committed.retried} transactions were tried again"
     yield f"The target stands at {position}"
-
-
-def moved_lines(sequences: Mapping[str, int]) -> Iterator[str]:
-    """Sequences that were moved, and to where."""
-    for name, value in sequences.items():
-        yield f"moved sequence {name} to {value}"
 
 
 def _in_order_lines(committed: Committed) -> Iterator[str]:

@@ -332,7 +332,7 @@ class Store:
         if not self.is_there("run"):
             return []
         run = self.name["run"]
-        done = f"SELECT max(id) FROM {run} WHERE outcome = 'done' AND direction <> 'retry'"
+        done = f"SELECT max(id) FROM {run} WHERE outcome = 'done'"
         rows = self.session.query(
             f"SELECT inputs FROM {run} WHERE id > coalesce(({done}), 0)"
             " AND coalesce(outcome, '') <> 'done' ORDER BY id"
@@ -430,7 +430,7 @@ class Store:
         leads; nothing where that one went back."""
         if not self.is_there("run"):
             return RunNotes()
-        last = f"SELECT max(id) FROM {self.name['run']} WHERE direction <> 'retry'"
+        last = f"SELECT max(id) FROM {self.name['run']}"
         rows = self.session.query(
             f"SELECT direction, outcome, inputs FROM {self.name['run']} WHERE id = ({last})"
         )
@@ -502,13 +502,6 @@ class Store:
             f"INSERT INTO {self.name['reject']} (commit_lrsn, unit, step, run, entry) VALUES (%s,"
             " %s, %s, %s, %s)",
             values,
-        )
-
-    def forget_reject(self, position: UnitPosition, step: int) -> None:
-        """Remove one reject, which this transaction tries again."""
-        self.session.execute(
-            f"DELETE FROM {self.name['reject']} WHERE commit_lrsn = %s AND unit = %s AND step = %s",
-            (*_columns(position), step),
         )
 
     def forget_rejects(self, position: UnitPosition) -> int:

@@ -193,7 +193,10 @@ class ReplayRun:
         plan, pace = self.statements.plan, self.request.pace
         first_log = self.statements.first_log
         diagnoser = Diagnoser(plan, self.log)
-        strict = StrictOrder(transactions, self.request.policy, diagnoser, first_log)
+        request = self.request
+        strict = StrictOrder(
+            transactions, request.policy, diagnoser, first_log, request.enforcement
+        )
         if pace.merged or pace.in_bulk:
             expected = self.statements.workload.statements
             net_changes = NetChanges(plan, self.log, self.statements.facts, expected)

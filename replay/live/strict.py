@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from replay.changes.choices import Enforcement
 from replay.dependencies.unique_order import StatementPart
 from replay.errors import TargetError, Where
 from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
@@ -77,7 +78,7 @@ _FIRST_LOG_HINTS = {
 class StrictOrder:
     """A strategy: applies groups in commit order. ``policy`` answers bad statements that
     ``diagnoser`` explains. ``first_log``: no log from before this one was replayed into the
-    target."""
+    target; ``enforcement``: whether triggers and foreign keys act."""
 
     def __init__(
         self,
@@ -85,8 +86,9 @@ class StrictOrder:
         policy: ErrorPolicy,
         diagnoser: Diagnoser,
         first_log: bool = False,
+        enforcement: Enforcement = Enforcement.ON,
     ) -> None:
-        self.first_log = first_log
+        self.first_log, self.enforcement = first_log, enforcement
         self.transactions, self.policy, self.diagnoser = transactions, policy, diagnoser
         self.pace = transactions.pace
         self.prepares_ahead = False
@@ -234,6 +236,7 @@ class WatchedUnit:
         unit: ScriptUnit,
         earlier: Mapping[tuple[str, ...], Response],
     ) -> None:
+        self.strategy = strategy
         self.transactions, self.diagnoser = strategy.transactions, strategy.diagnoser
         self.policy, self.session, self.store = strategy.policy, session, store
         self.unit, self.earlier = unit, earlier
@@ -319,6 +322,8 @@ class WatchedUnit:
         could not be overwritten."""
         diagnosis = self.diagnoser.diagnose(self.script, step)
         rows = self.diagnoser.target_rows(self.session, diagnosis)
+        whole = self._half(step) is StatementPart.WHOLE
+        done = whole and self.diagnoser.is_done(self.session, diagnosis)
         if response is Response.OVERWRITE and not self._overwrite(diagnosis):
             return bad
         entry: dict[str, Any] = {
@@ -335,6 +340,11 @@ class WatchedUnit:
             "statement": diagnosis.statement,
             **diagnosis.images(),
             "found": rows,
+            "checked": self.diagnoser.checked(
+                diagnosis, f"unit {self.unit.key.unit}", step - self.unit.start + 1
+            ),
+            "done": done,
+            "enforcement": self.strategy.enforcement,
             "identity": list(diagnosis.identity()),
         }
         self.rejected += 1

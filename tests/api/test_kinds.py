@@ -85,7 +85,7 @@ DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("register_spark",)),
     (api.Log, ("check", "select", "take", "asked")),
     (api.Selected, ("redo", "undo", "export", "extract", "changes")),
-    (api.Selected, ("replay", "retry_rejects", "verify")),
+    (api.Selected, ("replay", "verify")),
     (api.Writable, ("write",)),
     (api.Extract, ("write",)),
     (api.Verification, ("write",)),

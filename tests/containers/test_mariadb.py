@@ -14,9 +14,10 @@ import pytest
 
 from replay.cli.main import main
 from replay.errors import TargetError, UsageError
+from replay.live.position_store import Store
 from replay.targets import Condition, ConnectionLost, Transient, target_named, target_of
 from replay.targets.mysql import MysqlSession
-from tests.support.replayed import START
+from tests.support.replayed import AT_END, START
 from tests.support.servers import ONLY_MARIADB, kinds, servers_of
 
 
@@ -99,6 +100,27 @@ def test_the_whole_log_forward_and_back(loaded: str, sakila: Path, tmp_path: Pat
     assert target.compare_states(loaded, "sakila", tmp_path / "final") == []
     assert replay(sakila, loaded, "--until-position", START) == 0
     assert target.compare_states(loaded, "sakila", tmp_path / "initial") == []
+
+
+def test_what_was_skipped_is_a_script(loaded: str, sakila: Path, tmp_path: Path) -> None:
+    changed = "UPDATE sakila.film_stock SET on_hand = {} WHERE film_id = 819 AND store_id = 1"
+    with closing(MysqlSession(loaded, kind_of(loaded))) as session:
+        query = "SELECT on_hand FROM sakila.film_stock WHERE film_id = 819 AND store_id = 1"
+        ((held,),) = session.query(query)
+    execute(loaded, changed.format(99))
+    assert replay(sakila, loaded, "--on", "no-row=skip") == 4
+    script = tmp_path / "rejects.sql"
+    assert main(["status", "--to", loaded, "--rejects", str(script)]) == 0
+    with pytest.raises(TargetError, match="touched 0 rows"):
+        target_of(loaded).run_scripts(loaded, [script])
+    execute(loaded, changed.format(held))
+    target_of(loaded).run_scripts(loaded, [script])
+    assert target_of(loaded).compare_states(loaded, "sakila", tmp_path / "final") == []
+    with closing(MysqlSession(loaded, kind_of(loaded))) as session:
+        position = Store(session).position()
+        assert position is not None
+        assert (position.units, position.statements, position.rejected) == (*AT_END, 0)
+        assert not Store(session).rejects()
 
 
 def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
