@@ -233,7 +233,6 @@ def _replays(arguments: argparse.Namespace) -> Iterator[Line]:
         ("replay, 1 units a transaction", "psql -f, 1 units a transaction", None),
         ("replay, 1000 units a transaction", "psql -f, 1000 units a transaction", 90_000),
         ("replay, bulk", "psql -f, 1000 units a transaction", 90_000),
-        ("replay, merged", "COPY of the rows", 150_000),
     ):
         unit = "changes a second, reading included"
         yield Line(way, rates[way], unit, beside, rates[beside], least=least)

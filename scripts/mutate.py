@@ -92,7 +92,6 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
             "tests/dependencies/test_unread.py",
         ),
     ),
-    "net_changes": ("replay/live/net_changes.py", ("tests/live/test_net_changes.py",)),
     "render_options": ("sqlgen/render_options.py", ("tests/sqlgen/test_statement_parts.py",)),
     "statements": (
         "sqlgen/statements.py",
@@ -181,14 +180,6 @@ EQUAL: dict[str, tuple[str, ...]] = {
         # a null is one of any type here, and an offset ends after its minutes
         "return pc.if_else(empty, pa.scalar(None, ), values), []",
         "pc.cast(pc.utf8_slice_codeunits(offset, 4, None), pa.int64()),",
-    ),
-    "net_changes": (
-        # None is false, as a mask and in one
-        "begins[1:] = None",
-        "wanted = np.zeros(count, None)",
-        "or [np.zeros(count, None)]",
-        # all of some rows, taken
-        "return rows if (everything.all()) and False else _taken(rows, everything)",
     ),
     "position": (
         # a name that only fills a place

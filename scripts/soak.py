@@ -86,9 +86,9 @@ class Soak:
 
     def _how(self, forward: bool) -> list[str]:
         how = []
-        mode = self.rng.choice(["strict", "strict", "merged"]) if forward else "strict"
-        if mode == "merged" and self.database.merges:
-            how += ["--mode", "merged", "--commit-statements", str(self.rng.choice([5, 20, 1000]))]
+        mode = self.rng.choice(["strict", "strict", "bulk"]) if forward else "strict"
+        if mode == "bulk" and self.database.merges:
+            how += ["--mode", "bulk", "--commit-statements", str(self.rng.choice([5, 20, 1000]))]
         else:
             how += ["--commit-every", str(self.rng.choice([1, 2, 7, 1000]))]
         return how

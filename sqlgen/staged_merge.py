@@ -1,4 +1,4 @@
-"""Net changes of rows -> what brings them into a PostgreSQL at once: rows in COPY's text format for
+"""Changes of rows -> what brings them into a PostgreSQL at once: rows in COPY's text format for
 a staging table, and one statement that merges them into the table they belong to.
 
 Values go through the rules of :mod:`sqlgen.literals` (policies, precision), only their dress is
@@ -32,10 +32,8 @@ from sqlgen.statements import float_bounds
 COPY_NULL = "\\N"
 #: What it cannot take as it is, and how that is written.
 COPY_ESCAPES = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"))
-#: Some hundred rows tell enough of a staging table: how wide its columns are, above all.
-_SAMPLED = "SET LOCAL default_statistics_target = 1"
-#: Has the last statements of the loads of a transaction find each row by its key, as single
-#: statements do, whatever is known of the staging tables.
+#: Has the statements of the loads of a transaction find each row by its key, as single statements
+#: do: nothing is known of the staging tables.
 BY_KEY = "; ".join(
     f"SET LOCAL {setting} = off"
     for setting in (
@@ -66,8 +64,8 @@ _ESCAPED = frozenset(
 @dataclass(frozen=True)
 class Load:
     """Rows for one table. ``make`` makes the staging table (empty: there is none), ``copy`` reads
-    ``text`` (lines) into it; the last statement of ``merge`` takes it over (none: ``copy`` does)
-    and must touch exactly ``count`` rows, of which ``kept`` stay as they are."""
+    ``text`` (lines) into it; ``merge`` takes it over (empty: ``copy`` does) and must touch exactly
+    ``count`` rows."""
 
     op: Op
     table: Table
@@ -75,8 +73,7 @@ class Load:
     make: str
     copy: str
     text: bytes
-    merge: tuple[str, ...]
-    kept: int = 0
+    merge: str = ""
 
     def cut(self, counts: Sequence[int]) -> list[Load]:
         """The load in parts of so many rows each."""
@@ -148,7 +145,6 @@ class Merging:
 
     def load(self, rows: Rows, number: int) -> Load:
         """The load for ``rows``, of which no two have the same key; of updates both images have all
-        columns. Updates that change nothing are only looked for, where rows are found by all their
         columns. ``number`` names the staging table. Raises Unmergeable; NotPlain of
         :class:`ImageRows`."""
         if rows.op is Op.INSERT:
@@ -156,19 +152,12 @@ class Merging:
         stage = f"pg_temp.logreplay_{number}"
         return self._delete(rows, stage) if rows.op is Op.DELETE else self._update(rows, stage)
 
-    def absent(self, rows: Rows, number: int) -> Load:
-        """The load that finds none of the keys that ``rows`` had before in the table. ``number``
-        names the staging table. Raises Unmergeable."""
-        stage, name = _Stage(), f"pg_temp.logreplay_{number}"
-        merge = self._looked_for(rows, name, self._identified(stage, rows))
-        return replace(self._staged(rows, stage, name, merge), count=0)
-
     def _insert(self, rows: Rows) -> Load:
         columns = shown_columns(rows.table, self.options)
         values = [self._texts(rows.after[column.name], column) for column in columns]
         names = ", ".join(self._name(column) for column in columns)
         copy = f"COPY {self._table(rows.table)} ({names}) FROM STDIN"
-        return Load(rows.op, rows.table, rows.count, "", copy, _lines(rows, values), ())
+        return Load(rows.op, rows.table, rows.count, "", copy, _lines(rows, values))
 
     def _delete(self, rows: Rows, name: str) -> Load:
         stage = _Stage()
@@ -223,27 +212,15 @@ class Merging:
                 self._guard(stage, number, column, rows.before[column.name], None)
                 for number, column in self._others(rows.table, shown)
             ]
-        if sets:
-            merge = (
-                f"UPDATE {self._table(rows.table)} AS t SET {', '.join(sets)} FROM {name} AS s"
-                f" WHERE {' AND '.join(terms)}"
-            )
-        elif self.options.where_columns == "all":
-            merge = self._looked_for(rows, name, terms)
-        else:
+        if not sets:
             raise Unmergeable(
                 f"updates of {rows.table.schema}.{rows.table.name} change excluded columns only"
             )
-        load = self._staged(rows, stage, name, merge)
-        return replace(load, kept=rows.count - _changing(rows, shown))
-
-    def _looked_for(self, rows: Rows, name: str, terms: Sequence[str]) -> str:
-        """A query that touches the rows that are as the staging table ``name`` has them, and keeps
-        others from changing them."""
-        return (
-            f"SELECT FROM {self._table(rows.table)} AS t, {name} AS s WHERE {' AND '.join(terms)}"
-            " FOR UPDATE OF t"
+        merge = (
+            f"UPDATE {self._table(rows.table)} AS t SET {', '.join(sets)} FROM {name} AS s"
+            f" WHERE {' AND '.join(terms)}"
         )
+        return self._staged(rows, stage, name, merge)
 
     def _staged(self, rows: Rows, stage: _Stage, name: str, merge: str) -> Load:
         if len(stage.columns) > _MOST_COLUMNS:
@@ -253,15 +230,8 @@ class Merging:
         columns = ", ".join(f"{column} {kind}" for column, kind in stage.columns)
         make = f"CREATE TEMPORARY TABLE {name} ({columns}) ON COMMIT DROP"
         text = _lines(rows, stage.values)
-        return Load(
-            rows.op,
-            rows.table,
-            rows.count,
-            make,
-            f"COPY {name} FROM STDIN",
-            text,
-            (_SAMPLED, f"ANALYZE {name}", merge),
-        )
+        copy = f"COPY {name} FROM STDIN"
+        return Load(rows.op, rows.table, rows.count, make, copy, text, merge)
 
     def _identified(self, stage: _Stage, rows: Rows) -> list[str]:
         """``t.key = s.k0`` for the key's columns as they were."""
@@ -331,14 +301,6 @@ class Merging:
 def _spelled(name: str, profile: Profile, names: Names) -> str:
     """A name as it is written. Each load of a table asks for all names again."""
     return identifier(name, profile, names).sql(dialect=profile.sqlglot)
-
-
-def _changing(rows: Rows, shown: Sequence[Column]) -> int:
-    """How many updates change one of the columns."""
-    masks = [rows.changed[column.name] for column in shown if column.name in rows.changed]
-    if not masks:
-        return 0
-    return int(np.logical_or.reduce([mask.to_numpy(zero_copy_only=False) for mask in masks]).sum())
 
 
 def _of_interest(problems: list[ValueProblem], mask: pa.Array | None) -> list[ValueProblem]:

@@ -148,13 +148,11 @@ class DrawingFormat(Choices):
 
 
 class ApplyMode(Choices):
-    """How a replay applies changes: every statement in commit order; the same, but rows of a
-    transaction together where nothing can tell their order; or the net change of each row in every
-    transaction."""
+    """How a replay applies changes: every statement in commit order; or the same, but rows of a
+    transaction together where nothing can tell their order."""
 
     STRICT = "strict"
     BULK = "bulk"
-    MERGED = "merged"
 
 
 class Enforcement(Choices):

@@ -204,16 +204,11 @@ def _add_applying(group: Any) -> None:
     )
     what = "units of recovery in one transaction (default 1000)"
     group.add_argument("--commit-every", type=positive, default=1000, metavar="N", help=what)
-    what = (
-        "or as many whole units as have N statements (default 10000; merged: 200000, and"
-        " --commit-every does not count)"
-    )
+    what = "or as many whole units as have N statements (default 10000)"
     group.add_argument("--commit-statements", type=positive, metavar="N", help=what)
     what = (
         "strict: every statement in commit order (default); bulk (PostgreSQL): the same, but rows"
-        " of a transaction come in together where nothing can tell their order; merged"
-        " (PostgreSQL): only the net change of each row in each transaction, to catch up faster;"
-        " intermediate states never appear in the target"
+        " of a transaction come in together where nothing can tell their order"
     )
     group.add_argument("--mode", choices=tuple(ApplyMode), default=ApplyMode.STRICT, help=what)
     what = "tries after a deadlock, a lost connection or an --on …=retry (default 8)"

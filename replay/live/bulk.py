@@ -23,17 +23,23 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSets
-from replay.live.merged import bring_in, run_loose
-from replay.live.net_changes import NetChanges
 from replay.live.pace import Pace
 from replay.live.route import UnitGroup
+from replay.live.row_loads import RowLoads
 from replay.live.strict import StrictOrder
-from replay.live.transactions import BadStatement
+from replay.live.transactions import BadStatement, Transactions
 from replay.logs import LogFile
 from replay.output.later_texts import LateScript, MadeTexts
-from replay.output.steps import Script, ScriptsHere
+from replay.output.steps import Script, ScriptsHere, ScriptUnit
 from replay.pipeline.plan import Plan
-from replay.targets import Session, TableFacts, TargetForeignKey
+from replay.targets import (
+    Condition,
+    Session,
+    StatementCounts,
+    StatementFailure,
+    TableFacts,
+    TargetForeignKey,
+)
 from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
@@ -76,11 +82,11 @@ class Parted:
 
 
 class IndependentChanges:
-    """Finds the changes whose order cannot be told. ``facts`` as for :class:`NetChanges`."""
+    """Finds the changes whose order cannot be told. ``facts`` as for :class:`RowLoads`."""
 
-    def __init__(self, net_changes: NetChanges) -> None:
-        self.net_changes, self.log = net_changes, net_changes.log
-        self.names = _TargetNames(net_changes)
+    def __init__(self, row_loads: RowLoads) -> None:
+        self.row_loads, self.log = row_loads, row_loads.log
+        self.names = _TargetNames(row_loads)
         self.spaces = KeySpaces(self.log.catalog, self.names.constraints())
         self.raw_keys = RawKeys(self.log, self.spaces)
         versions = self.log.catalog.versions
@@ -106,7 +112,7 @@ class IndependentChanges:
         free &= np.bincount(kind, free)[kind] >= WORTH
         chosen = np.flatnonzero(free)
         parts: list[list[Load]] = [[] for _ in sizes]
-        for load in self.net_changes.loads(batch.part(chosen)):
+        for load in self.row_loads.loads(batch.part(chosen)):
             mine = (change[chosen] == load.kind) & (version[chosen] == load.version)
             counts = np.bincount(number[chosen[mine]], minlength=len(sizes)).tolist()
             for one, cut in zip(parts, load.load.cut(counts), strict=True):
@@ -156,14 +162,14 @@ class IndependentChanges:
     def _movable(self, number: int) -> bool:
         """Whether a table version's changes can leave their places."""
         version = self.log.catalog.versions[number]
-        facts = self.net_changes.facts.get(version.name)
+        facts = self.row_loads.facts.get(version.name)
         if facts is None or not facts.movable or facts.calls or not version.table.key:
             return False
         if {hazard.kind for hazard in facts.hazards} - _HARMLESS or self.spaces.forms[number]:
             return False
         if any(column.lob for column in version.format.columns):
             return False
-        if len(self.names.versions[version.name]) > 1 or self.net_changes.more_columns(number):
+        if len(self.names.versions[version.name]) > 1 or self.row_loads.more_columns(number):
             return False
         keys = self.names.keys_of(version.name, facts)
         return keys is not None and all(
@@ -177,18 +183,18 @@ class _TargetNames:
     """The log's tables and columns behind the names that the target has; no columns that are left
     out, which have other values there."""
 
-    def __init__(self, net_changes: NetChanges) -> None:
-        self.profile, self.names = net_changes.profile, net_changes.plan.options.names
-        self.facts: Mapping[str, TableFacts | None] = net_changes.facts
+    def __init__(self, row_loads: RowLoads) -> None:
+        self.profile, self.names = row_loads.profile, row_loads.plan.options.names
+        self.facts: Mapping[str, TableFacts | None] = row_loads.facts
         self.versions: dict[str, list[int]] = {}
         self.tables: dict[tuple[str, str], str] = {}
         self.columns: dict[str, dict[str, str]] = {}
-        for version in net_changes.log.catalog.versions:
+        for version in row_loads.log.catalog.versions:
             self.versions.setdefault(version.name, []).append(version.index)
             self.tables[self._name(version.table.schema), self._name(version.table.name)] = (
                 version.name
             )
-            shown = shown_columns(version.table, net_changes.plan.options.render)
+            shown = shown_columns(version.table, row_loads.plan.options.render)
             self.columns.setdefault(version.name, {}).update(
                 {self._name(column.name): column.name for column in shown}
             )
@@ -242,17 +248,17 @@ class _TargetNames:
         return target_name(name, self.profile, self.names)
 
 
-def may_part(net_changes: NetChanges, accepted: frozenset[str], enforced: bool) -> bool:
+def may_part(row_loads: RowLoads, accepted: frozenset[str], enforced: bool) -> bool:
     """Whether changes may leave their places at all: the tables stay as they are, what is done to
     one neither changes nor reads another one, and a value is never written as another one, for else
     two keys could become one. ``enforced``: triggers and foreign keys act."""
-    options = net_changes.plan.options
+    options = row_loads.plan.options
     policy = Policy(char_padding=options.render.policy.char_padding)
     return (
-        net_changes.plan.prepared
+        row_loads.plan.prepared
         and options.mapping is None
-        and not net_changes.log.has_structure
-        and not any(_reaches(facts, enforced) for facts in net_changes.facts.values())
+        and not row_loads.log.has_structure
+        and not any(_reaches(facts, enforced) for facts in row_loads.facts.values())
         and not accepted & {HazardKind.TYPE.value, HazardKind.COMPARISON.value}
         and options.render.policy == policy
     )
@@ -271,13 +277,13 @@ def _reaches(facts: TableFacts | None, enforced: bool) -> bool:
 
 
 def independent_changes(
-    net_changes: NetChanges, accepted: frozenset[str], enforced: bool
+    row_loads: RowLoads, accepted: frozenset[str], enforced: bool
 ) -> IndependentChanges | None:
     """What finds the changes that need not stay in order; None where all must. The others as for
     :func:`may_part`."""
-    if not may_part(net_changes, accepted, enforced):
+    if not may_part(row_loads, accepted, enforced):
         return None
-    independent = IndependentChanges(net_changes)
+    independent = IndependentChanges(row_loads)
     return independent if independent.movable.any() else None
 
 
@@ -296,9 +302,9 @@ def brings_loads(
 ) -> bool:
     """Whether rows come in as loads, so that few statements are run."""
     if not (pace.in_bulk and long_enough(pace)):
-        return pace.merged
-    net_changes = NetChanges(plan, log, facts)
-    return independent_changes(net_changes, accepted, enforced) is not None
+        return False
+    row_loads = RowLoads(plan, log, facts)
+    return independent_changes(row_loads, accepted, enforced) is not None
 
 
 class OrderInBulk:
@@ -397,7 +403,49 @@ class OrderInBulk:
     ) -> tuple[BadStatement | None, int]:
         session.run(f"{BY_KEY};".encode())
         for load in parted.loads:
-            bad = bring_in(session, load, load.merge[-1:], self.transactions.reached)
+            bad = bring_in(session, load, self.transactions.reached)
             if bad is not None:
                 return bad, 0
         return run_loose(self.transactions, session, group, parted.loose), 0
+
+
+def run_loose(
+    transactions: Transactions, session: Session, group: UnitGroup, loose: Index
+) -> BadStatement | None:
+    """Run statements of a group's script by their steps; the first bad one."""
+    number = group.units[0].script
+    ends = np.flatnonzero(np.diff(loose, append=-1) != 1)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    for start, stop in (
+        zip(loose[starts].tolist(), loose[ends].tolist(), strict=True) if len(loose) else ()
+    ):
+        steps = ScriptUnit(number, group.units[0].key, start, stop + 1)
+        bad = transactions.run_steps(session, steps)
+        if bad is not None:
+            what = f"a statement touched {bad.count:,} rows"
+            return bad if bad.failure else _failed(bad.condition, what)
+    return None
+
+
+def bring_in(session: Session, load: Load, reached: Callable[[str], None]) -> BadStatement | None:
+    """Bring the rows of a load in; why that failed, or that it touched more or fewer rows than
+    there are."""
+    result = session.run(f"{load.make};".encode()) if load.make else StatementCounts([])
+    if result.failure is None:
+        result = session.copy(load.copy, load.text)
+        reached("rows copied")
+    if load.merge and result.failure is None:
+        result = session.run(f"{load.merge};".encode())
+    if result.failure is not None:
+        return BadStatement(None, result.failure.condition, result.failure)
+    count = result.counts[0]
+    if count == load.count:
+        return None
+    condition = Condition.NO_ROW if count < load.count else Condition.SEVERAL_ROWS
+    table = f"{load.table.schema}.{load.table.name}"
+    what = f"the {load.op.value}s in {table} touched {count:,} rows; expected {load.count:,}"
+    return _failed(condition, what)
+
+
+def _failed(condition: Condition, what: str) -> BadStatement:
+    return BadStatement(None, condition, StatementFailure(condition, "", what))

@@ -63,12 +63,6 @@ def plan_lines(
             "Mode bulk: the changes of a transaction whose order nothing can tell come in together,"
             " before the others"
         )
-    if pace.merged:
-        yield (
-            f"Mode merged: up to {pace.merged_statements:,} statements become one net change for"
-            " each row. The states between are never in the target; old values are checked for what"
-            " is different in the end"
-        )
 
 
 def _balance(log: LogFile, route: Route, workload: Workload, tally: Tally) -> str:
@@ -128,9 +122,6 @@ def report_lines(
         yield f"Nothing was {verb}"
     if pace.in_bulk:
         yield f"{loaded:,} changes came in together, the others one by one"
-    if pace.merged:
-        yield (f"{committed.folded:,} statements were folded into {committed.net:,} row changes")
-    yield from _in_order_lines(committed)
     for name, value in sequences.items():
         yield f"moved sequence {name} to {value}"
     if committed.rejected:
@@ -141,17 +132,3 @@ def report_lines(
     if committed.retried:
         yield f"{committed.retried} transactions were tried again"
     yield f"The target stands at {position}"
-
-
-def _in_order_lines(committed: Committed) -> Iterator[str]:
-    """What was applied in strict order although the mode was another one, and why."""
-    by_reason: dict[str, list[UnitPosition]] = {}
-    for position, reason in committed.in_order.items():
-        by_reason.setdefault(reason, []).append(position)
-    for reason, positions in list(by_reason.items())[:LINES]:
-        yield (
-            f"in strict order: {len(positions):,} transactions, the first from unit"
-            f" {positions[0].unit} on: {reason}"
-        )
-    if len(by_reason) > LINES:
-        yield f"… and for {len(by_reason) - LINES} more reasons"

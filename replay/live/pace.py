@@ -13,17 +13,13 @@ from replay.errors import TargetError
 from sqlgen.errors import settle_counts
 from sqlgen.kinds import settle_kinds
 
-#: Statements that become net changes together, unless told otherwise.
-MERGED_STATEMENTS = 200_000
-
 
 @dataclass(frozen=True)
 class Pace:
     """How much goes into a transaction, and how long to try again.
 
-    ``units`` or ``statements`` end a transaction, whichever comes first; in merged mode
-    ``merged_statements`` do. ``tries`` in all, with waits that begin at ``wait`` seconds and double
-    up to ``longest``.
+    ``units`` or ``statements`` end a transaction, whichever comes first. ``tries`` in all, with
+    waits that begin at ``wait`` seconds and double up to ``longest``.
     """
 
     units: int = 1000
@@ -32,22 +28,15 @@ class Pace:
     wait: float = 0.2
     longest: float = 30.0
     mode: ApplyMode = ApplyMode.STRICT
-    merged_statements: int = MERGED_STATEMENTS
 
     def __post_init__(self) -> None:
         settle_counts(
             self,
             units="--commit-every",
             statements="--commit-statements",
-            merged_statements="--commit-statements",
             tries="--tries",
         )
         settle_kinds(self)
-
-    @property
-    def merged(self) -> bool:
-        """Whether units become net changes."""
-        return self.mode is ApplyMode.MERGED
 
     @property
     def in_bulk(self) -> bool:
@@ -64,30 +53,16 @@ class Pace:
             reraise=True,
         )
 
-    def in_order(self) -> Pace:
-        """The pace of strict order."""
-        return replace(self, mode=ApplyMode.STRICT)
-
     def unit_by_unit(self) -> Pace:
         """The pace of strict order, one unit a transaction."""
-        return replace(self.in_order(), units=1)
+        return replace(self, mode=ApplyMode.STRICT, units=1)
 
     def stop(self, ends: Index, place: int, units: int, statements: int) -> int:
         """Where the part of a script's units ends that goes into a group which has some ``units``
         already, with so many ``statements``: at ``place``, where the group is full. ``ends`` are
         the numbers of statements up to each unit and with it."""
         before = int(ends[place - 1]) if place else 0
-        if self.merged:
-            stop = int(
-                np.searchsorted(ends, before + self.merged_statements - statements, side="right")
-            )
-            return max(stop, place + (not units))
         if units >= self.units or statements >= self.statements:
             return place
         filling = int(np.searchsorted(ends, before + self.statements - statements))
         return min(place + self.units - units, filling + 1, len(ends))
-
-    def parts(self, script: int, following: int) -> bool:
-        """Whether a group ends between two scripts: net changes are made of the statements of
-        one."""
-        return self.merged and script != following

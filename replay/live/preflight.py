@@ -141,11 +141,8 @@ def refuse_moved(route: Route, stored: TargetPosition | None, pending: frozenset
     raise Refusal("LR4007", f"{found}, and the plan does not know", hint="Run replay again")
 
 
-def refuse_mode(
-    session: Session, route: Route, selection: Selection, pace: Pace, policy: ErrorPolicy
-) -> None:
-    """Raises Refusal (LR4009) where changes cannot be folded, or come in together, without another
-    end."""
+def refuse_mode(session: Session, route: Route, pace: Pace, policy: ErrorPolicy) -> None:
+    """Raises Refusal (LR4009) where the target, or the way, does not take what was asked."""
     if policy.watches and not session.savepoints:
         raise Refusal(
             "LR4009",
@@ -168,17 +165,6 @@ def refuse_mode(
         raise Refusal(
             "LR4009", f"found {asked} for a replay backward; expected a replay forward", hint=hint
         )
-    for name, chosen in (("--ri", selection.ri), ("--triggers", selection.triggers)):
-        if chosen != "apply" and not pace.in_bulk:
-            more = (
-                "or have the target do nothing by itself (--enforcement off) and apply all that the"
-                " log says"
-            )
-            raise Refusal(
-                "LR4009",
-                f"found {name} {chosen} with {asked}: what the target does by itself would differ",
-                hint=f"{hint}; {more}",
-            )
 
 
 def refuse_incomplete_units(route: Route, tally: Tally) -> None:

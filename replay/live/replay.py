@@ -195,7 +195,7 @@ class ReplayPlan:
                 stand = f"the target stands at {stored.position}"
             self.lines.append(f"Nothing to do: {stand}")
             return
-        refuse_mode(self._session, route, selection, request.pace, request.policy)
+        refuse_mode(self._session, route, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
         plan = self._plan(route, facts, split_bytes)
         runs = store.runs(_LATEST_RUNS) if stored is not None else []

@@ -14,9 +14,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
 from replay.live.applier import Applier, Strategy
 from replay.live.bulk import OrderInBulk, independent_changes
 from replay.live.diagnosis import Diagnoser
-from replay.live.merged import MergedChanges
 from replay.live.messages import report_lines
-from replay.live.net_changes import NetChanges
 from replay.live.position_store import (
     RunNotes,
     Store,
@@ -28,6 +26,7 @@ from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_
 from replay.live.replay_request import ReplayRequest
 from replay.live.rights import changed_versions
 from replay.live.route import Route, Workload
+from replay.live.row_loads import RowLoads
 from replay.live.strict import StrictOrder
 from replay.live.transactions import Transactions
 from replay.logs import LogFile
@@ -128,7 +127,7 @@ class ReplayRun:
             self.request.reached,
             self.session,
             # in strict order all statements were made before
-            self.log if pace.merged or pace.in_bulk else None,
+            self.log if pace.in_bulk else None,
         )
         strategy = self._strategy(transactions)
         applier = Applier(transactions, strategy)
@@ -197,13 +196,11 @@ class ReplayRun:
         strict = StrictOrder(
             transactions, request.policy, diagnoser, first_log, request.enforcement
         )
-        if pace.merged or pace.in_bulk:
+        if pace.in_bulk:
             expected = self.statements.workload.statements
-            net_changes = NetChanges(plan, self.log, self.statements.facts, expected)
-            if pace.merged:
-                return MergedChanges(strict, net_changes)
+            row_loads = RowLoads(plan, self.log, self.statements.facts, expected)
             accepted, enforced = self.request.accepted, self.request.enforced
-            independent = independent_changes(net_changes, accepted, enforced)
+            independent = independent_changes(row_loads, accepted, enforced)
             return strict if independent is None else OrderInBulk(strict, independent)
         return strict
 

@@ -155,8 +155,6 @@ class Route:
             borders = self._borders(held, block)
             while place < len(block):
                 stop = pace.stop(ends, place, units, statements)
-                if held and pace.parts(held[-1].script, block.script):
-                    stop = place
                 border = int(np.searchsorted(borders, place + (not held)))
                 if border < len(borders):
                     stop = min(stop, int(borders[border]))

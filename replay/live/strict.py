@@ -126,40 +126,20 @@ class StrictOrder:
         rows = self.diagnoser.diagnose(self.transactions.scripts[unit.script], bad.step).rows
         return rows is not None and not rows.table.key
 
-    def end_where_cancelled(self, group: UnitGroup, bad: BadStatement) -> None:
-        """Raises TargetError (LR4006) where a statement for many changes of a group was cancelled,
-        for which another strategy would otherwise have the group taken in order."""
-        if self._is_over(bad, *Op):
-            count, failure = len(group.units), bad.failure
-            message = f"{bad.condition}: a statement for {count:,} units failed: {failure}"
-            where = Where(unit=str(group.units[0].key.unit))
-            raise TargetError("LR4006", message, where, _SERVER_HINT)
-
-    def _is_over(self, bad: BadStatement, *ops: Op) -> bool:
-        """Whether somebody cancelled a statement, who would have to do so again if its changes were
-        taken one by one: the policy has no other response to a change of these kinds."""
-        return bad.is_cancelled and all(
-            self.policy.response_to(op, bad.condition, bad.sqlstate) is Response.STOP for op in ops
-        )
-
     def _cancelled(self, group: UnitGroup, bad: BadStatement) -> ScriptUnit | None:
-        """The unit of a group whose statement was cancelled (:meth:`_is_over`); None where none
-        was, or nobody knows which."""
-        if bad.step is None or bad.script is None:
+        """The unit of a group whose statement somebody cancelled, who would have to do so again if
+        its changes were taken one by one, for the policy has no other response to it; None where
+        none was, or nobody knows which."""
+        if bad.step is None or bad.script is None or not bad.is_cancelled:
             return None
         op = self.diagnoser.op(self.transactions.scripts[bad.script], bad.step)
-        if not self._is_over(bad, op):
+        if self.policy.response_to(op, bad.condition, bad.sqlstate) is not Response.STOP:
             return None
         at = bad.script, bad.step
         those = (
             one for one in group.units if (one.script, one.start) <= at < (one.script, one.stop)
         )
         return next(those, None)
-
-    def apply_in_order(self, group: UnitGroup) -> None:
-        """Apply a group that another strategy could not: in groups of the usual size."""
-        for part in self.transactions.route.split(group, self.pace.in_order()):
-            self.apply(part)
 
     def _body(
         self, group: UnitGroup

@@ -10,12 +10,11 @@ is undone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from replay.arrays import Index
-from replay.changes.position import UnitPosition
 from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
@@ -44,21 +43,12 @@ def nothing(_: str) -> None:
 
 @dataclass
 class Committed:
-    """What this run has committed. In merged mode, ``folded`` statements became ``net`` row
-    changes. ``in_order``: groups that were applied in strict order although the mode was another
-    one (position of the first unit -> why)."""
+    """What this run has committed."""
 
     units: int = 0
     statements: int = 0
     rejected: int = 0
     retried: int = 0
-    folded: int = 0
-    net: int = 0
-    in_order: dict[UnitPosition, str] = field(default_factory=dict)
-
-    def note_in_order(self, group: UnitGroup, reason: str) -> None:
-        """Remember that a group is applied in strict order, and why."""
-        self.in_order[group.units[0].key] = reason
 
 
 #: What PostgreSQL, and MariaDB and MySQL, say of a statement that was cancelled (SQLSTATE).

@@ -108,15 +108,12 @@ def replay_request(
 def pace_of(options: ReplayOptions) -> pace.Pace:
     """How a replay is cut into transactions. UsageError (LR1001) for words and numbers that no
     option has."""
-    statements = options.get("commit_statements")
     with usage_errors():
         mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
-        each = pace.Pace.statements if statements is None else statements
-        net = pace.MERGED_STATEMENTS if statements is None else statements
+        statements = options.get("commit_statements")
         return pace.Pace(
             options.get("commit_every", pace.Pace.units),
-            pace.Pace.statements if mode is ApplyMode.MERGED else each,
+            pace.Pace.statements if statements is None else statements,
             options.get("tries", pace.Pace.tries),
             mode=mode,
-            merged_statements=net,
         )

@@ -103,8 +103,6 @@ class TableFacts:
     (``holdings``), what the table does by itself or cannot do, and its foreign keys, as a child or
     as a parent. ``movable``: nothing but these keys can tell in which order rows were changed.
     ``calls``: functions of somebody's are called for its rows, which may look at other tables.
-    ``inherited``: its rows are those of tables that inherit from it, too, over which none of the
-    unique keys holds.
     """
 
     columns: tuple[str, ...]
@@ -118,7 +116,6 @@ class TableFacts:
     foreign_keys: tuple[TargetForeignKey, ...] = ()
     movable: bool = False
     calls: bool = False
-    inherited: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
         return None
     oid, kind = tables[0]
     found = query(_ALL, (oid,) * _PLACES)[0]
-    columns, told, keys, privileges, foreign_keys, movable, calls, inherited, encodings = found
+    columns, told, keys, privileges, foreign_keys, movable, calls, encodings = found
     hazards = [
         Hazard(HazardKind(code), what, column or "", Under(under))
         for code, column, what, under in told
@@ -44,7 +44,6 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
         tuple(_foreign_key(*row) for row in foreign_keys),
         bool(movable[0][0]),
         bool(calls[0][0]),
-        bool(inherited[0][0]),
     )
 
 
@@ -167,9 +166,6 @@ SELECT EXISTS (SELECT FROM expression JOIN pg_catalog.pg_depend d
     OR EXISTS (SELECT FROM pg_catalog.pg_event_trigger v WHERE v.evtenabled <> 'D'
         AND v.evtevent LIKE 'ddl_command_%%'
         AND (v.evttags IS NULL OR 'CREATE TABLE' = ANY (v.evttags)))"""
-#: Partitions are held by the keys of what they are parts of.
-_INHERITED = """SELECT EXISTS (SELECT FROM pg_catalog.pg_inherits h
-    JOIN pg_catalog.pg_class c ON c.oid = h.inhparent WHERE c.oid = %s AND c.relkind = 'r')"""
 _PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
 FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 
@@ -286,7 +282,6 @@ _ALL = _as_one(
     (_FOREIGN_KEYS, 6),
     (_MOVABLE, 1),
     (_CALLS, 1),
-    (_INHERITED, 1),
     (_ENCODING, 1),
 )
 #: The places for the oid of a table in that (a doubled mark is a mark).

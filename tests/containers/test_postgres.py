@@ -53,7 +53,7 @@ def test_a_log_is_replayed_forward_and_back_on_a_server_in_a_container(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mode", ["strict", "merged"])
+@pytest.mark.parametrize("mode", ["strict", "bulk"])
 def test_the_disk_of_the_target_is_full(
     container_database: str, sakila: Path, capsys: pytest.CaptureFixture[str], mode: str
 ) -> None:

@@ -27,7 +27,7 @@ from tests.independent.zos_records import write
 
 #: Of the first ones one had a unit that was set aside though the target had it.
 SEEDS = (0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 15)))
-WAYS = ((), (), ("--mode", "merged"), ("--mode", "bulk"))
+WAYS = ((), (), ("--mode", "bulk"))
 CHOICES = ("resolve", "resolve", "quarantine", "dependentrba")
 
 

@@ -19,7 +19,7 @@ from tests.independent.solid_ddl import KINDS, Attribute, Changing, Relation
 from tests.independent.solid_export import form_of
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6)))
-WAYS = ((), (), ("--mode", "merged"), ("--mode", "bulk"))
+WAYS = ((), (), ("--mode", "bulk"))
 
 
 def fill(url: str, tables: Sequence[Relation]) -> None:

@@ -3,7 +3,7 @@ a change that does not fit are those of single statements; what could tell the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.live import bulk
 from replay.live import replay as live
-from replay.live.net_changes import NetChanges
+from replay.live.row_loads import RowLoads
 from replay.logs.logmaster.opening import open_log
 from replay.pipeline import local
 from replay.targets import Session, target_named
@@ -45,11 +45,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Op, str, int]]:
     seen: list[tuple[Op, str, int]] = []
     bring_in = bulk.bring_in
 
-    def watched(
-        session: Session, load: Load, merge: Sequence[str], reached: Callable[[str], None]
-    ) -> Any:
+    def watched(session: Session, load: Load, reached: Callable[[str], None]) -> Any:
         seen.append((load.op, load.table.name, load.count))
-        return bring_in(session, load, merge, reached)
+        return bring_in(session, load, reached)
 
     monkeypatch.setattr(bulk, "WORTH", 1)
     monkeypatch.setattr(bulk, "bring_in", watched)
@@ -207,7 +205,7 @@ def parted(url: str, folder: Path, changes: list[tuple[Tab, Any, Any]]) -> list[
     with live.plan_replay(source, live.ReplayRequest(url)) as plan:
         made = plan._statements
         assert made is not None
-        changes_of = bulk.IndependentChanges(NetChanges(made.plan, opened, made.facts))
+        changes_of = bulk.IndependentChanges(RowLoads(made.plan, opened, made.facts))
         (script,) = made.scripts
         steps = np.arange(len(script.steps))
         (part,) = changes_of.part(script, [steps])
@@ -287,9 +285,9 @@ def test_values_that_are_changed_stay_in_order(
         with live.plan_replay(source, live.ReplayRequest(fresh_database)) as plan:
             made = plan._statements
             assert made is not None
-            net_changes = NetChanges(made.plan, opened, made.facts)
-            assert bulk.may_part(net_changes, frozenset(), True) is expected
-            assert not bulk.may_part(net_changes, frozenset({"type"}), True)
+            row_loads = RowLoads(made.plan, opened, made.facts)
+            assert bulk.may_part(row_loads, frozenset(), True) is expected
+            assert not bulk.may_part(row_loads, frozenset({"type"}), True)
 
 
 # -- what is seen by its end alone

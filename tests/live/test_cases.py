@@ -1,5 +1,5 @@
 """Ten cases that undo scripts of other tools got wrong, each as a log: redone on a live PostgreSQL
-in strict order and merged, and taken back to the state before, row for row."""
+in strict order and in bulk, and taken back to the state before, row for row."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def state(url: str, tables: tuple[str, ...]) -> State:
 def there_and_back(
     url: str, folder: Path, log: LogBuilder, tables: tuple[str, ...], *options: str
 ) -> State:
-    """Redo the log in strict order, undo it, redo it merged, undo it; both ends are the same each
+    """Redo the log in strict order, undo it, redo it in bulk, undo it; both ends are the same each
     time. The state after redo."""
     control, data = log.write(folder, seed=1)
     log_options = ["--control", str(control), "--data", str(data[0]), "--engine", "local"]
     before = state(url, tables)
     found = []
-    for mode in ("strict", "merged"):
+    for mode in ("strict", "bulk"):
         assert main(["replay", *log_options, "--to", url, "--apply", "--mode", mode, *options]) == 0
         found.append(state(url, tables))
         assert found[-1] != before

@@ -71,7 +71,7 @@ def state(url: str) -> list[tuple[str, str]]:
     return sorted(rows(url, "SELECT k, v FROM testown.t"))
 
 
-@pytest.mark.parametrize("mode", ["strict", "merged"])
+@pytest.mark.parametrize("mode", ["strict", "bulk"])
 def test_operators_of_others_are_not_called(apply: Apply, target: str, mode: str) -> None:
     """Before, `=` of ``public`` answered for every key, and ran as the superuser."""
     assert apply("--mode", mode) == 0

@@ -49,7 +49,6 @@ def _comes(database: str, query: str, count: bool) -> bool:
         ("strict", signal.SIGINT),
         ("strict", signal.SIGKILL),
         ("bulk", signal.SIGTERM),
-        ("merged", signal.SIGINT),
     ],
 )
 def test_a_replay_that_waits_for_a_lock(

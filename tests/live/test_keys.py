@@ -126,7 +126,7 @@ def test_a_row_that_is_not_there_to_be_removed_is_not_put_back(
     assert read() == BEFORE[1:]
 
 
-@pytest.mark.parametrize("mode", [(), ("--mode", "bulk"), ("--mode", "merged")])
+@pytest.mark.parametrize("mode", [(), ("--mode", "bulk")])
 @pytest.mark.parametrize("case", CASES)
 def test_postgres_in_every_mode(
     fresh_database: str,

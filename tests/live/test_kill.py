@@ -67,7 +67,7 @@ def run(replayer: subprocess.Popen[str], sakila: Path, tmp_path: Path) -> Run:
             "scratch": str(tmp_path),
         }
         job |= {"until": until, "point": point, "times": times}  # type: ignore[dict-item]
-        job |= {"commit_every": 100, "merged": 0, **pace}  # type: ignore[dict-item]
+        job |= {"commit_every": 100, **pace}  # type: ignore[dict-item]
         replayer.stdin.write(json.dumps(job) + "\n")
         replayer.stdin.flush()
         return int(replayer.stdout.readline())
@@ -90,23 +90,6 @@ def test_the_client_is_killed_at_a_point(
     assert position(database)[2:4] == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "point", ["begun", "rows copied", "statements run", "position moved", "committed"]
-)
-def test_the_client_is_killed_in_merged_mode(
-    database: str, sakila: Path, run: Run, point: str
-) -> None:
-    for times in (1, 3):
-        assert run(database, PIT1, point, times, merged=600) == -signal.SIGKILL
-    assert run(database, PIT1, merged=600) == 0
-    assert same(database, sakila, "pit1")
-    assert position(database)[2:4] == AT_PIT1
-    assert run(database, None, point, 2, merged=2000) == -signal.SIGKILL
-    assert run(database) == 0
-    assert same(database, sakila, "final")
-    assert position(database)[2:4] == AT_END
-
-
 def test_the_client_is_killed_amid_loads(database: str, sakila: Path, run: Run) -> None:
     pace = {"bulk": 1, "commit_every": 1000}
     for times in (1, 3, 2):
@@ -121,14 +104,14 @@ def test_many_kills(database: str, sakila: Path, run: Run) -> None:
     chance = random.Random(SEED)
     forward, kills = True, 0
     while kills < KILLS or not forward:
-        way = chance.choice([{}, {"merged": 200}, {"merged": 3000}]) if forward else {}
+        way = chance.choice([{}, {"bulk": 1}]) if forward else {}
         times = chance.randint(1, 100 if way else 1200) if kills < KILLS else 0
         ended = run(
             database,
             PIT1 if forward else START,
             None,
             times,
-            commit_every=chance.choice([1, 10, 100]),
+            commit_every=chance.choice([1000] if way else [1, 10, 100]),
             **way,
         )
         if ended == 0:

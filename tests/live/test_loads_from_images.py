@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from replay.cli.main import main
-from replay.live import bulk, net_changes
+from replay.live import bulk, row_loads
 from replay.pipeline import fast_path
 from replay.pipeline.copy_lines import CopyLines
 from tests.pipeline.test_copy_lines import TABLE, VALUES, changed, drawn
@@ -76,7 +76,7 @@ def test_the_end_is_that_of_single_statements(
     odd: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for module, name in ((fast_path, "WORTH"), (net_changes, "WORTH"), (bulk, "WORTH")):
+    for module, name in ((fast_path, "WORTH"), (row_loads, "WORTH"), (bulk, "WORTH")):
         monkeypatch.setattr(module, name, 1)
     written: list[int] = []
     lines = CopyLines.rows
@@ -89,10 +89,10 @@ def test_the_end_is_that_of_single_statements(
     monkeypatch.setattr(CopyLines, "rows", watched)
     control, (data,) = log_of(tmp_path, len(where) + odd, odd)
     ends: dict[str, Any] = {}
-    for mode in ("strict", "bulk", "merged"):
+    for mode in ("strict", "bulk"):
         rows(fresh_database, DDL)
         before = len(written)
-        pace = {"merged": ("--commit-statements", "300")}.get(mode, ("--commit-every", every))
+        pace = "--commit-every", every
         arguments = ["--control", str(control), "--data", str(data), "--to", fresh_database]
         more = ("--engine", "local", "--apply", "--where-columns", where, "--mode", mode, *pace)
         assert main(["replay", *arguments, *more]) == 0
@@ -107,4 +107,3 @@ def test_the_end_is_that_of_single_statements(
             assert sum(written[before:]) >= ROWS * 7 // 4  # all of the plain table
     assert len(ends["strict"][0]) == ROWS * 3 // 4
     assert ends["bulk"] == ends["strict"]
-    assert ends["merged"] == ends["strict"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import Position, UnitId, UnitPosition
-from replay.live.pace import ApplyMode, Pace
+from replay.live.pace import Pace
 from replay.live.route import Route, UnitGroup
 from replay.live.units import UnitColumns
 from replay.output import steps
@@ -103,11 +103,7 @@ def grouped(route: Route, units: list[ScriptUnit], pace: Pace) -> list[list[Scri
     for unit in units:
         group = groups[-1] if groups else []
         count = sum(one.count for one in group)
-        if pace.merged:
-            full = count + unit.count > pace.merged_statements
-            full |= bool(group) and group[-1].script != unit.script
-        else:
-            full = len(group) >= pace.units or count >= pace.statements
+        full = len(group) >= pace.units or count >= pace.statements
         alone = bool(group) and not route.rejected.isdisjoint({group[-1].key, unit.key})
         if not group or full or alone:
             groups.append([])
@@ -123,8 +119,6 @@ def grouped(route: Route, units: list[ScriptUnit], pace: Pace) -> list[list[Scri
         Pace,
         units=st.integers(1, 5),
         statements=st.integers(1, 9),
-        mode=st.sampled_from([ApplyMode.STRICT, ApplyMode.MERGED]),
-        merged_statements=st.integers(1, 12),
     ),
     st.builds(Pace, units=st.integers(1, 3), statements=st.integers(1, 9)),
     st.frozensets(st.integers(0, 26), max_size=4),

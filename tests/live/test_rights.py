@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 
 from replay.cli.main import main
+from replay.live import bulk
 from replay.targets.postgres import connect
 from tests.support.logbuilder import LogBuilder
 from tests.support.replayed import rows
@@ -84,7 +85,11 @@ def test_emptying_a_table_needs_more(
 
 
 def test_prepared_beforehand_no_right_to_create_is_needed(
-    target: str, role: str, log: list[str], capsys: pytest.CaptureFixture[str]
+    target: str,
+    role: str,
+    log: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The grants of the page are enough, in every mode; the SQL that ``--print`` shows is what
     ``prepare`` does."""
@@ -107,8 +112,9 @@ def test_prepared_beforehand_no_right_to_create_is_needed(
     assert replay(log, role) == 0
     assert rows_of(target) == AFTER
     assert replay(log, role, "--until-lrsn", "0" * 20) == 0
-    assert replay(log, role, "--mode", "merged") == 0
-    assert "in strict order: " in capsys.readouterr().out  # staging tables need TEMPORARY
+    monkeypatch.setattr(bulk, "WORTH", 1)
+    assert replay(log, role, "--mode", "bulk") == 0
+    assert "0 changes came in together" in capsys.readouterr().out  # staging tables need TEMPORARY
     assert main(["status", "--to", role]) == 0
     assert rows_of(target) == AFTER
 

@@ -31,7 +31,7 @@ def log(tmp_path: Path) -> list[str]:
     return ["--control", str(control), "--data", str(data[0]), "--engine", "local", "--apply"]
 
 
-@pytest.mark.parametrize("mode", ["strict", "bulk", "merged"])
+@pytest.mark.parametrize("mode", ["strict", "bulk"])
 def test_a_run_that_ended_before_it_could_move_them(
     fresh_database: str,
     log: list[str],

@@ -140,7 +140,7 @@ def test_there_and_back(fresh_database: str, tmp_path: Path, seed: int) -> None:
         ] == [(0,), (0,)]
 
 
-@pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"]])
+@pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "bulk"]])
 def test_replay_there_and_back(fresh_database: str, tmp_path: Path, how: list[str]) -> None:
     history = History(7, Framing())
     history.kinds = ("create", "add", "index")

@@ -80,7 +80,7 @@ def test_redo_undo_and_points_in_time(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "merged"]])
+@pytest.mark.parametrize("how", [["--mode", "strict"], ["--mode", "bulk"]])
 def test_replay_in_every_mode(
     database: str,
     sakila: Path,

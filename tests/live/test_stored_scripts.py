@@ -128,10 +128,9 @@ def run(database: str, sakila: Path, store: Store, here: Path, tmp_path: Path) -
     "pace",
     [
         IN_ORDER,
-        Pace(units=20, mode=ApplyMode.MERGED, merged_statements=700),
         Pace(units=200, mode=ApplyMode.BULK),
     ],
-    ids=["strict", "merged", "bulk"],
+    ids=["strict", "bulk"],
 )
 def test_few_scripts_are_here_at_a_time(
     database: str,
@@ -286,7 +285,7 @@ def test_a_replay_that_is_killed_goes_on(
         "scratch": str(tmp_path),
         "exchange": store.url,
     }
-    job |= {"until": None, "commit_every": 20, "merged": 0}  # type: ignore[dict-item]
+    job |= {"until": None, "commit_every": 20}  # type: ignore[dict-item]
     with subprocess.Popen(
         [sys.executable, str(SUPPORT / "replayer.py")],
         stdin=subprocess.PIPE,

@@ -123,7 +123,7 @@ def test_the_network_breaks_in_the_middle_of_a_copy(
                     "local",
                     "--apply",
                     "--mode",
-                    "merged",
+                    "bulk",
                     "--commit-statements",
                     "4000",
                 ]
@@ -140,7 +140,7 @@ def test_the_network_breaks_in_the_middle_of_a_copy(
 def test_the_network_stays_broken(
     database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    go = ["replay", *log, "--engine", "local", "--apply", "--mode", "merged"]
+    go = ["replay", *log, "--engine", "local", "--apply", "--mode", "bulk"]
     assert main([*go, "--to", database, "--until-lrsn", PIT1]) == 0
     stood = position(database)
     with proxied(database, cuts=-1) as (url, proxy):
@@ -199,7 +199,7 @@ def test_a_unit_of_a_million_rows_in_little_memory(tmp_path: Path) -> None:
             "CREATE SCHEMA testown; CREATE TABLE testown.big (k int PRIMARY KEY, t varchar(30), n"
             " int)",
         )
-        for mode in ("merged", "strict"):
+        for mode in ("bulk", "strict"):
             rows(server, "DROP SCHEMA IF EXISTS logreplay CASCADE; TRUNCATE testown.big")
             command = [
                 sys.executable,

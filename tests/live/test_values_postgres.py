@@ -115,7 +115,7 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def merge(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
-    """Bring rows in as merged mode does."""
+    """Bring rows in as a load."""
     types = {
         column.name.lower(): kind.partition("(")[0].replace("char", "bpchar", kind == "char(20)")
         for column, kind in COLUMNS.items()
@@ -126,13 +126,13 @@ def merge(connection: psycopg.Connection[Any], rows: Rows, options: RenderOption
             cursor.execute(load.make.encode())
         with cursor.copy(load.copy.encode()) as copy:
             copy.write(load.text)
-        for statement in load.merge:
-            cursor.execute(statement.encode())
+        if load.merge:
+            cursor.execute(load.merge.encode())
         assert cursor.rowcount == load.count == rows.count
 
 
 def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions, way: str) -> None:
-    if way == "merged":
+    if way == "loaded":
         merge(connection, rows, options)
         return
     prepared = way == "prepared"
@@ -158,7 +158,7 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
     [
         (KEYED, "in full"),
         (KEYED, "prepared"),
-        (KEYED, "merged"),
+        (KEYED, "loaded"),
         (KEYLESS, "in full"),
         (KEYLESS, "prepared"),
     ],

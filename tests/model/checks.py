@@ -160,7 +160,7 @@ def check_file(case: Case, options: Options) -> Iterator[Verdict]:
 
 
 def check_replay(case: Case, options: Options) -> Iterator[Verdict]:
-    """Replay into PostgreSQL, strict and merged: to the end, and back to a unit.
+    """Replay into PostgreSQL, strict and in bulk: to the end, and back to a unit.
 
     A replay asks for the keys that the log finds rows by."""
     had_keys = {table.name for table in case.history.generations if table.key}
@@ -179,7 +179,7 @@ def check_replay(case: Case, options: Options) -> Iterator[Verdict]:
         tables = case.tables if keys == "none" else case.enforceable
         for mode, words in (
             ("strict", []),
-            ("merged", ["--mode", "merged"]),
+            ("bulk", ["--mode", "bulk"]),
         ):
             server.load(tables, case.initial, keys)
             for step, rows, more in (

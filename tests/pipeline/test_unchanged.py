@@ -114,7 +114,7 @@ def harmed_when(called: Callable[..., Any], harm: Callable[[], None]) -> Callabl
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("mode", ["strict", "bulk", "merged"])
+@pytest.mark.parametrize("mode", ["strict", "bulk"])
 def test_no_transaction_is_committed_that_was_read_of_it(
     mode: str, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

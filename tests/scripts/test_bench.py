@@ -292,7 +292,7 @@ def test_aims_stand_beside_their_yardsticks(tmp_path: Path) -> None:
     assert told["of"]["records"] == 3000
     assert "refused" not in done.stderr
     lines = {line["what"]: line for line in told["figures"]}
-    engines, commands = ("local engine", "Spark, warm"), ("--help", "replay, merged")
+    engines, commands = ("local engine", "Spark, warm"), ("--help", "replay, bulk")
     for what in (*engines, *commands, "undo --upsert", "solidDB, opened"):
         line = lines[what]
         assert line["value"] > 0, what

@@ -48,7 +48,7 @@ _FOLDERS = {
     "targets": "live",
 }
 #: Files of these folders that are about rules all the same.
-RULES = ("live/test_net_changes.py",)
+RULES = ("live/test_ahead.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 _WHOLE_LOG = "sakila"
 #: Files that take longest, or have a cluster for all of their tests: begun before all others.

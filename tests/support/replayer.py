@@ -2,10 +2,10 @@
 ended. The child kills itself (SIGKILL) at the point that the job names; this process has no
 threads, so forking is safe and costs no start-up.
 
-A job: ``{"url", "control", "data", "until", "commit_every", "merged", "point", "times"}``;
-``merged`` statements are folded together (0: strict order); with ``point`` null the ``times``-th
-point of any name counts, with ``times`` 0 the child lives. With ``"exchange"`` the scripts, of
-2,000 records each, lie below that URL. The answer: the exit code, or minus the signal.
+A job: ``{"url", "control", "data", "until", "commit_every", "point", "times"}``; with ``point``
+null the ``times``-th point of any name counts, with ``times`` 0 the child lives. With ``"bulk"``
+rows come in together; with ``"exchange"`` the scripts, of 2,000 records each, lie below that URL.
+The answer: the exit code, or minus the signal.
 
 ``"blow"`` names what happens at the point where it is not the client that is killed: ``server``
 (the backend is, so PostgreSQL restarts), ``connection`` (the server ends it), ``answer`` (it ends
@@ -139,8 +139,6 @@ def replay(job: dict[str, Any]) -> int:
     pace = Pace(units=job["commit_every"], wait=0.05, tries=14)
     if job.get("bulk"):
         pace = replace(pace, mode=ApplyMode.BULK)
-    if job.get("merged"):
-        pace = replace(pace, mode=ApplyMode.MERGED, merged_statements=job["merged"])
     request = StruckRequest(
         job["url"], True, Destination(until), pace=pace, reached=blow.reached, blow=blow
     )

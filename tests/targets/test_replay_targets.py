@@ -205,7 +205,6 @@ def test_killed_and_run_again(
         json.dumps(
             {
                 **job,
-                "merged": 0,
                 "scratch": str(tmp_path),
                 "point": point,
                 "times": times,

@@ -56,7 +56,7 @@ def shown(target: Target, url: str) -> list[tuple[str, ...]]:
     return [tuple(str(value) for value in row) for row in found]
 
 
-@pytest.mark.parametrize("mode", [[], ["--mode", "merged"]])
+@pytest.mark.parametrize("mode", [[], ["--mode", "bulk"]])
 def test_structure_on_postgres(fresh_database: str, tmp_path: Path, mode: list[str]) -> None:
     target = target_named("postgres")
     with closing(target.connect(fresh_database)) as session:
