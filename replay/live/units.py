@@ -11,7 +11,7 @@ from typing import overload
 import numpy as np
 
 from replay.arrays import Index, Records
-from replay.changes.position import UNIT_POSITION, UnitPosition
+from replay.changes.position import UnitPosition
 from replay.output.steps import ScriptUnit, script_units
 
 
@@ -53,16 +53,6 @@ class UnitColumns(Sequence[ScriptUnit]):
     def __init__(self, blocks: Iterable[UnitBlock]) -> None:
         self.blocks = tuple(blocks)
         self._ends = np.cumsum([len(block) for block in self.blocks], dtype=np.int64)
-
-    @classmethod
-    def of(cls, units: Iterable[ScriptUnit]) -> UnitColumns:
-        """The columns of some units."""
-        scripts: list[list[ScriptUnit]] = []
-        for unit in units:
-            if not scripts or scripts[-1][-1].script != unit.script:
-                scripts.append([])
-            scripts[-1].append(unit)
-        return cls(map(_block_of, scripts))
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -122,11 +112,3 @@ class UnitColumns(Sequence[ScriptUnit]):
         """Their steps, where they are all of one script."""
         runs = [np.arange(run.start, run.stop) for run in self.runs()]
         return np.concatenate([*runs, np.zeros(0, np.int64)])
-
-
-def _block_of(units: Sequence[ScriptUnit]) -> UnitBlock:
-    keys = np.frombuffer(b"".join(unit.key for unit in units), UNIT_POSITION)
-    starts, stops = (
-        np.array([getattr(unit, edge) for unit in units], np.int64) for edge in ("start", "stop")
-    )
-    return UnitBlock(units[0].script, keys, starts, stops)

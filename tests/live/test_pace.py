@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replay.changes.envelope import RECORD, Change
-from replay.changes.position import Position, UnitId, UnitPosition
+from replay.changes.position import UNIT_POSITION, Position, UnitId, UnitPosition
 from replay.live.pace import Pace
 from replay.live.route import Route, UnitGroup
-from replay.live.units import UnitColumns
+from replay.live.units import UnitBlock, UnitColumns
 from replay.output import steps
 from replay.output.steps import STEP, Script, ScriptsHere, ScriptUnit
 
@@ -92,9 +92,23 @@ def test_a_route_takes_the_units_that_are_on_it(
         sum(one.count for one in on_it),
     )
     assert workload.changes == ({(0, int(Change.UPDATE)): workload.statements} if on_it else {})
-    assert UnitColumns.of(on_it).steps().tolist() == [
+    assert columns_of(on_it).steps().tolist() == [
         step for one in on_it for step in range(one.start, one.stop)
     ]
+
+
+def columns_of(units: list[ScriptUnit]) -> UnitColumns:
+    """Units as columns, a block for those of one script that follow one another."""
+    return UnitColumns(
+        UnitBlock(
+            script,
+            np.frombuffer(b"".join(unit.key for unit in some), UNIT_POSITION),
+            np.array([unit.start for unit in some]),
+            np.array([unit.stop for unit in some]),
+        )
+        for script, group in groupby(units, lambda unit: unit.script)
+        for some in [list(group)]
+    )
 
 
 def grouped(route: Route, units: list[ScriptUnit], pace: Pace) -> list[list[ScriptUnit]]:
@@ -173,7 +187,7 @@ def test_units_are_had_one_by_one_or_in_runs() -> None:
     """As a tuple of them is."""
     places = [(0, 0, 2), (0, 2, 3), (0, 5, 6), (1, 6, 9), (1, 9, 10), (0, 10, 11)]
     plain = [ScriptUnit(script, unit(n, 1), *at) for n, (script, *at) in enumerate(places)]
-    units = UnitColumns.of(plain)
+    units = columns_of(plain)
     assert (list(units), len(units), units.scripts) == (plain, 6, [0, 1])
     assert [units[place] for place in range(-6, 6)] == plain + plain
     assert units[1:4] == tuple(plain[1:4])
