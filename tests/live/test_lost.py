@@ -80,7 +80,10 @@ def breaking(fault: Fault) -> type[PostgresSession]:
     return Breaking
 
 
-@pytest.mark.parametrize(("pace", "after"), [("strict", False), *((pace, True) for pace in PACES)])
+@pytest.mark.parametrize(
+    ("pace", "after"),
+    few([("strict", False), *((pace, True) for pace in PACES)], ("strict", True)),
+)
 def test_every_request_is_lost_once(
     fresh_database: str,
     tmp_path: Path,
