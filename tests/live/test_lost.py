@@ -18,6 +18,7 @@ from replay.live.applier import Applier
 from replay.live.position_store import Store
 from replay.targets import ConnectionLost, StatementCounts, postgres_session
 from replay.targets.postgres_session import PostgresSession
+from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.replayed import position, rows
 
