@@ -25,7 +25,7 @@ from replay.pipeline import local
 from replay.pipeline.cluster_trouble import Limits, timeouts
 from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
 from replay.pipeline.installed_spark import installed_defaults
-from replay.pipeline.masters import is_connect, is_local
+from replay.pipeline.masters import is_local
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -256,8 +256,7 @@ def _told(arguments: argparse.Namespace) -> Told | None:
 
 
 def _master(arguments: argparse.Namespace) -> str:
-    named = arguments.master or os.environ.get("SPARK_REMOTE")
-    return str(named or _submitted().get("spark.master", "local[*]"))
+    return str(arguments.master or _submitted().get("spark.master", "local[*]"))
 
 
 def _submitted() -> dict[str, str]:
@@ -282,10 +281,6 @@ def _spark(
         seconds = arguments.executor_timeout
         limits = Limits(seconds, arguments.task_timeout)
         travel = Travel(made, limits, _shared_folder(arguments) or "", _warn)
-        if is_connect(master):
-            from replay.pipeline import connect
-
-            return connect.engine(master, conf, travel, progress, reason)
         waits = timeouts(master, seconds)
     usual = waits | (_submitted() or installed_defaults(os.environ))
     usual.pop("spark.master", None)

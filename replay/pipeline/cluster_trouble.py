@@ -82,6 +82,15 @@ def not_started(master: str, error: Exception, pods: str) -> UsageError:
     return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
 
 
+def not_by_connect(found: str) -> UsageError:
+    """What is said where Spark Connect is ``found``, whose sessions cannot carry out our stages."""
+    return UsageError(
+        "LR1005",
+        f"found {found}; expected the master of a cluster",
+        hint="--master takes spark://HOST:PORT, yarn, k8s://URL or local[*]; unset SPARK_REMOTE",
+    )
+
+
 def another_runs(runs: str, master: str, differ: Sequence[str]) -> UsageError:
     """What is said where this process has a Spark with the master ``runs`` already, and another one
     is asked for, or settings that ``differ``."""
@@ -217,7 +226,7 @@ def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageErro
 
 def _reach(conf: Mapping[str, str]) -> str:
     """A sentence about the driver's address."""
-    if "spark.driver.host" not in conf:  # a server of Spark Connect has its own driver
+    if "spark.driver.host" not in conf:
         return ""
     address = f"{conf['spark.driver.host']}:{conf.get('spark.driver.port')}"
     return (
@@ -402,17 +411,13 @@ def _too_large(conf: Mapping[str, str], text: str, title: str) -> LogReplayError
     if found is None:
         return None
     what = f"{found[1]} of results" if found[1] else "that Spark dropped the result of a task"
-    server = "spark.driver.host" not in conf
     allowed = conf.get("spark.driver.maxResultSize", "1g")
     return UsageError(
         "LR1005",
         f"found {what}, in the stage: {title}; expected no more at a time than"
-        f" spark.driver.maxResultSize{' of the server' if server else f', {allowed}'}",
+        f" spark.driver.maxResultSize, {allowed}",
         hint=(
-            "All results of a stage count there: the server must be started with a larger one, and"
-            " its spark.driver.memory must hold it. Any --master but sc:// takes them in pieces"
-            if server
-            else "--conf spark.driver.maxResultSize=SIZE allows more; spark.driver.memory must hold"
+            "--conf spark.driver.maxResultSize=SIZE allows more; spark.driver.memory must hold"
             " it. Results of executors that ended are lost, too: their logs say why"
         ),
     )

@@ -105,7 +105,6 @@ SPARK_FROM = 64_000_000
 
 #: Variables that are set where Spark is at home: its own launchers, and places that run them.
 SPARK_VARIABLES = (
-    "SPARK_REMOTE",
     "SPARK_ENV_LOADED",
     "PYSPARK_GATEWAY_PORT",
     "DATABRICKS_RUNTIME_VERSION",

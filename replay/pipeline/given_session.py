@@ -8,8 +8,8 @@ from functools import cache, partial
 from typing import Any
 
 from replay.errors import UsageError
-from replay.pipeline import connect, spark_engine
-from replay.pipeline.cluster_trouble import Limits
+from replay.pipeline import spark_engine
+from replay.pipeline.cluster_trouble import Limits, not_by_connect
 from replay.pipeline.engine import Engine
 from replay.pipeline.masters import is_local
 from replay.pipeline.spark_start import with_package
@@ -20,15 +20,16 @@ _LIMITS = Limits(executors=300, tasks=3600)
 
 
 def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
-    """The engine on a ``SparkSession``, with a context or of Spark Connect. ``files`` of this
+    """The engine on a ``SparkSession`` that has a context. ``files`` of this
     machine are given to executors; ``exchange`` is the URL of a folder in a store, through which
     tasks give files back. Errors are those of the engines of commands, and the limits their usual
-    ones. UsageError for what is no session (LR1001), or has ended (LR1005)."""
+    ones. UsageError for what is no session (LR1001), or is one of Spark Connect or has ended
+    (LR1005)."""
     if not hasattr(session, "createDataFrame"):
         raise UsageError("LR1001", f"found spark={session!r:.80}; expected a SparkSession")
-    travel = Travel(files, _LIMITS, exchange)
     if type(session).__module__.startswith("pyspark.sql.connect."):
-        return connect.engine_on(session, travel)
+        raise not_by_connect("a session of Spark Connect")
+    travel = Travel(files, _LIMITS, exchange)
     context = session.sparkContext
     if context._jsc is None:
         message = "found a Spark session that was stopped; expected one that runs"

@@ -10,11 +10,6 @@ def is_local(master: str) -> bool:
     return re.fullmatch(r"local(\[.*\])?", master) is not None
 
 
-def is_connect(master: str) -> bool:
-    """Whether a master is a server of Spark Connect (:mod:`replay.pipeline.connect`)."""
-    return master.startswith("sc://")
-
-
 def is_kubernetes(master: str) -> bool:
     """Whether executors are pods."""
     return master.startswith("k8s://")

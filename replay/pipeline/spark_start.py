@@ -28,6 +28,7 @@ from replay.pipeline.cluster_trouble import (
     another_runs,
     check_settings,
     never_started,
+    not_by_connect,
     not_started,
 )
 from replay.pipeline.installed_spark import check_release
@@ -54,12 +55,9 @@ def start_context(
     taken where it is what is asked for. Raises UsageError (LR1005) where it is not, and when none
     starts."""
     if os.environ.get("SPARK_REMOTE"):
-        raise UsageError(
-            "LR1005",
-            f"found a server of Spark Connect (SPARK_REMOTE) and --master {master}; expected one of"
-            " them",
-            hint="Unset SPARK_REMOTE, which keeps Java from starting, or leave out --master",
-        )
+        raise not_by_connect("SPARK_REMOTE, a server of Spark Connect")
+    if master.startswith("sc://"):
+        raise not_by_connect(f"--master {master.partition(';')[0]}, a server of Spark Connect")
     check_settings(master, os.environ)
     check_release(pyspark_release, os.environ)
     _forget_java_that_ended()
@@ -305,8 +303,7 @@ def start_in_background(
 
 def _start_lean(master: str, conf: Mapping[str, str], usual: Mapping[str, str]) -> SparkContext:
     """:func:`start_context` for a command. To make an object of Java, pyspark asks the tools of its
-    tests which packages there are, which imports pandas: here they find none. What is made of that
-    (:func:`replay.pipeline.connect.start_session` forgets it) would be wrong for others."""
+    tests which packages there are, which imports pandas: here they find none."""
     with hidden("pandas", "google"):
         return start_context(master, conf, usual)
 

@@ -24,7 +24,6 @@ MODULES = {
     "fast": ("numba", "llvmlite"),
     "dbcs": ("icu",),
     "sign": ("cryptography",),
-    "connect": ("grpc", "grpc_status"),
     "storage": ("fsspec",),
     "metrics": ("prometheus_client",),
 }
@@ -68,7 +67,6 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
             *("follow", f"--logs={sakila_small}", f"--export={tmp_path}/changes", "--once"),
             "--metrics-port=0",
         ],
-        "connect": ["redo", *log[:2], f"--out={tmp_path}/far", "--master=sc://localhost:1"],
         "sign": ["verify", f"--certificate={tmp_path}/certificate.json"],
     }
     signed = {"sha256": "", "signature": {"public_key": "", "value": ""}}

@@ -88,18 +88,14 @@ def test_what_is_said_of_executors_that_do_not_come() -> None:
     assert why_failed(SETTINGS, RuntimeError("ZeroDivisionError"), "x", None, True) is None
 
 
-def test_a_master_and_a_server_of_spark_connect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"LR1005 found --master sc://host, a server") as caught:
+        start_context("sc://host/;token=hidden", {})
+    assert "hidden" not in str(caught.value)
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=hidden")
-    with pytest.raises(UsageError, match=r"LR1005 found a server of Spark Connect") as caught:
+    with pytest.raises(UsageError, match=r"LR1005 found SPARK_REMOTE, a server") as caught:
         start_context("local[*]", {})
     assert "hidden" not in str(caught.value)
-
-
-def test_a_driver_that_is_elsewhere_has_no_address() -> None:
-    told = str(why_failed({"spark.master": "sc://h"}, RuntimeError(), "write scripts", 5, False))
-    assert "found no executor of sc://h within 5 s" in told
-    assert "None" not in told
-    assert "reach this program" not in told
 
 
 SETTINGS = {
@@ -207,13 +203,3 @@ def test_what_is_said_of_tasks_that_do_not_end() -> None:
     assert "stage: sort; expected" in str(no_task_ended("sort", 9, []))
     said = str(no_task_ended("sort", 9, [f"task {number} on m" for number in range(5)]))
     assert "sort: task 0 on m, task 1 on m, task 2 on m, 2 more; expected" in said
-
-
-def test_a_server_of_spark_connect_has_a_limit_of_its_own() -> None:
-    """It is not ours to set, nor do we know it."""
-    text = "Total size of results (1.2 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"
-    told = why_failed({"spark.master": "sc://h"}, RuntimeError(text), "write scripts", None, True)
-    assert isinstance(told, LogReplayError)
-    assert "found 1.2 GiB of results" in str(told)
-    assert "spark.driver.maxResultSize of the server" in str(told)
-    assert "--conf" not in str(told)

@@ -4,7 +4,6 @@ run and names the machine; what may not is told."""
 from __future__ import annotations
 
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -133,32 +132,6 @@ def test_a_library_is_told_to_the_program_that_uses_this_one() -> None:
     with pytest.warns(RuntimeWarning, match="libraries differ .* numpy 1") as caught:
         assert list(stages.results_of(job, blocks, stages.warn)) == [b"a"]
     assert len(caught) == 1
-
-
-@pytest.mark.parametrize("release", ["0.1.2", "{same}.987"])
-def test_tasks_of_spark_connect_compare(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str
-) -> None:
-    """Before they look at the job; the server's pyspark may be of another release."""
-    from replay.pipeline import connect
-
-    same = ".".join(versions()["sqlglot"].split(".")[:2])
-    client = {**versions(), "sqlglot": release.format(same=same)}
-    monkeypatch.setattr(connect.SparkFiles, "get", str)
-    job, given = Lengths(), tmp_path / "job"
-    given.write_bytes(pickle.dumps((job, None, {})))
-    blocks = [(number, pickle.dumps(split)) for number, split in enumerate(SPLITS)]
-    monkeypatch.setattr("replay.pipeline.stages.check_program", lambda name: None)
-    batches = connect._in_task(
-        (client, "archive"), job.buckets, str(given), connect._scan, connect._batches(blocks)
-    )
-    found = list(connect._pairs(batches))
-    if release == "0.1.2":
-        assert [number for number, _ in found] == [job.buckets + 1]
-        with pytest.raises(UsageError, match="LR1005 found other libraries"):
-            raise pickle.loads(found[0][1])
-    else:
-        assert [number for number, _ in found] == [job.buckets + 2, 0, 1, 0]
 
 
 #: In place of the library of an executor's machine.

@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -24,7 +23,6 @@ from replay.pipeline.java import java_home
 from tests.live.test_dry_run import options
 from tests.support.drivers import SMALL, driver, ended, only_line, said, wait_until
 from tests.support.networks import Network, stop
-from tests.support.places import FIXTURES
 from tests.support.s3 import Store, locally
 from tests.support.standalone import Standalone, cluster
 
@@ -188,8 +186,8 @@ import json, sys
 import replay
 from pyspark.sql import SparkSession
 
-remote, settings, logs = json.loads(sys.argv[1])
-builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder
+settings, logs = json.loads(sys.argv[1])
+builder = SparkSession.builder
 for name, value in settings.items():
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
@@ -209,10 +207,10 @@ def of_library(words: list[str]) -> dict[str, str]:
 
 
 def written_by_program(
-    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path, remote: str
+    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
     """A program writes a bundle of each log to the store, and those are as on this machine."""
-    out = f"program-{bool(remote)}"
+    out = "program"
     logs = {name.replace(" ", "-"): words for name, words in logs.items()}
     work = [(of_library(words), f"s3://logs/{out}/{name}") for name, words in logs.items()]
     settings = {
@@ -223,7 +221,7 @@ def written_by_program(
         "spark.ui.enabled": "false",
     }
     more = {"JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
-    given = [remote, {} if remote else settings, work]
+    given = [settings, work]
     ended(
         driver(
             workers.network,
@@ -249,38 +247,7 @@ def written_by_program(
 def test_the_session_of_a_program(
     workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
 ) -> None:
-    written_by_program(workers, store, logs, tmp_path, "")
-
-
-@pytest.mark.spark
-@pytest.mark.long
-def test_a_server_of_spark_connect(
-    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
-) -> None:
-    """The same bytes by a session that has no RDDs; what is for the driver comes through the
-    store, and a log of the driver's machine is refused by name."""
-    work = Ways(store, logs, "connect", [WAYS[0], WAYS[2], WAYS[4], WAYS[8]])
-    mine = workers.top / "driver" / "connect"
-    (tmp_path / "program").mkdir()
-    with workers.connect_server() as url:
-        how = ["--engine", "spark", "--master", url, "--split-mb", "1"]
-        words = ["redo", *logs["logmaster"], "--records-per-file", "3000"]
-        through = ["--work", "s3://logs/work", "--out", str(mine)]
-        run(workers, *work.commands(how), [*words, *through, *how])
-        log = shutil.copytree(FIXTURES / "incomplete" / "log", workers.top / "driver" / "log")
-        data = ["--control", str(log / "incomplete.ctl"), "--data", str(log / "incomplete.dat")]
-        told = said(started(workers, ["redo", *data, "--out", "s3://logs/no", *how]))
-        assert "LR2001" in told, told
-        assert "incomplete.dat" in told
-        one = {"soliddb": logs["soliddb"]}
-        written_by_program(workers, store, one, tmp_path / "program", url)
-        check_large(workers, store, logs, tmp_path, how, ["db2luw"])
-    work.check(tmp_path)
-    expected = locally(tmp_path, ["redo", *logs["logmaster"], "--records-per-file", "3000"])
-    assert {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in mine.iterdir()
-    } == expected
-    assert store.names("work") == []
+    written_by_program(workers, store, logs, tmp_path)
 
 
 @pytest.mark.spark

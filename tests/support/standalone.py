@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from subprocess import Popen
 import pyspark
 
 from replay.pipeline.java import java_home
-from tests.support.networks import SHORT_LIVED, Network, stop
+from tests.support.networks import SHORT_LIVED, Network
 from tests.support.places import ROOT
 
 _CLASS = "org.apache.spark.deploy"
@@ -55,30 +54,7 @@ class Standalone:
         )
         self.master = f"spark://{address}:7077"
 
-    @contextmanager
-    def connect_server(self) -> Iterator[str]:
-        """A server of Spark Connect on a machine of its own, whose tasks the workers carry out: its
-        URL, while the context lasts."""
-        words = [
-            *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-            *("--master", self.master, "--conf", "spark.driver.host={address}"),
-            *("--conf", "spark.executor.memory=600m", "--conf", "spark.executor.cores=2"),
-            *("--conf", "spark.ui.enabled=false", "--driver-memory", "800m", "spark-internal"),
-        ]
-        server, address = self._start(
-            "SparkSubmit",
-            "Spark Connect server started",
-            words,
-            PYSPARK_PYTHON=sys.executable,  # that of all sessions
-        )
-        try:
-            yield f"sc://{address}:15002"
-        finally:
-            stop(server)
-
-    def _start(
-        self, name: str, ready: str, words: list[str], **more: str
-    ) -> tuple[Popen[str], str]:
+    def _start(self, name: str, ready: str, words: list[str]) -> tuple[Popen[str], str]:
         place = self.folder / f"machine-{len(self.network.machines)}"
         place.mkdir(parents=True)
         program = [str(_home() / "bin" / "spark-class"), f"{_CLASS}.{name}"]
@@ -87,7 +63,7 @@ class Standalone:
             [*program, *words],
             place,
             [ROOT / "replay", ROOT / "sqlgen", self.top],
-            {**_environment(), **self.environment, **more, **daemons, "TMPDIR": str(place)},
+            {**_environment(), **self.environment, **daemons, "TMPDIR": str(place)},
         )
         _wait_for(ready, place / "log")
         return started
