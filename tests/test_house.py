@@ -109,7 +109,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.decoding.shared_kernel",
     ),
     "py4j": (
-        "replay.pipeline.kubernetes",
         "replay.pipeline.spark_results",
         "replay.pipeline.spark_start",
         "replay.pipeline.spark_watch",

@@ -281,7 +281,7 @@ def _spark(
         seconds = arguments.executor_timeout
         limits = Limits(seconds, arguments.task_timeout)
         travel = Travel(made, limits, _shared_folder(arguments) or "", _warn)
-        waits = timeouts(master, seconds)
+        waits = timeouts(seconds)
     usual = waits | (_submitted() or installed_defaults(os.environ))
     usual.pop("spark.master", None)
     from replay.pipeline.spark_engine import engine

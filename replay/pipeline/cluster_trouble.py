@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from replay.errors import LogReplayError, UsageError
-from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.libraries import REFUSED, differing
-from replay.pipeline.masters import is_kubernetes
 
 #: What the system of a task says of a full disk: what, on which machine, and in which place.
 _FULL = re.compile(
@@ -33,52 +31,18 @@ UNLIMITED = Limits()
 _NAMED = 3
 
 
-#: Spark's own waits, which a run with a short ``--executor-timeout`` must not have: seconds for the
-#: first executors before the first stage, milliseconds for an answer of the API server.
-_FIRST, _ANSWER = 30, 10_000
-#: Milliseconds that a busy API server has for an answer, however soon the run is given up.
-_LEAST_ANSWER = 2000
 #: Seconds for a connection between executors.
 _CONNECTS = 10
-#: Requests that Spark makes in vain, one after the other, where nobody answers.
-_REQUESTS = 5
 #: Of the causes of an exception of Java, how many are looked at.
 _CAUSES = 8
-#: What the API server of Kubernetes refuses, or why it cannot be asked: words, and what to do.
-_AT_THE_API_SERVER = {
-    "Unauthorized|code=401": (
-        "The API server does not know the account: spark.kubernetes.authenticate.oauthTokenFile"
-        " names a file with its token; else the current context of a kubeconfig says who asks"
-    ),
-    "orbidden": (
-        "The account that asks needs a role in spark.kubernetes.namespace;"
-        " replay/docs/cluster.md has one"
-    ),
-    "PKIX|[Cc]ertificate|SSL": (
-        "spark.kubernetes.authenticate.caCertFile names the certificate of the API server's"
-        " authority"
-    ),
-    GIVES_UP: (
-        "Their logs say why they ended: yarn logs -applicationId ID has those of containers, and"
-        " --conf spark.kubernetes.executor.deleteOnTermination=false keeps pods that have ended"
-    ),
-    "[Tt]imeout|refused|No route|UnknownHost|reset|closed": (
-        "Is --master k8s://URL the address of the API server, and can it be reached from here?"
-    ),
-}
 
 
-def not_started(master: str, error: Exception, pods: str) -> UsageError:
-    """What is said where Spark does not start because of an error. ``pods``: what Spark said of
-    pods, or nothing."""
-    if pods.startswith(GIVES_UP):
-        return executors_given_up(pods)
-    message = shortened(pods) or said_by(error)
+def not_started(error: Exception) -> UsageError:
+    """What is said where Spark does not start because of an error."""
+    message = said_by(error)
     hint = "Look at --master and --conf; --engine local does without Spark"
     if getattr(error, "java_exception", None) is None:
         hint = hint.replace(";", ", and at what Java said above;")
-    elif is_kubernetes(master):
-        hint = _at_the_api_server(message) or hint
     return UsageError("LR1005", f"Spark cannot be started: {message}", hint=hint)
 
 
@@ -103,24 +67,8 @@ def another_runs(runs: str, master: str, differ: Sequence[str]) -> UsageError:
     )
 
 
-def _waits(master: str, seconds: int) -> dict[str, str]:
-    """Settings by which a run that is given up after so many seconds without an executor does not
-    wait for long before that."""
-    if master != "yarn" and not is_kubernetes(master):
-        return {}
-    first = {"spark.scheduler.maxRegisteredResourcesWaitingTime": f"{min(_FIRST, seconds // 10)}s"}
-    if master == "yarn":
-        return first
-    answer = min(_ANSWER, max(_LEAST_ANSWER, seconds * 1000 // _REQUESTS))
-    return {
-        **first,
-        "spark.kubernetes.driver.requestTimeout": str(answer),
-        "spark.kubernetes.driver.connectionTimeout": str(answer),
-    }
-
-
-def timeouts(master: str, seconds: int) -> dict[str, str]:
-    """Settings for a master by which executors that give no sign of life for so many seconds are
+def timeouts(seconds: int) -> dict[str, str]:
+    """Settings by which executors that give no sign of life for so many seconds are
     lost, of which Spark alone thinks so after two minutes; and by which a task that takes much
     longer than others of its stage, or alone longer than ``seconds``, is given to a second machine
     too. An executor that another one does not reach within ten seconds is asked three times more,
@@ -133,19 +81,7 @@ def timeouts(master: str, seconds: int) -> dict[str, str]:
         "spark.speculation": "true",
         "spark.speculation.minTaskRuntime": "60s",
         "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
-        **_waits(master, seconds),
     }
-
-
-def check_settings(master: str, environment: Mapping[str, str]) -> None:
-    """Raises UsageError (LR1005) where a master needs what the environment does not name."""
-    if master == "yarn" and not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & environment.keys():
-        raise UsageError(
-            "LR1005",
-            "found --master yarn, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR; expected one of"
-            " them to name the folder that says where the cluster is",
-            hint="It has core-site.xml and yarn-site.xml, as the machines of the cluster have them",
-        )
 
 
 def never_started(master: str, seconds: int) -> UsageError:
@@ -158,25 +94,9 @@ def never_started(master: str, seconds: int) -> UsageError:
     )
 
 
-def _at_the_api_server(message: str) -> str:
-    """What to do about words of Kubernetes, or nothing."""
-    found = (hint for words, hint in _AT_THE_API_SERVER.items() if re.search(words, message))
-    return next(found, "")
-
-
-def executors_given_up(said: str) -> UsageError:
-    """What is said where Spark ended by itself because of executors, of which it ``said`` that
-    last."""
-    return UsageError(
-        "LR1005",
-        f"found that Spark gave up its executors: {shortened(said)}; expected executors that stay",
-        hint=_at_the_api_server(said),
-    )
-
-
 def java_ended(title: str, pods: Sequence[str]) -> UsageError:
     """What is said where Java, and with it Spark, ended in a job (called ``title``)."""
-    known = f" ({shortened('; '.join(pods))})" if pods else ""
+    known = f" ({'; '.join(pods)})" if pods else ""
     return UsageError(
         "LR1005",
         f"found that Spark's Java process ended, in the stage: {title}{known}; expected it to stay",
@@ -193,7 +113,6 @@ def said_by(error: Exception) -> str:
     told: list[str] = []
     while java is not None and len(told) < _CAUSES:
         line = re.sub(r"^(?:\w+\.)+(?=[\w$]+(?::|$))", "", str(java.toString()).partition("\n")[0])
-        line = shortened(line)
         words = line.partition(": ")[2] or line
         if told and told[-1].endswith(f": {words}"):
             told[-1] = line  # a cause has the more telling name
@@ -201,11 +120,6 @@ def said_by(error: Exception) -> str:
             told.append(line)
         java = java.getCause()
     return ": ".join(line.rstrip(".") for line in told)
-
-
-def shortened(line: str) -> str:
-    """What a client of Kubernetes says, without the same as an object of Java."""
-    return line.partition(". Received status:")[0].strip()
 
 
 def no_task_ended(title: str, seconds: int, running: Sequence[str]) -> UsageError:
@@ -238,7 +152,7 @@ def _reach(conf: Mapping[str, str]) -> str:
 def executors_in_vain(conf: Mapping[str, str], title: str, count: int, said: str) -> UsageError:
     """What is said where ``count`` executors ended, one after the other, in a job (called
     ``title``), and none was there; ``said``: of the last of them, or nothing."""
-    known = f": {shortened(said)}" if said else ""
+    known = f": {said}" if said else ""
     return UsageError(
         "LR1005",
         f"found that {count} executors of {conf.get('spark.master')} ended as they began, in the"
@@ -258,7 +172,7 @@ def why_failed(
     """Why a job (called ``title``) ended, where that is a matter of the cluster; None for others.
     ``conf``: Spark's settings, ``expired``: after how many seconds without an executor, ``came``:
     whether there was one; ``pods``: what is known of those that do not run."""
-    known = f" ({shortened('; '.join(pods))})" if pods else ""
+    known = f" ({'; '.join(pods)})" if pods else ""
     reach = _reach(conf)
     if expired is not None:
         found = "no executor" if not came else "that the last executor was lost, and none"
@@ -315,7 +229,7 @@ def why_failed(
     )
     if lost is not None:
         # why Spark ended says more than that it did
-        why = shortened("; ".join(pods)) if lost["ended"] and pods else lost[0] + known
+        why = "; ".join(pods) if lost["ended"] and pods else lost[0] + known
         return UsageError(
             "LR1005",
             f"found that Spark gave up the stage: {title}: {why}; expected executors that stay",

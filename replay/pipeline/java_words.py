@@ -34,20 +34,15 @@ _EXPECTED = (
     "EOFError",
     "SystemExit",
 )
-#: What Spark says of pods that it cannot have, which is repeated, of an application of YARN that is
-#: over, with all its executors, and of those of a standalone cluster (see log4j2.properties).
+#: What Spark says of executors of a standalone cluster that ended (see log4j2.properties).
 _EXECUTORS = re.compile(
-    r"[\d:]+ spark ERROR (?:ExecutorPods\w+|YarnClientSchedulerBackend|StandaloneSchedulerBackend"
-    r"|StandaloneAppClient\$ClientEndpoint):"
-    r" (?:(?:D|Application d)iagnostics message: |Application has been killed\. Reason: )?(.*)"
+    r"[\d:]+ spark ERROR (?:StandaloneSchedulerBackend|StandaloneAppClient\$ClientEndpoint):"
+    r" (?:Application has been killed\. Reason: )?(.*)"
 )
 #: The executor's number says nobody anything.
 _UPDATED = re.compile(r"Executor updated: \S+ is now (\w+) \((.*)\)")
-GIVES_UP = "Max number of executor failures"
 #: After that Spark says nothing new: what it said before is why.
-_AT_LAST = (GIVES_UP, "Master removed our application")
-#: What stands in the exception, too, which may say why instead.
-_IN_THE_EXCEPTION = "The YARN application has already ended!"
+_AT_LAST = "Master removed our application"
 #: Seconds within which a process is gone once it does not answer any more.
 _GOING = 5
 _BETWEEN = re.compile(r"\s|During handling of|The above exception|\^|$")
@@ -113,8 +108,6 @@ class QuietPipe:
                 if found := _EXECUTORS.match(line):
                     said, ended = _UPDATED.subn(r"executor \1: \2", found[1].strip())
                     self.ended += ended
-                    if said.startswith(_IN_THE_EXCEPTION):
-                        continue
                     why = self.executors if said.startswith(_AT_LAST) else ""
                     self.executors = ": ".join(filter(None, [said, why])) or self.executors
                 elif not self._hushed.is_set():

@@ -8,8 +8,3 @@ import re
 def is_local(master: str) -> bool:
     """Whether the tasks of a master run in processes that share everything with this one."""
     return re.fullmatch(r"local(\[.*\])?", master) is not None
-
-
-def is_kubernetes(master: str) -> bool:
-    """Whether executors are pods."""
-    return master.startswith("k8s://")

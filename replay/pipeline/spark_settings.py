@@ -24,7 +24,6 @@ DEFAULTS: dict[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "replay.pipeline.spark_daemon",
-    "spark.python.unix.domain.socket.enabled": "true",
     "spark.shuffle.compress": (
         "false"
     ),  # blocks of positions: packing them costs more than moving them
@@ -40,10 +39,3 @@ def with_log(conf: Mapping[str, str]) -> dict[str, str]:
     if JAVA_OPTIONS not in conf:
         return dict(conf)
     return {**conf, JAVA_OPTIONS: f"{_LOGS} {conf[JAVA_OPTIONS]}"}
-
-
-def of_master(master: str) -> dict[str, str]:
-    """What the engine asks of a master on top of that. The path of a socket has 107 octets at most
-    (unix(7)), and the temporary folder of a container of YARN lies deep: its workers are asked by
-    TCP."""
-    return {"spark.python.unix.domain.socket.enabled": "false"} if master == "yarn" else {}

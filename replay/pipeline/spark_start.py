@@ -23,10 +23,8 @@ from pyspark.java_gateway import launch_gateway
 from replay.errors import UsageError
 from replay.leftovers import lasting_folder
 from replay.machine import hidden
-from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
     another_runs,
-    check_settings,
     never_started,
     not_by_connect,
     not_started,
@@ -34,11 +32,11 @@ from replay.pipeline.cluster_trouble import (
 from replay.pipeline.installed_spark import check_release
 from replay.pipeline.java import prepare_environment, program_of
 from replay.pipeline.java_archive import JavaArchive, java_archive
-from replay.pipeline.java_words import GIVES_UP, QuietPipe
+from replay.pipeline.java_words import QuietPipe
 from replay.pipeline.libraries import PROGRAM, VARIABLE, versions, written
-from replay.pipeline.masters import is_kubernetes, is_local
+from replay.pipeline.masters import is_local
 from replay.pipeline.package_archive import write_archive
-from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, of_master, with_log
+from replay.pipeline.spark_settings import DEFAULTS, JAVA_OPTIONS, with_log
 from replay.public import is_secret_setting
 
 #: Seconds that Spark has to start, at least.
@@ -58,7 +56,6 @@ def start_context(
         raise not_by_connect("SPARK_REMOTE, a server of Spark Connect")
     if master.startswith("sc://"):
         raise not_by_connect(f"--master {master.partition(';')[0]}, a server of Spark Connect")
-    check_settings(master, os.environ)
     check_release(pyspark_release, os.environ)
     _forget_java_that_ended()
     _end_what_stopped()
@@ -83,12 +80,10 @@ def start_context(
         _start_java(settings, archive)
         context = SparkContext(conf=settings)
     except (PySparkException, Py4JError) as error:
-        raise not_started(master, error, said_of_executors()) from error
+        raise not_started(error) from error
     context.setLogLevel("ERROR")
     # that Java is gone is told by whoever waits for it
     context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
-    if is_kubernetes(master):
-        atexit.register(_end, context)
     _STARTED[context] = asked
     return context
 
@@ -119,7 +114,7 @@ def submitted() -> dict[str, str]:
     try:
         SparkContext._ensure_initialized()
     except (PySparkException, Py4JError, OSError) as error:
-        raise not_started("that of spark-submit", error, "") from error
+        raise not_started(error) from error
     return dict(SparkConf(_jvm=SparkContext._jvm).getAll())
 
 
@@ -234,7 +229,7 @@ _pipes: list[QuietPipe] = []
 
 
 def said_of_executors() -> str:
-    """What Java said of executors, pods or containers, or nothing."""
+    """What Java said of executors, or nothing."""
     return _pipes[-1].executors if _pipes else ""
 
 
@@ -254,15 +249,10 @@ def end_java() -> None:
         pipe.kill()
 
 
-def _end(context: SparkContext) -> None:
-    """End a context whose executors are pods, unless Spark ends by itself."""
-    if not said_of_executors().startswith(GIVES_UP):
-        kubernetes.end(context)
-
-
 def _asked(master: str) -> dict[str, str]:
     """The settings of a run of which nothing else is said."""
-    return {**DEFAULTS, **of_master(master), **_authenticated(master)}
+    sockets = {"spark.python.unix.domain.socket.enabled": "true"} if is_local(master) else {}
+    return {**DEFAULTS, **sockets, **_authenticated(master)}
 
 
 def _authenticated(master: str) -> dict[str, str]:

@@ -17,10 +17,8 @@ from pyspark.errors import PySparkException
 
 from replay.errors import LogReplayError
 from replay.logs import Split
-from replay.pipeline import kubernetes
 from replay.pipeline.cluster_trouble import (
     Limits,
-    executors_given_up,
     executors_in_vain,
     java_ended,
     no_task_ended,
@@ -28,9 +26,7 @@ from replay.pipeline.cluster_trouble import (
 )
 from replay.pipeline.engine import Job
 from replay.pipeline.failed_tasks import FailedTasks, jobs_of
-from replay.pipeline.java_words import GIVES_UP
 from replay.pipeline.local import READING, Progress, read_size
-from replay.pipeline.masters import is_kubernetes
 from replay.pipeline.spark_start import (
     end_java,
     executors_that_ended,
@@ -104,14 +100,11 @@ def _reason(
     conf: Mapping[str, str] | None = None,
     expired: int | None = None,
     came: bool = True,
-    pods: Sequence[str] = (),
 ) -> LogReplayError | None:
     """Why a job (called ``title``) failed, as far as its cluster or Java is why; the rest as for
     :func:`replay.pipeline.cluster_trouble.why_failed`."""
     said = said_of_executors()
-    if said.startswith(GIVES_UP):
-        return executors_given_up(said)
-    known = [*pods, said] if said else pods
+    known = [said] if said else []
     if not hasattr(failure, "java_exception") and java_has_ended():
         return java_ended(title, known)
     return why_failed(conf or {}, failure, title, expired, came, known)
@@ -190,7 +183,7 @@ class _ProgressWatch:
         self.conf = dict(context._conf.getAll())  # Java may be gone when it is needed
         self.expired: int | None = None
         self.in_vain: int | None = None
-        self.came, self.pods = False, list[str]()
+        self.came = False
         self.stalled: list[str] | None = None
         self.tracker, self.progress = context.statusTracker(), progress
         self.tasks, self.size = scan[1], read_size(scan[0])
@@ -218,7 +211,7 @@ class _ProgressWatch:
             return executors_in_vain(self.conf, title, self.in_vain, said_of_executors())
         if self.stalled is not None:
             return no_task_ended(title, self.limits.tasks or 0, self.stalled)
-        return _reason(failure, title, self.conf, self.expired, self.came, self.pods)
+        return _reason(failure, title, self.conf, self.expired, self.came)
 
     def _executors(self) -> int:
         """How many there are; the driver is listed too."""
@@ -249,8 +242,6 @@ class _ProgressWatch:
             still = 0.0 if ended != known or not there else still + passed
             if self.limits.executors is not None and alone >= self.limits.executors:
                 self.expired = self.limits.executors
-                if is_kubernetes(self.conf.get("spark.master", "")):
-                    self.pods = kubernetes.states(self.context)
             elif (vain := executors_that_ended() - gone) >= _IN_VAIN:
                 self.in_vain = vain
             elif self.limits.tasks is not None and still >= self.limits.tasks:
