@@ -40,14 +40,15 @@ from replay.changes.keywords import (
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
+from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import EXIT_OK, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
-from replay.pipeline import local, opening_tasks
+from replay.pipeline import opening_tasks
 from replay.pipeline.checked import checked
-from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -68,6 +69,7 @@ from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from replay.dependencies import agreement
+    from replay.engine import spark as spark_engine
     from replay.live import (
         certificate,
         certificate_check,
@@ -77,7 +79,7 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats
-    from replay.pipeline import given_session, spark_source
+    from replay.pipeline import spark_source
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
@@ -90,7 +92,7 @@ else:  # what some questions alone need
             "wanted",
         )
     )
-    given_session = LateModule("replay.pipeline.given_session")
+    spark_engine = LateModule("replay.engine.spark")
     spark_source = LateModule("replay.pipeline.spark_source")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, extraction, formats = (
@@ -148,7 +150,7 @@ def open_log(
     with ExitStack() as held:
         store = str(held.enter_context(run_folder(place))) if isinstance(place, StoredPath) else ""
         if spark is not None:
-            engine = given_session.engine_on(spark, exchange=store)
+            engine = spark_engine.engine_on(spark, exchange=store)
         scratch = WorkFolder(parent=folder)
         held.callback(scratch.cleanup)
         with usage_errors():
@@ -170,7 +172,7 @@ def open_log(
         opened = open_source(source, inputs)
         if spark is not None and folder is None:
             made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
-            engine = given_session.engine_on(spark, made, store)
+            engine = spark_engine.engine_on(spark, made, store)
         return Log(opened, scratch, engine or local.ENGINE, held.pop_all())
 
 

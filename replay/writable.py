@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from replay import storage
 from replay.changes.choices import USUAL_NAME, Late
 from replay.dependencies.baseline import StateBefore
+from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.pipeline.checked import checked
-from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.request import Request, script_notes
 from replay.storage import Place
 from sqlgen.late import LateModule

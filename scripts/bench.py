@@ -36,7 +36,7 @@ from bench_runs import (
     Measured,
     apart,
     in_memory,
-    measure_archived,
+    measure_least,
     measure_local,
     measure_spark,
     sizes_of,
@@ -45,8 +45,8 @@ from generate_log import generate
 from naive import measure_naive, measure_naive_graph
 from process_watch import Watch
 
+from replay.engine import local
 from replay.logs.logmaster.opening import open_log
-from replay.pipeline import local
 
 #: Bytes of a split of the dependency passes.
 _SPLIT = 32 << 20
@@ -111,7 +111,7 @@ def _print_spark(records: int, runs: list[Measured], fresh: Measured) -> None:
     print(f"  warm: {_speed(runs[-1])}\n  memory: {sizes_of(runs[-1])}")
     _head("logreplay redo, a fresh process")
     _row("--engine spark", records, fresh.cpu, fresh.wall, _split(fresh.parts))
-    print(f"  {_speed(fresh)}{'' if fresh.archived else '; Java had no archive of classes'}")
+    print(f"  {_speed(fresh)}")
     print(f"  memory: {sizes_of(fresh)}")
 
 
@@ -154,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.engine != "local":
         runs = apart(measure_spark, control, data, out, conf)
         options = [part for entry in conf for part in ("--conf", entry)]
-        fresh = apart(measure_archived, control, data, out, ["--engine", "spark", *options])
+        fresh = apart(measure_least, control, data, out, ["--engine", "spark", *options])
         _print_spark(records, runs, fresh)
         compared["Spark warm"], compared["fresh process"] = runs[-1].cpu, fresh.cpu
         written["fresh process"] = fresh.scripts
@@ -184,11 +184,11 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
     execute = local.ENGINE.execute
     with Watch() as watch:
         if conf is not None:
-            from replay.pipeline import spark_engine
-            from replay.pipeline.spark_start import start_context
+            from replay.engine import spark as spark_engine
+            from replay.engine.spark import start_context
 
             context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
-            execute = spark_engine.engine(lambda: context).execute
+            execute = spark_engine.SparkEngine(started=lambda: context).execute
         before, began = watch.cpu(), time.perf_counter()
         log = open_log(control, [data])
         splits = [split for split, _, _ in log.splits(_SPLIT)]

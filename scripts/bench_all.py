@@ -26,11 +26,10 @@ from typing import Any
 import bench_peers
 import bench_ways
 from bench_runs import (
-    Measured,
     apart,
     in_memory,
-    measure_archived,
     measure_command,
+    measure_least,
     measure_local,
     measure_spark,
 )
@@ -129,11 +128,6 @@ def bare(runs: int) -> float:
     return min(_children([sys.executable, "-c", ""]) for _ in range(runs))
 
 
-def _with_java(what: str, measured: Measured) -> str:
-    """What was measured, and whether that is what users have."""
-    return what if measured.archived else f"{what} (Java without its archive)"
-
-
 class NotMeasuredError(Exception):
     """A part cannot be measured here; its text says why."""
 
@@ -162,8 +156,8 @@ def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
     options = [part for entry in conf for part in ("--conf", entry)]
     warm = apart(measure_spark, control, data, out, conf)[-1]
     yield Line("Spark, warm", warm.cpu, "CPU s", "row by row, f-strings", naive, most=4.5 * share)
-    fresh = apart(measure_archived, control, data, out, ["--engine", "spark", *options])
-    aim, what = 10 * share + 3.5 * max(0.0, 1 - share), _with_java("Spark, a fresh process", fresh)
+    fresh = apart(measure_least, control, data, out, ["--engine", "spark", *options])
+    aim, what = 10 * share + 3.5 * max(0.0, 1 - share), "Spark, a fresh process"
     yield Line(what, fresh.cpu, "CPU s", "local engine", mine.cpu, most=aim)
     if not mine.scripts == warm.scripts == fresh.scripts:
         raise SystemExit("the engines did not write the same scripts")
@@ -190,8 +184,8 @@ def _small(arguments: argparse.Namespace) -> Iterator[Line]:
     ):
         cpu = apart(command, words, runs)
         yield Line(what, cpu, "CPU s", "Python alone", alone, most=most)
-    spark = apart(measure_archived, control, data, folder / "spark", ["--engine", "spark"], 4)
-    what = _with_java(f"redo --engine spark, {size}", spark)
+    spark = apart(measure_least, control, data, folder / "spark", ["--engine", "spark"], 4)
+    what = f"redo --engine spark, {size}"
     yield Line(what, spark.cpu, "CPU s", "Python alone", alone, most=3.5)
 
 

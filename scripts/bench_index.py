@@ -48,11 +48,11 @@ def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tup
     stop: Callable[[], None] = lambda: None  # noqa: E731
     with Watch() as watch:
         if conf is not None:
+            from replay.engine.spark import start_context
             from replay.pipeline import opening_tasks, spark_engine
-            from replay.pipeline.spark_start import start_context
 
             context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
-            stop, engine = context.stop, spark_engine.engine(lambda: context)
+            stop, engine = context.stop, spark_engine.SparkEngine(started=lambda: context)
             framed.TASKS_FROM, opening_tasks._WORTH = 0, 1
             inputs = replace(
                 inputs, tasks=opening_tasks.EngineTasks(lambda: engine, lambda: False, _refuse)

@@ -29,11 +29,11 @@ from process_watch import family
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.live import replay as live
 from replay.live.pace import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.pipeline import local
 from replay.targets import embedded, target_named
 from sqlgen import statements
 from sqlgen.choices import Assertion, WhereColumns

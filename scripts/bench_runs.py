@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,13 @@ from replay.changes.choices import Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding import images
+from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.output import jobs, scripts
 from replay.output.bundle import write_bundle
 from replay.output.script_file import Sink
-from replay.pipeline import fast_path, local, partition, row_batch, rows
-from replay.pipeline.java_archive import RUNS
+from replay.pipeline import fast_path, partition, row_batch, rows
 from replay.pipeline.plan import make_plan
 from sqlgen import statements
 
@@ -136,7 +136,7 @@ def _stages() -> Stages:
 @dataclass
 class Measured:
     """One run: CPU and wall seconds, statements, the hashes of what it wrote; CPU by stage or by
-    process, memory by process; whether Java had an archive of classes."""
+    process, memory by process."""
 
     cpu: float
     wall: float
@@ -145,7 +145,6 @@ class Measured:
     parts: dict[str, float] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
     largest: dict[str, int] = field(default_factory=dict)
-    archived: bool = False
 
 
 def _read_manifest(folder: Path, measured: Measured) -> Measured:
@@ -163,7 +162,7 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
     stages = _stages() if staged else Stages()
     engine = local.ENGINE
     if staged:
-        engine = replace(engine, execute=partial(local.execute, threads=1))
+        engine = replace(engine, threads=1)
     with Watch() as watch:
         before, began = time.process_time() - watch.own, time.perf_counter()
         stages.enter("control and index")
@@ -183,8 +182,8 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
 
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
     """One context: a first run, then warm ones."""
-    from replay.pipeline import spark_engine
-    from replay.pipeline.spark_start import start_context
+    from replay.engine import spark as spark_engine
+    from replay.engine.spark import start_context
 
     measured = []
     with Watch() as watch:
@@ -195,7 +194,9 @@ def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list
             before, began = watch.cpu(), time.perf_counter()
             log = open_log(control, [data])
             plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions())
-            write_bundle(plan, log, out, spark_engine.engine(lambda: context), overwrite=True)
+            write_bundle(
+                plan, log, out, spark_engine.SparkEngine(started=lambda: context), overwrite=True
+            )
             after, wall = watch.cpu(), time.perf_counter() - began
             parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
             measured.append(_read_manifest(out, Measured(sum(parts.values()), wall, parts=parts)))
@@ -246,20 +247,15 @@ def measure_command(
         )
     del parts["driver"]  # this process, which only waits
     measured = Measured(sum(parts.values()), wall, 0, [], parts, watch.together, watch.one)
-    measured.archived = watch.archived
     return _read_manifest(out, measured)
 
 
-def measure_archived(
+def measure_least(
     control: Path, data: Path, out: Path, options: list[str], runs: int = 2
 ) -> Measured:
-    """:func:`measure_command` on Spark as users have it from the fourth run on: Java has an archive
-    of classes, which the third run with a job writes in the end (that takes longer than all the
-    rest). The least of some ``runs``; where Java gets no archive, of those without."""
-    taken: list[Measured] = []
-    while len(taken) < runs + RUNS + 1 and sum(one.archived for one in taken) < runs:
-        taken.append(measure_command(control, data, out, options))
-    return min([one for one in taken if one.archived] or taken, key=lambda one: one.cpu)
+    """The least of some ``runs`` of :func:`measure_command`."""
+    taken = [measure_command(control, data, out, options) for _ in range(runs)]
+    return min(taken, key=lambda one: one.cpu)
 
 
 def apart(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -77,19 +77,19 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     from replay.changes.selection import Selection
     from replay.logs.logmaster.opening import open_log
     from replay.output.bundle import write_bundle
-    from replay.pipeline import local
+    from replay.engine import local
     from replay.pipeline.plan import make_plan
 
     gc.set_threshold(100_000, 20, 20)  # as the command does
     context, chosen = None, local.ENGINE
     with Watch() as watch:
         if engine == "spark":
-            from replay.pipeline import spark_engine
-            from replay.pipeline.spark_start import start_context
+            from replay.engine import spark as spark_engine
+            from replay.engine.spark import start_context
 
             context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
             started = context
-            chosen = spark_engine.engine(lambda: started)
+            chosen = spark_engine.SparkEngine(started=lambda: started)
         for _ in range(2):
             before, shuffled, began = watch.cpu(), _shuffled(context), time.perf_counter()
             log = open_log(control, [data])

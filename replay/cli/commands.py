@@ -40,12 +40,12 @@ from replay.cli.request import (
     request_of,
     selection_of,
 )
+from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.leftovers import WorkFolder
 from replay.live.keys import NO_SCHEMA
 from replay.machine import room_for
 from replay.output.bundle import Bundle, check_output, write_file
-from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (

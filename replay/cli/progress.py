@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TextIO
 
-from replay.pipeline.local import READING
+from replay.engine.contract import READING
 
 
 class Bar:

@@ -16,16 +16,21 @@ from replay.changes.choices import CascadeMode, EngineName, Gaps
 from replay.changes.keywords import ReplayOptions, chosen_units
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
+from replay.engine.contract import (
+    SPARK_FROM,
+    Engine,
+    TaskEvent,
+    Told,
+    is_local,
+    silent,
+    suitable_engine,
+)
 from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.by_tasks import OpeningTasks
 from replay.logs.named import gathered
-from replay.pipeline import local
-from replay.pipeline.cluster_trouble import Limits, timeouts
-from replay.pipeline.engine import SPARK_FROM, Engine, suitable_engine
-from replay.pipeline.installed_spark import installed_defaults
-from replay.pipeline.masters import is_local
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -34,8 +39,6 @@ from replay.pipeline.request import (
     make_request,
     open_source,
 )
-from replay.pipeline.task_events import TaskEvent, Told
-from replay.pipeline.travel import Travel
 from replay.targets import target_of
 from sqlgen.choices import RealPolicy, StatementForm
 from sqlgen.literals import Policy
@@ -201,10 +204,6 @@ def _tell_of_task(event: TaskEvent) -> None:
     sys.stderr.write(f"{line}\n")  # at once: threads tell too
 
 
-def _warn(message: str) -> None:
-    sys.stderr.write(f"warning: {message}\n")
-
-
 def engine_of(
     arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
 ) -> Engine:
@@ -215,7 +214,7 @@ def engine_of(
         name, reason = _suitable(arguments, log.inputs())
         print(f"engine: {name} ({reason})", file=sys.stderr)
     if name is EngineName.LOCAL:
-        return local.engine(progress, reason, _told(arguments))
+        return local.LocalEngine(progress, reason, _told(arguments))
     carried = arguments.work is None or _shared_folder(arguments) is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
     return _spark(arguments, made, progress, reason)
@@ -238,7 +237,7 @@ def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTask
     from replay.pipeline.opening_tasks import EngineTasks
 
     far = not is_local(_master(arguments))
-    started = cache(partial(_spark, arguments, (), local.silent, ""))
+    started = cache(partial(_spark, arguments, (), silent, ""))
     return EngineTasks(started, lambda: far, _not_by_tasks)
 
 
@@ -256,16 +255,11 @@ def _told(arguments: argparse.Namespace) -> Told | None:
 
 
 def _master(arguments: argparse.Namespace) -> str:
-    return str(arguments.master or _submitted().get("spark.master", "local[*]"))
+    if arguments.master is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+        from replay.engine.spark import submitted_master
 
-
-def _submitted() -> dict[str, str]:
-    """What ``spark-submit`` was told, master included, where that started this process."""
-    if {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} <= os.environ.keys():
-        from replay.pipeline.spark_start import submitted
-
-        return submitted()
-    return {}
+        arguments.master = submitted_master()
+    return str(arguments.master or "local[*]")
 
 
 def _spark(
@@ -275,17 +269,15 @@ def _spark(
     reason: str,
 ) -> Engine:
     """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
-    master, conf, seconds = _master(arguments), dict(arguments.conf), None
-    travel, waits = Travel(warned=_warn), dict[str, str]()
-    if not is_local(master):
-        seconds = arguments.executor_timeout
-        limits = Limits(seconds, arguments.task_timeout)
-        travel = Travel(made, limits, _shared_folder(arguments) or "", _warn)
-        waits = timeouts(seconds)
-    usual = waits | (_submitted() or installed_defaults(os.environ))
-    usual.pop("spark.master", None)
-    from replay.pipeline.spark_engine import engine
-    from replay.pipeline.spark_start import start_in_background
+    from replay.engine.spark import SparkEngine, start_in_background, timeouts
+    from replay.engine.spark_watch import Limits
 
-    start = start_in_background(master, conf, usual, seconds)
-    return engine(start, progress, reason, travel, _told(arguments))
+    master, conf, told = _master(arguments), dict(arguments.conf), _told(arguments)
+    if is_local(master):
+        start = start_in_background(master, conf, {})
+        return SparkEngine(progress, reason, told=told, started=start)
+    seconds = arguments.executor_timeout
+    limits = Limits(seconds, arguments.task_timeout)
+    start = start_in_background(master, conf, timeouts(seconds), seconds)
+    exchange = _shared_folder(arguments) or ""
+    return SparkEngine(progress, reason, made, limits, exchange, told, started=start)

@@ -47,9 +47,9 @@ from replay.dependencies.passes import (
 )
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRole, WriteSets
+from replay.engine.contract import Engine, Runner
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, some_of
 from replay.logs import LogFile, OrderRules, Split, where_of
-from replay.pipeline.engine import Engine, Runner
 from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
 from replay.pipeline.row_batch import unread_changes

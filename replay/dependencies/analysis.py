@@ -72,8 +72,8 @@ from replay.dependencies.proof import (
 from replay.dependencies.reach import grouped
 from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
+from replay.engine.contract import Runner
 from replay.logs import LogFile, Split
-from replay.pipeline.engine import Runner
 from sqlgen.render_options import RenderOptions
 
 #: Links, and units, that are looked at together.

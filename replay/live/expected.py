@@ -18,6 +18,7 @@ from replay.changes.choices import Mode
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
+from replay.engine.contract import SPLIT_BYTES
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
@@ -29,7 +30,6 @@ from replay.output.datasets import ROLLED_BACK
 from replay.output.folder_state import proof_in
 from replay.output.formats import VALUE_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
-from replay.pipeline.engine import SPLIT_BYTES
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.targets.states import state_batches

@@ -9,13 +9,13 @@ from replay.changes.choices import Enforcement, Late
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.engine.contract import Engine
 from replay.live.error_policy import ErrorPolicy
 from replay.live.pace import Pace
 from replay.live.preflight import connect_locked
 from replay.live.route import Destination
 from replay.live.transactions import nothing
 from replay.logs import LogFile
-from replay.pipeline.engine import Engine
 from replay.targets import Session, Target
 from sqlgen.constraints import Constraints
 

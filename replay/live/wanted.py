@@ -16,13 +16,13 @@ from replay.changes.keywords import (
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.live import pace
 from replay.live.error_policy import error_policy_of
 from replay.live.hazards import accepted_kinds
 from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
-from replay.pipeline.engine import Engine
 from replay.pipeline.placing import place_position
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import target_of

@@ -27,7 +27,7 @@ class WalkedFiles:
 
 
 class ScanJob(Protocol):
-    """A job of one stage, as :class:`replay.pipeline.engine.Job` has it, with no buckets. Raises
+    """A job of one stage, as :class:`replay.engine.contract.Job` has it, with no buckets. Raises
     LogReplayError, which an engine hands on as it was raised."""
 
     @property

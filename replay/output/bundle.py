@@ -26,6 +26,7 @@ from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.dependencies.baseline import StateBefore
+from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
 from replay.leftovers import ASIDE, WorkFolder, remove_leftovers
 from replay.logs import LogFile
@@ -46,7 +47,6 @@ from replay.output.same_types import refuse_other_types
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
 from replay.output.whole_files import check_files
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.engine import Engine
 from replay.pipeline.extent import nothing_left
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan

@@ -26,12 +26,12 @@ from replay.dependencies.cascade import (
     limits_changes,
 )
 from replay.dependencies.key_spaces import key_spaces
+from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns

@@ -32,11 +32,11 @@ from replay.changes.position import (
 from replay.changes.text_columns import beside
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdict, Verdicts
+from replay.engine.contract import Engine
 from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.engine import Engine
 from replay.pipeline.extent import log_extent
 from replay.pipeline.late import (
     Before,

@@ -21,6 +21,7 @@ from replay.changes.notation import time_text
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
 from replay.changes.verdicts import Verdict, Verdicts
+from replay.engine.contract import Engine
 from replay.errors import Refusal, UsageError
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
 from replay.output.bundle import (
@@ -47,7 +48,6 @@ from replay.output.jobs import write
 from replay.output.json_file import write_json
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.engine import Engine
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.storage import StoredPath

@@ -34,6 +34,8 @@ from replay.changes.position import (
     highest_of,
 )
 from replay.decoding.hashes import unit_hash
+from replay.engine import local
+from replay.engine.contract import Engine
 from replay.errors import InputError, Where
 from replay.leftovers import remove_tree
 from replay.logs import LogFile, Split
@@ -44,9 +46,7 @@ from replay.output.durable import begin_to_sync
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
-from replay.pipeline import local
 from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradictory_units
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath

@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from replay.changes.selection import Selection
+from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
 from replay.output.folder_state import proof_in
 from replay.output.initial_load import StateFiles, state_rows
 from replay.output.structure import formed_tables
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.storage import Place, file_name
 from replay.version import __version__

@@ -26,6 +26,7 @@ from replay.dependencies.analysis import (
 )
 from replay.dependencies.cascade import written_dependents
 from replay.dependencies.key_spaces import key_spaces
+from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
@@ -34,7 +35,6 @@ from replay.output.missing_inputs import MissingInputs
 from replay.output.stored_folder import StoredFolder
 from replay.output.units_aside import UnitsAside
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from sqlgen.choices import StatementForm

@@ -21,13 +21,13 @@ from replay.changes.selection import REASONS
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
+from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out, damaged_units
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.request import Request
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from replay.changes.position import UnitPosition
+from replay.engine.contract import Engine
 from replay.output.later_texts import TextMaker, late_scripts
 from replay.output.steps import Outline, Script, Scripts, open_scripts
 from replay.output.stored_folder import StoredFolder
-from replay.pipeline.engine import Engine
 from replay.storage import StoredPath
 
 #: Scripts that are kept on this machine whatever their size; the bytes up to which more of them

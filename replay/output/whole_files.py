@@ -15,11 +15,11 @@ from pathlib import Path
 
 from replay import storage
 from replay.changes.choices import EngineName
+from replay.engine import local
+from replay.engine.contract import Engine, read_size
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
-from replay.pipeline import local
 from replay.pipeline.bucket_result import WrittenFile
-from replay.pipeline.engine import Engine
 from replay.storage import Place, StoredPath
 
 #: Bytes of files that one task reads, bytes from which on tasks of the engine do it, and bytes that
@@ -65,7 +65,7 @@ def check_files(engine: Engine, log: LogFile, folder: Place, files: Sequence[Wri
     splits = [
         Split(number, 0, sum(file.size for file in group), 1) for number, group in enumerate(groups)
     ]
-    by_tasks = local.read_size(splits) >= _BY_TASKS
+    by_tasks = read_size(splits) >= _BY_TASKS
     execute = engine.execute if by_tasks else local.execute
     problems = sorted(pickle.loads(blob) for blob in execute(job, log, splits))
     if problems:

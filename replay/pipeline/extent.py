@@ -24,8 +24,8 @@ from replay.changes.selection import (
     decide,
     left_out,
 )
+from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
 from replay.pipeline.scan import BATCH

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from replay.changes.choices import EngineName
+from replay.engine.contract import Engine, Job
 from replay.logs import Split
 from replay.logs.by_tasks import OpeningTasks, ScanJob, WalkedFiles
 from replay.logs.ranged import RangedLog
 from replay.machine import cores
-from replay.pipeline.engine import Engine, Job
 
 #: Bytes of a log that are looked at together.
 _SPLIT_BYTES = 16 << 20

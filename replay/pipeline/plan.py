@@ -39,11 +39,11 @@ from replay.changes.selection import (
 from replay.changes.units import UnitTable, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
+from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
 from replay.logs.by_tasks import Digested
 from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.commit_sample import CommitSample
-from replay.pipeline.engine import Engine
 from replay.pipeline.input_digests import FileDigest
 from replay.pipeline.range_walk import LogIndex, index_by_tasks
 from replay.pipeline.taken import MOST

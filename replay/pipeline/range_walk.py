@@ -25,6 +25,7 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Mask
 from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
+from replay.engine.contract import SPLIT_BYTES, Engine, Job
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
@@ -32,7 +33,6 @@ from replay.logs.files import mapped, size_of
 from replay.logs.ranged import RangedLog
 from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.commit_sample import sampled, stride_of
-from replay.pipeline.engine import SPLIT_BYTES, Engine, Job
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges
 
 #: Bytes of log from which on tasks index it.

@@ -16,10 +16,10 @@ from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.changes.value_filter import ValueFilter
+from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
-from replay.pipeline.engine import SPLIT_BYTES, Engine
 from replay.pipeline.placing import place_position, placed_unit
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns

@@ -20,11 +20,11 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import BY_LOCATION, Selection, limits
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.key_spaces import KeySpaces
+from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
-from replay.pipeline.engine import Engine
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request, place
 from replay.public import command
 from replay.reports.history import (

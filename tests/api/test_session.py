@@ -1,5 +1,5 @@
 """A log that is opened with the Spark session of a program: what is refused, and the same bytes.
-(On a cluster: tests/pipeline/test_standalone.py.)"""
+(On a cluster: tests/engine/test_standalone.py.)"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import replay
+from replay.engine import local
 from replay.errors import UsageError
-from replay.pipeline import local
 
 
 def digests(folder: Path) -> dict[str, str]:

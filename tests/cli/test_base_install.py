@@ -109,7 +109,7 @@ def test_extras_are_those_of_the_project() -> None:
     required = {re.match(r"[\w-]+", entry)[0] for entry in project["dependencies"]}  # type: ignore[index]
     assert required == {
         *("pyspark", "pyarrow", "numpy", "sqlglot", "networkx"),
-        *("ebcdic", "javaproperties", "tenacity", "tqdm"),
+        *("ebcdic", "tenacity", "tqdm"),
     }
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "replay").rglob("*.py"))
     named = set(re.findall(r"logreplay(?:-sql)?\[(\w+)\]'", sources))

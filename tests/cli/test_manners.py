@@ -23,7 +23,6 @@ from replay.cli.examples import EXAMPLES, completion
 from replay.cli.log_words import log_words
 from replay.cli.main import _COMMANDS, main
 from replay.cli.progress import Bar
-from replay.pipeline.java_words import worth_saying
 
 
 def named(folder: Path, name: str) -> list[str]:
@@ -215,38 +214,6 @@ def test_a_record_that_is_named_can_be_looked_at(
     assert "LR2006" in text
     if "record " in text.partition(":")[0]:
         assert "logreplay inspect" in text
-
-
-def test_java_says_only_what_is_worth_it() -> None:
-    said = [
-        "WARNING: Using incubator modules: jdk.incubator.vector\n",
-        "Error: could not find Java\n",
-        "Traceback (most recent call last):\n",
-        '  File "daemon.py", line 1, in <module>\n',
-        "    manager()\n",
-        "KeyboardInterrupt\n",
-        "Traceback (most recent call last):\n",
-        "  File\n",
-        "ValueError: a defect\n",
-        'Setting default log level to "WARN".\n',
-        "\n",
-        "Current mem limits: 104857600 of max 104857600\n",
-        "\n",
-        "Traceback (most recent call last):\n",
-        "  File\n",
-        "BrokenPipeError: [Errno 32] Broken pipe\n",
-        "\n",
-        "During handling of the above exception, another exception occurred:\n",
-        "last\n",
-    ]
-    assert list(worth_saying(said)) == [
-        "Error: could not find Java\n",
-        "Traceback (most recent call last):\n",
-        "  File\n",
-        "ValueError: a defect\n",
-        "During handling of the above exception, another exception occurred:\n",
-        "last\n",
-    ]
 
 
 @pytest.mark.long

@@ -18,8 +18,8 @@ from replay.cli.live_commands import LIVE
 from replay.cli.looks import LOOKS
 from replay.cli.main import _COMMANDS
 from replay.cli.marking import MARKING
+from replay.engine import local
 from replay.logs import FAMILIES
-from replay.pipeline import local
 from sqlgen.choices import DIALECTS
 from sqlgen.dialects import BUILT_IN
 
@@ -129,7 +129,7 @@ def test_large_arrays_are_given_back(how: str, freed: tuple[int, int]) -> None:
 BETWEEN = """
 import sys
 from pathlib import Path
-from replay.pipeline.local import _give_back
+from replay.engine.local import _give_back
 
 def held():
     (line,) = (s for s in Path("/proc/self/status").read_text().split("\\n") if "RssAnon" in s)

@@ -30,10 +30,10 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
+from replay.engine import local
 from replay.errors import Refusal, Where
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
 from sqlgen.errors import SqlgenError

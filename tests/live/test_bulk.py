@@ -13,11 +13,11 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.live import bulk
 from replay.live import replay as live
 from replay.live.row_loads import RowLoads
 from replay.logs.logmaster.opening import open_log
-from replay.pipeline import local
 from replay.targets import Session, target_named
 from sqlgen.constraints import Constraints
 from sqlgen.literals import Policy

@@ -12,11 +12,11 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.replay import ReplayInput, ReplayPlan, ReplayRequest, plan_replay
 from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
-from replay.pipeline import local
 from replay.targets.postgres import connect
 from sqlgen.render_options import RenderOptions
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same

@@ -12,10 +12,10 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.logs import Inputs
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from replay.targets import target_named
 from tests.support.solidbuilder import Framing, write_catalog, write_rows

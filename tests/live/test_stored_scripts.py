@@ -23,6 +23,7 @@ from pyarrow import fs
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.errors import InputError
 from replay.live import replay as live
 from replay.live.pace import ApplyMode, Pace
@@ -30,7 +31,6 @@ from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
 from replay.output import stored_scripts
 from replay.output.steps import STEP
-from replay.pipeline import local
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
 from tests.support.gated_store import gated_store

@@ -16,15 +16,16 @@ from replay import storage
 from replay.changes.choices import EngineName, ExportFormat
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
+from replay.engine.contract import Job
 from replay.errors import InputError, UsageError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
 from replay.output import whole_files
 from replay.output.bundle import write_bundle
 from replay.output.jobs import RenderJob, write
-from replay.pipeline import local
-from replay.pipeline.engine import Engine, Job
 from replay.pipeline.plan import make_plan
+from tests.support.made_engine import MadeEngine
 
 
 @dataclass
@@ -88,7 +89,7 @@ def test_the_bundle_is_that_of_single_attempts(
     plan = replace(plan, export=export)
     once = write_bundle(plan, log, tmp_path / "once", local.ENGINE)
     twice = Twice()
-    again = write_bundle(plan, log, tmp_path / "twice", Engine(twice.execute))
+    again = write_bundle(plan, log, tmp_path / "twice", MadeEngine(twice.execute))
     assert len(twice.late) > 1
     assert contents(again.folder) == contents(once.folder)
     for job, *rest in twice.late:
@@ -111,7 +112,7 @@ def test_a_file_that_is_not_whole(sakila_small: Path, tmp_path: Path) -> None:
             yield blob
 
     with pytest.raises(InputError, match=r"LR2001.*bytes of it are there"):
-        write_bundle(plan, log, tmp_path / "out", Engine(torn))
+        write_bundle(plan, log, tmp_path / "out", MadeEngine(torn))
     assert not (tmp_path / "out").exists()
 
 
@@ -138,7 +139,7 @@ def test_a_file_of_other_bytes(
         monkeypatch.setattr(whole_files, "_BY_TASKS", 0)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
-        write_bundle(plan, log, Path("out"), Engine(torn, EngineName.SPARK))
+        write_bundle(plan, log, Path("out"), MadeEngine(torn, EngineName.SPARK))
     job = jobs[-1]
     assert isinstance(job, whole_files.ReadAgainJob) == by_tasks
     if isinstance(job, whole_files.ReadAgainJob):
@@ -181,7 +182,7 @@ def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     write(local.ENGINE, plan, log, tmp_path / "here")
-    far = Engine(elsewhere, EngineName.SPARK, exchange=url)
+    far = MadeEngine(elsewhere, EngineName.SPARK, exchange=url)
     write(far, plan, log, tmp_path / "there")
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
     assert any(name.endswith(".steps") for name in contents(tmp_path / "there")) == steps

@@ -11,9 +11,9 @@ import pytest
 
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from tests.support.exported import export, rows
 
@@ -28,7 +28,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl", "debezium"])
 def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
     options = ScriptOptions(records_per_file=5_000)
@@ -37,7 +37,10 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None
         for size in (1 << 20, 7 << 20)
     ]
     first = write_bundle(
-        plans[0], log, tmp_path / "spark", spark_engine.engine(lambda: spark.sparkContext)
+        plans[0],
+        log,
+        tmp_path / "spark",
+        spark_engine.SparkEngine(started=lambda: spark.sparkContext),
     )
     second = write_bundle(plans[1], log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)
@@ -45,14 +48,14 @@ def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None
 
 
 def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
     plan = replace(
         make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10), export=Export("parquet")
     )
     first = write_bundle(
-        plan, log, tmp_path / "spark", spark_engine.engine(lambda: spark.sparkContext)
+        plan, log, tmp_path / "spark", spark_engine.SparkEngine(started=lambda: spark.sparkContext)
     )
     second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
     assert contents(first.folder) == contents(second.folder)

@@ -12,10 +12,10 @@ import pytest
 
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.output.jobs import write
 from replay.output.steps import Script, open_scripts
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 
 #: Length of the headers of the Sakila log.

@@ -12,12 +12,12 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.errors import Refusal
 from replay.logs import Inputs
 from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.output.bundle import write_bundle
 from replay.output.structure import structure_script
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from sqlgen.dialects import profile_named
 from sqlgen.expressions import Place

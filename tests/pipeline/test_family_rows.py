@@ -23,6 +23,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding.plain_rows import PlainRows
 from replay.dependencies import raw_keys
+from replay.engine import local
 from replay.errors import LogReplayError
 from replay.logs import Images, Walk
 from replay.logs.db2luw import rows as luw_rows
@@ -34,7 +35,7 @@ from replay.logs.soliddb.layouts import FRAMINGS, InternalType
 from replay.output.jobs import write
 from replay.output.row_parts import values_differ
 from replay.output.steps import open_scripts
-from replay.pipeline import fast_path, local, partition
+from replay.pipeline import fast_path, partition
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.fast_filter import OPS
 from replay.pipeline.fast_path_tables import MASKED

@@ -17,16 +17,18 @@ import pytest
 from replay.changes.choices import EngineName
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
+from replay.engine.contract import Engine, Job
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.output.bundle import write_bundle
-from replay.pipeline import commit_sample, input_digests, local, range_walk
-from replay.pipeline.engine import Engine, Job
+from replay.pipeline import commit_sample, input_digests, range_walk
 from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan, make_plan
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
+from tests.support.made_engine import MadeEngine
 
 WHOLE, RANGE = 60_000, 16_384
 NOTES = Tab(
@@ -43,7 +45,7 @@ class Counting:
         self.walked: list[Split] = []
 
     def engine(self) -> Engine:
-        return Engine(self._execute, EngineName.SPARK)
+        return MadeEngine(self._execute, EngineName.SPARK)
 
     def _execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         if isinstance(job, range_walk.RangeWalkJob):
@@ -109,12 +111,12 @@ def test_bundles_are_the_same(tmp_path: Path) -> None:
 
 
 def test_bundles_of_spark_are_those_of_the_local_engine(spark: Any, tmp_path: Path) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     log = open_log(*built().write(tmp_path, files=2, seed=3))
     here, _ = plans(log, Counting())
     options = ScriptOptions(records_per_file=100)
-    tasks = spark_engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.SparkEngine(started=lambda: spark.sparkContext)
     there = make_plan(log, "redo", Selection(), options, 5_000, tasks)
     assert len(there.digests) == 2
     one = write_bundle(here, log, tmp_path / "here", local.ENGINE)

@@ -20,8 +20,9 @@ from replay.arrays import Records
 from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import available
+from replay.engine import local
 from replay.logs import LogFile, Split
-from replay.pipeline import local, sorted_records, spark_engine
+from replay.pipeline import sorted_records, spark_engine
 from replay.pipeline.packed_records import packed
 from replay.pipeline.sorted_records import in_commit_order
 

@@ -14,10 +14,12 @@ import pytest
 
 from replay.changes.choices import EngineName
 from replay.cli import main, request
+from replay.engine import local
+from replay.engine.contract import Engine
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.pipeline import local, range_walk
-from replay.pipeline.engine import Engine
+from replay.pipeline import range_walk
 from tests.live.test_dry_run import options
+from tests.support.made_engine import MadeEngine
 
 TIME = "2099-01-01 00:00:00"
 #: Words of commands; ``{}`` is a folder that each run has for itself.
@@ -71,7 +73,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         def execute(*job: Any) -> Any:
             return local.execute(*job, threads=1)
 
-        return Engine(execute, EngineName.SPARK)
+        return MadeEngine(execute, EngineName.SPARK)
 
     monkeypatch.setattr(LogmasterLog, "splits", splits)
     monkeypatch.setattr(range_walk, "TASKS_FROM", 0)

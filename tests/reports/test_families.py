@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import replay
+from replay.engine.spark import engine
 from replay.errors import Refusal
-from replay.pipeline.spark_engine import engine
 from tests.support import luwsakila, solidsakila
 from tests.support.luwbuilder import catalog_csv
 from tests.support.solidbuilder import Framing, write_catalog, write_rows

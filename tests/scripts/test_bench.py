@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -18,9 +17,9 @@ import pytest
 
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from tests.support.places import ROOT
 
@@ -231,48 +230,6 @@ def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         after, own = watch.cpu()["driver"], time.thread_time() - own
     # one look may be under way
     assert own - 0.25 < after - before < own + 0.25
-
-
-@pytest.mark.parametrize(
-    ("archived", "cpu"),
-    [
-        ([False, False, False, True, True], 3.0),  # the third run writes it
-        ([True, True], 4.0),
-        ([False] * 5, 1.0),  # there is no place for one
-    ],
-)
-def test_spark_is_measured_as_users_have_it(
-    monkeypatch: pytest.MonkeyPatch, archived: list[bool], cpu: float
-) -> None:
-    """The run that writes Java's archive of classes takes five times as long as later ones."""
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    bench_runs = importlib.import_module("bench_runs")
-    there = iter(archived)
-    costs = iter([7.0, 6.0, 1.0, 4.0, 3.0] if not archived[0] else [5.0, 4.0])
-
-    def measured(*_: object) -> object:
-        return bench_runs.Measured(next(costs), 0.0, archived=next(there))
-
-    monkeypatch.setattr(bench_runs, "measure_command", measured)
-    assert bench_runs.measure_archived(Path(), Path(), Path(), []).cpu == cpu
-    assert next(there, None) is None
-
-
-@pytest.mark.parametrize("told", [True, False])
-def test_a_java_with_an_archive_is_seen(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: bool
-) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    process_watch = importlib.import_module("process_watch")
-    java = tmp_path / "java"  # a process is called as its program
-    shutil.copy(shutil.which("bash") or "", java)
-    words = [f"-XX:{'Shared' if told else 'Other'}ArchiveFile=x"]
-    program = [java, "-c", "read", *words]
-    with process_watch.Watch() as watch:
-        child = subprocess.Popen(program, stdin=subprocess.PIPE)
-        time.sleep(1)
-        child.communicate(b"\n")
-    assert watch.archived == told
 
 
 @pytest.mark.long

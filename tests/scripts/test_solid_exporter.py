@@ -14,12 +14,12 @@ import pytest
 
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.errors import InputError, Refusal
 from replay.logs import Inputs
 from replay.logs.soliddb.calibration import CLEAN_UP
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from tests.support.places import ROOT
 from tests.support.solidbuilder import Col, Framing, LogBuilder, Tab, write_rows

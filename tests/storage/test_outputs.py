@@ -21,10 +21,10 @@ from replay.errors import EXIT_UNUSABLE, InputError
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
 from replay.output.stored_folder import StoredFolder
-from replay.pipeline.engine import Engine
 from replay.pipeline.plan import Plan, make_plan
 from tests.output.test_attempts import Twice
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.made_engine import MadeEngine
 from tests.support.places import FIXTURES
 from tests.support.stored import objects, stored, written
 
@@ -128,7 +128,7 @@ def planned(sakila_small: Path, tmp_path: Path) -> tuple[Plan, replay.logs.LogFi
 def test_attempts_that_do_not_count(sakila_small: Path, tmp_path: Path, out: str) -> None:
     plan, log = planned(sakila_small, tmp_path)
     twice = Twice()
-    written_ = write_bundle(plan, log, storage.at(out), Engine(twice.execute))
+    written_ = write_bundle(plan, log, storage.at(out), MadeEngine(twice.execute))
     before = objects(out)
     assert set(before) == {
         "manifest.json",
@@ -152,7 +152,7 @@ def test_a_file_that_is_not_whole(
 
     monkeypatch.setattr(storage, "copy_all", torn)
     with pytest.raises(InputError, match="LR2001.*bytes of it are there"):
-        write_bundle(plan, log, storage.at(out), replay.pipeline.local.ENGINE)
+        write_bundle(plan, log, storage.at(out), replay.engine.local.ENGINE)
     assert "manifest.json" not in objects(out)
 
 
@@ -168,7 +168,7 @@ def test_a_file_of_other_bytes(
 
     monkeypatch.setattr(storage, "copy_all", torn)
     with pytest.raises(InputError, match=r"LR2001.*the bytes that are there have"):
-        write_bundle(plan, log, storage.at(out), replay.pipeline.local.ENGINE)
+        write_bundle(plan, log, storage.at(out), replay.engine.local.ENGINE)
     assert objects(out) == {}
 
 
@@ -177,7 +177,7 @@ def test_an_attempt_that_sleeps_while_it_sends_its_last_file(
 ) -> None:
     plan, log = planned(sakila_small, tmp_path)
     twice, plain = Twice(), storage.put
-    write_bundle(plan, log, storage.at(out), Engine(twice.execute))
+    write_bundle(plan, log, storage.at(out), MadeEngine(twice.execute))
     before = objects(out)
     job, *rest = twice.late[-1]
     plain(b"", job.folder / "open")
@@ -206,7 +206,7 @@ def test_an_attempt_that_takes_back_its_files_while_they_are_removed(
         yield from found
 
     monkeypatch.setattr(storage.StoredPath, "rglob", vanishing)
-    write_bundle(plan, log, storage.at(out), Engine(Twice().execute))
+    write_bundle(plan, log, storage.at(out), MadeEngine(Twice().execute))
     there = objects(out)
     assert "manifest.json" in there
     assert not any(name.startswith(".attempts-") for name in there)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -63,8 +62,6 @@ MadeArray.of = made
 _SAYS = "import faulthandler, signal; faulthandler.register(signal.SIGUSR1)"
 #: Drivers that a test started, and that may still run.
 _STARTED: list[subprocess.Popen[str]] = []
-#: Where they worked.
-_FOLDERS: set[Path] = set()
 
 _OF_SPARK = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
@@ -94,7 +91,6 @@ def driver(
         start_new_session=True,
     )
     _STARTED.append(process)
-    _FOLDERS.add(folder)
     return process
 
 
@@ -105,12 +101,6 @@ def end_all() -> None:
         stop(process)
         assert process.stdout is not None
         process.stdout.close()
-
-
-def clear() -> None:
-    """Remove what drivers wrote where they worked."""
-    for place in (one for folder in _FOLDERS for one in folder.glob("*")):
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
 
 
 def said(process: subprocess.Popen[str], seconds: float = 600) -> str:

@@ -52,7 +52,12 @@ RULES = ("live/test_ahead.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 _WHOLE_LOG = "sakila"
 #: Files that take longest, or have a cluster for all of their tests: begun before all others.
-FIRST = ("containers/test_mariadb.py", "pipeline/test_standalone.py", "live/test_kill.py")
+FIRST = (
+    "containers/test_mariadb.py",
+    "engine/test_cluster.py",
+    "engine/test_standalone.py",
+    "live/test_kill.py",
+)
 #: A folder that many systems keep in memory, and the bytes that must be free there.
 _MEMORY, _ROOM = Path("/dev/shm"), 6 << 30
 #: How a file of tests begins that are all of the long suite.

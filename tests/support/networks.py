@@ -203,3 +203,15 @@ def children(process: int) -> list[int]:
         with suppress(OSError):  # it has ended
             found += map(int, (thread / "children").read_text(encoding="ascii").split())
     return found
+
+
+def processes_of(machine: subprocess.Popen[str]) -> dict[int, str]:
+    """The processes of a machine, by its network, with their commands."""
+    found = {}
+    with suppress(FileNotFoundError):  # it has ended
+        network = os.stat(f"/proc/{machine.pid}/ns/net").st_ino
+        for place in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if os.stat(place / "ns" / "net").st_ino == network:
+                    found[int(place.name)] = (place / "cmdline").read_text(encoding="utf-8")
+    return found

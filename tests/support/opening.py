@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from replay.changes.choices import EngineName
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
+from replay.engine.contract import Engine, Job
 from replay.logs import LogFile, Split
 from replay.output.bundle import write_bundle
-from replay.pipeline import local, range_walk
 from replay.pipeline import opening_tasks as opening
-from replay.pipeline.engine import Engine, Job
+from replay.pipeline import range_walk
 from replay.pipeline.plan import make_plan
+from tests.support.made_engine import MadeEngine
 
 
 class Tasks:
@@ -29,7 +30,7 @@ class Tasks:
         self.reasons: list[str] = []
 
     def tasks(self) -> opening.EngineTasks:
-        engine = Engine(self._execute, EngineName.SPARK)
+        engine = MadeEngine(self._execute, EngineName.SPARK)
         here = self.draw.random() < 0.5
         return opening.EngineTasks(lambda: engine, lambda: not here, self._told)
 
@@ -55,7 +56,7 @@ def counted(engine: Engine, ran: list[str]) -> Engine:
         ran.append(type(job).__name__)
         return engine.execute(job, log, splits)
 
-    return replace(engine, execute=execute)
+    return MadeEngine(execute, engine.name, exchange=engine.exchange)
 
 
 def check_bundles(here: LogFile, there: LogFile, engine: Engine, folder: Path) -> None:

@@ -31,12 +31,12 @@ from typing import Any
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.live import preflight
 from replay.live import replay as live
 from replay.live.pace import ApplyMode, Pace
 from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
-from replay.pipeline import local
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions

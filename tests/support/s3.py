@@ -55,12 +55,6 @@ class Store:
             if info.type == fs.FileType.File
         ]
 
-    def clear(self) -> None:
-        """Remove all but what was put there."""
-        for info in self.system.get_file_info(fs.FileSelector("logs")):
-            if info.base_name != "in":
-                self.system.delete_dir(info.path)
-
     def digests(self, folder: str) -> dict[str, str]:
         return {name: self._digest(f"logs/{folder}/{name}") for name in self.names(folder)}
 

@@ -14,12 +14,19 @@ from subprocess import Popen
 
 import pyspark
 
-from replay.pipeline.java import java_home
+from replay.engine.java import java_home
 from tests.support.networks import SHORT_LIVED, Network
 from tests.support.places import ROOT
 
 _CLASS = "org.apache.spark.deploy"
 _STARTED = "Successfully registered with master"
+
+
+#: Settings by which Spark gives many tasks to a second machine too.
+SPECULATION = [
+    *("--conf", "spark.speculation=true", "--conf", "spark.speculation.multiplier=1.01"),
+    *("--conf", "spark.speculation.quantile=0.1", "--conf", "spark.speculation.interval=50ms"),
+]
 
 
 @dataclass
@@ -105,3 +112,10 @@ def cluster(
         yield running
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def on_cluster(workers: Standalone) -> list[str]:
+    """The options of a command that runs on them, one executor on each."""
+    settings = ("spark.executor.memory=600m", "spark.executor.cores=2", "spark.driver.memory=600m")
+    confs = [word for setting in settings for word in ("--conf", setting)]
+    return ["--engine", "spark", "--master", workers.master, "--split-mb", "1", *confs]

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from replay.changes.choices import Gaps
+from replay.engine import local
 from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.db2luw import by_transaction, framed, framing, gathered, range_watch, reader, scan
-from replay.pipeline import input_digests, local, range_walk
+from replay.pipeline import input_digests, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import luw_history
 from tests.independent.harm import harmed_log
@@ -321,7 +322,7 @@ def test_a_record_that_names_one_of_another_unit_far_away_is_judged_by_one_proce
 def test_tasks_of_spark_say_that_a_record_names_one_of_another_unit(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     builder, made = in_turns(30)
     made[3].previous = made[20].previous
@@ -330,7 +331,7 @@ def test_tasks_of_spark_say_that_a_record_names_one_of_another_unit(
     inputs, told = as_log(tmp_path, builder), list[str]()
     here = outcome(reader.open_log, inputs)
     small(random.Random("spark"), monkeypatch)
-    started = spark_engine.engine(lambda: spark.sparkContext)
+    started = spark_engine.SparkEngine(started=lambda: spark.sparkContext)
     tasks = opening.EngineTasks(lambda: started, lambda: False, lambda why, _: told.append(why))
     assert outcome(reader.open_log, replace(inputs, tasks=tasks)) == here
     assert told == ["records that name others which are not those of their transaction"]
@@ -552,13 +553,13 @@ def test_what_was_unpacked_here_is_not_given_to_tasks_elsewhere(
 def test_bundles_of_spark_are_those_of_the_local_engine(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     inputs = large_log(tmp_path, 400)
     here = reader.open_log(inputs)
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(opening, "_SPLIT_BYTES", 20_000)
-    tasks = spark_engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.SparkEngine(started=lambda: spark.sparkContext)
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert set(there.digests) == {str(tmp_path / "log")}
     assert str(there.arrays[0]).endswith("entries.npy")

@@ -14,11 +14,11 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.errors import InputError, LogReplayError, Refusal, UsageError
 from replay.logs import Inputs, inspect, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import Bundle, write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from sqlgen.errors import SqlgenError
 from tests.support.few import few

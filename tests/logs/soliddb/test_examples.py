@@ -12,13 +12,13 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl, detect, layouts
 from replay.logs.soliddb.layouts import Ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from tests.support.few import few
 from tests.support.solidbuilder import (

@@ -13,10 +13,10 @@ import pytest
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.engine import local
 from replay.logs import Inputs
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from sqlgen.structure import Action
 from tests.support.solidbuilder import Framing, write_catalog, write_rows

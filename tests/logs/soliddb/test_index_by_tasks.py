@@ -16,6 +16,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
+from replay.engine import local
 from replay.logs import Inputs, long_arrays
 from replay.logs.by_tasks import OddError
 from replay.logs.soliddb import (
@@ -27,7 +28,7 @@ from replay.logs.soliddb import (
     index,
     reader,
 )
-from replay.pipeline import input_digests, local, range_walk
+from replay.pipeline import input_digests, range_walk
 from replay.pipeline import opening_tasks as opening
 from tests.independent import solid_export, solid_history
 from tests.independent.harm import harmed_export
@@ -446,7 +447,7 @@ def test_files_that_tasks_do_not_find_are_read_here(
 def test_bundles_of_spark_are_those_of_the_local_engine(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from replay.pipeline import spark_engine
+    from replay.engine import spark as spark_engine
 
     log = LogBuilder()
     for number in range(400):
@@ -457,7 +458,7 @@ def test_bundles_of_spark_are_those_of_the_local_engine(
     here = reader.open_log(inputs)
     small(random.Random("spark"), monkeypatch)
     monkeypatch.setattr(export_ranges, "RANGE_BYTES", 20_000)
-    tasks = spark_engine.engine(lambda: spark.sparkContext)
+    tasks = spark_engine.SparkEngine(started=lambda: spark.sparkContext)
     there = reader.open_log(replace(inputs, tasks=opening.tasks_of(tasks)))
     assert str(there.arrays[0]).endswith("entries.npy")
     assert set(there.digests) == set(inputs.log)

@@ -12,12 +12,12 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.engine import local
 from replay.errors import Refusal
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import Bundle, write_bundle
-from replay.pipeline import local
 from replay.pipeline.plan import make_plan
 from tests.support.solidbuilder import (
     Col,

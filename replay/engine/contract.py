@@ -1,0 +1,218 @@
+"""What an engine is: something that carries out jobs over the splits of a log. And what is reported
+of its tasks."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
+
+from replay.changes.choices import EngineName
+from replay.logs import LogFile, Split
+from replay.logs.unchanged import seen_unchanged
+
+
+class Job(Protocol):
+    """A job over a log in two stages: each split is scanned by a task of its own, and all blocks of
+    one bucket meet in a task that reduces them. It must be picklable, and may keep nothing between
+    two calls: tasks run in other processes, in any order. ``together`` (else 1) says of how many
+    splits an engine may make one task, because to scan one costs less than a task. Raises
+    LogReplayError, which an engine hands to the caller as it was raised."""
+
+    @property
+    def title(self) -> str:
+        """What it does, where an engine shows its stages, and in messages."""
+        ...
+
+    @property
+    def buckets(self) -> int:
+        """The number of buckets; 0 for a job whose scan yields results only."""
+        ...
+
+    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
+        """(bucket, block) for the records of one split: buckets from 0, several blocks for one
+        bucket if need be. A block for the bucket :attr:`buckets` is a result as it is. Blocks are
+        bytes that the job alone reads.
+        """
+        ...
+
+    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The results of one bucket, of all blocks (one at least) that were yielded for it, in no
+        order. Not called for buckets without blocks."""
+        ...
+
+
+@runtime_checkable
+class ThreeStageJob(Job, Protocol):
+    """A job in which parts of the results of all buckets meet in a third stage, so that nobody
+    gathers them. Errors as those of :class:`Job`."""
+
+    @property
+    def meetings(self) -> int:
+        """The number of tasks of the third stage; 0 where there is none in this run."""
+        ...
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        """(meeting, block) of one result of :meth:`Job.reduce`: meetings from 0; a block for the
+        meeting :attr:`meetings` is a result as it is. Results of the scan are not divided."""
+        ...
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The results of one meeting, of all blocks (one at least) for it, in no order."""
+        ...
+
+
+def scan_tasks(job: Job, splits: int, cores: int) -> int:
+    """How many tasks scan so many splits (one at least), where none of ``cores`` shall be idle."""
+    together = getattr(job, "together", 1)
+    return max(-(-splits // together), min(splits, cores), 1)
+
+
+def is_local(master: str) -> bool:
+    """Whether the tasks of a master of Spark run in processes that share everything with this
+    one."""
+    return re.fullmatch(r"local(\[.*\])?", master) is not None
+
+
+def third_stage(job: Job) -> ThreeStageJob | None:
+    """The job, where it has a third stage in this run."""
+    return job if isinstance(job, ThreeStageJob) and job.meetings else None
+
+
+#: Runs a job over splits and gives its results, in no order. Raises what ``scan`` or ``reduce``
+#: raise, and UsageError (LR1005) where the engine cannot be started.
+Runner = Callable[[Job, LogFile, Sequence[Split]], Iterator[bytes]]
+
+
+#: Is told (stage, done, total).
+Progress = Callable[[str, int, int], None]
+#: The stage whose progress is in bytes (of a log of rows: in rows).
+READING = "reading"
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody wants to see."""
+
+
+def read_size(splits: Sequence[Split]) -> int:
+    """How much there is to read, in bytes."""
+    return sum(split.stop - split.start for split in splits)
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Carries out jobs. ``name`` is what it is called, ``reason`` why it was taken where nobody
+    named it; manifests hold it then. ``exchange``: the URL of a folder in a store through which
+    tasks give files to the caller, where they cannot reach its folders; '' for none."""
+
+    name: EngineName
+    reason: str
+    exchange: str
+
+    def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        """Run a job over splits and give its results, in no order. Raises what ``scan`` or
+        ``reduce`` raise, and UsageError (LR1005) where the engine cannot be started."""
+        ...
+
+    def elsewhere(self) -> bool:
+        """Whether tasks run on other machines than this one; it may have to start to say it, and
+        raises as :meth:`execute`."""
+        ...
+
+    def results(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        """What :meth:`execute` gives. Raises what that raises, and InputError LR2001 where a file
+        of the log is another one than when it was opened."""
+        with seen_unchanged(log):
+            yield from self.execute(job, log, splits)
+
+
+#: Bytes of a log that one task reads.
+SPLIT_BYTES = 32 << 20
+#: Bytes of log from which on Spark is worth its start.
+SPARK_FROM = 64_000_000
+
+#: Variables that are set where Spark is at home: its own launchers, and places that run them.
+SPARK_VARIABLES = (
+    "SPARK_ENV_LOADED",
+    "PYSPARK_GATEWAY_PORT",
+    "DATABRICKS_RUNTIME_VERSION",
+)
+
+
+def suitable_engine(
+    size: int, master: str | None, configured: bool, environment: Mapping[str, str]
+) -> tuple[EngineName, str]:
+    """The engine for a log of ``size`` bytes where the user named none, and the reason in words.
+    ``master`` is Spark's master and ``configured`` whether settings of Spark were given; who gives
+    either means Spark."""
+    if master is not None:
+        return EngineName.SPARK, "--master was given"
+    if configured:
+        return EngineName.SPARK, "--conf was given"
+    for name in SPARK_VARIABLES:
+        if environment.get(name):
+            return EngineName.SPARK, f"{name} is set"
+    words = f"{size / 1e6:,.1f} MB of log; Spark from {SPARK_FROM / 1e6:,.0f} MB on"
+    return (EngineName.SPARK if size >= SPARK_FROM else EngineName.LOCAL), words
+
+
+Block = TypeVar("Block")
+
+#: What the stages of a job are called, in their order.
+PARTS = ("scan", "reduce", "meet")
+
+
+@dataclass(frozen=True)
+class TaskEvent:
+    """A task that ended: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors call
+    it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
+    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one.
+    ``error``: why it failed, '' where it ended well; then bytes and results mean nothing."""
+
+    stage: str
+    part: str
+    number: int
+    attempt: int
+    host: str
+    seconds: float
+    bytes: int
+    results: int
+    error: str = ""
+
+
+#: Is told of tasks, in no order.
+Told = Callable[[TaskEvent], None]
+
+
+class TaskClock:
+    """Measures one task while its results are taken."""
+
+    def __init__(self, stage: str, part: str, number: int, attempt: int = 0) -> None:
+        self.stage, self.part, self.number, self.attempt = stage, part, number, attempt
+        self.bytes = 0
+
+    def came(self, blocks: Iterable[Block], size: Callable[[Block], int]) -> Iterator[Block]:
+        """What came to the task; its bytes are counted."""
+        for block in blocks:
+            self.bytes += size(block)
+            yield block
+
+    def results(self, blocks: Iterable[Block], told: Told) -> Iterator[Block]:
+        """What the task gives; at the end somebody is ``told`` of it."""
+        began, given = time.monotonic(), 0
+        try:
+            for block in blocks:
+                given += 1
+                yield block
+        except Exception as raised:
+            told(self._event(began, given, f"{type(raised).__name__}: {raised}"))
+            raise
+        told(self._event(began, given, ""))
+
+    def _event(self, began: float, given: int, error: str) -> TaskEvent:
+        seconds, host = round(time.monotonic() - began, 3), socket.gethostname()
+        where = (self.stage, self.part, self.number, self.attempt, host)
+        return TaskEvent(*where, seconds, self.bytes, given, error)

@@ -1,0 +1,300 @@
+"""Jobs in this process, without Spark: ``--engine local``, and the referee for the Spark engine in
+tests.
+
+Threads are enough: what a task spends its time on (NumPy, Arrow, the compiled kernel, digests,
+files) lets go of the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Generic, TypeVar
+
+from replay.changes.choices import EngineName
+from replay.engine.contract import (
+    READING,
+    Engine,
+    Job,
+    Progress,
+    TaskClock,
+    TaskEvent,
+    Told,
+    read_size,
+    silent,
+    third_stage,
+)
+from replay.leftovers import WorkFolder
+from replay.logs import LogFile, Split
+from replay.machine import cores
+
+#: Files of buckets that are open at a time, where a process may have four times as many.
+OPEN = 128
+#: Bytes from which on memory is given back when they are worked through.
+_MUCH = 4 << 20
+#: Bytes of blocks that wait for buckets whose files are not open, where there are more of them.
+WAITING = 32 << 20
+
+
+#: Bytes that tasks which run together may have been given.
+TOGETHER = 64 << 20
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Task(Generic[Result]):
+    """Something to do, and the bytes that it was given: its memory is a multiple of them."""
+
+    call: Callable[[], Result]
+    size: int
+
+
+class Workers:
+    """Up to ``threads`` tasks at a time; with one thread, or for one task, this thread does it."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def results(self, tasks: Iterable[Task[Result]], count: int) -> Iterator[Result]:
+        """What ``count`` tasks give, in their order. Raises what the first one in that order
+        raised; those begun after it have ended then."""
+        if self.threads < 2 or count < 2:
+            for task in tasks:
+                yield task.call()
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads, "task")
+        running: deque[tuple[Future[Result], int]] = deque()
+        size = 0
+        try:
+            for task in tasks:
+                while running and (len(running) > self.threads or size + task.size > TOGETHER):
+                    future, freed = running.popleft()
+                    yield future.result()
+                    size -= freed
+                running.append((self._pool.submit(task.call), task.size))
+                size += task.size
+            while running:
+                yield running.popleft()[0].result()
+        finally:
+            for future, _ in running:
+                future.cancel()
+            wait([future for future, _ in running])
+
+
+def may_be_open() -> int:
+    """How many files of buckets may be open at a time: a quarter of what this process may have."""
+    try:
+        import resource
+    except ImportError:  # not everywhere
+        return OPEN
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return OPEN if limit == resource.RLIM_INFINITY else max(min(OPEN, limit // 4), 1)
+
+
+def execute(
+    job: Job,
+    log: LogFile,
+    splits: Sequence[Split],
+    progress: Progress = silent,
+    threads: int | None = None,
+    told: Told | None = None,
+) -> Iterator[bytes]:
+    """Carry out a job (:data:`replay.engine.contract.Runner`) in ``threads`` (None: one a core);
+    results come in the order of splits and buckets. What meets in a bucket waits in a temporary
+    file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
+    done, total), ``told`` of each task."""
+    title = job.title
+    threads = cores() if threads is None else threads
+    with (
+        WorkFolder() as scratch,
+        _BucketFiles(Path(scratch, "buckets")) as files,
+        # meetings begin while buckets of their numbers still wait
+        _BucketFiles(Path(scratch, "meetings")) as met,
+        Workers(threads) as workers,
+    ):
+        done, total = 0, read_size(splits)
+        scans = (
+            Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)), 0)
+            for number, split in enumerate(splits)
+        )
+        for split, blocks in zip(splits, workers.results(scans, len(splits)), strict=True):
+            progress(READING, done, total)
+            done += split.stop - split.start
+            for bucket, block in blocks:
+                if bucket == job.buckets:
+                    yield block
+                    continue
+                files.append(bucket, block)
+        _give_back(done)
+        buckets = files.buckets()
+        reductions = (
+            Task(
+                partial(
+                    _reduced, job, log, bucket, files, told, TaskClock(title, "reduce", bucket)
+                ),
+                files.size(bucket),
+            )
+            for bucket in buckets
+        )
+        last = third_stage(job)
+        for done, results in enumerate(workers.results(reductions, len(buckets))):
+            progress("writing", done, len(buckets))
+            for result in results:
+                if last is None:
+                    yield result
+                    continue
+                for meeting, block in last.divide(result):
+                    if meeting == last.meetings:
+                        yield block
+                    else:
+                        met.append(meeting, block)
+        if last is not None:
+            for meeting in met.buckets():
+                clock = TaskClock(title, "meet", meeting)
+                blocks_of = clock.came(met.taken(meeting), len)
+                yield from clock.results(last.meet(meeting, blocks_of), told or _nobody)
+
+
+def _nobody(event: TaskEvent) -> None:
+    """What tasks tell where nobody asked."""
+
+
+def _scanned(
+    job: Job, log: LogFile, split: Split, told: Told | None, clock: TaskClock
+) -> list[tuple[int, bytes]]:
+    clock.bytes = split.stop - split.start
+    return list(clock.results(job.scan(log, split), told or _nobody))
+
+
+def _reduced(
+    job: Job, log: LogFile, bucket: int, files: _BucketFiles, told: Told | None, clock: TaskClock
+) -> list[bytes]:
+    size = files.size(bucket)
+    blocks = clock.came(files.taken(bucket), len)
+    results = list(clock.results(job.reduce(log, bucket, blocks), told or _nobody))
+    _give_back(size)
+    return results
+
+
+def _give_back(size: int) -> None:
+    """Have the C library give memory back that is free, when ``size`` bytes were worked through: it
+    lies in pieces among what is still used, so that it would keep it."""
+    if size >= _MUCH:
+        with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+class _BucketFiles:
+    """A file for each bucket, of which few are open at a time. To open one for each block would
+    cost more than to write it, so blocks of the others wait until there are many of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        self._known: set[int] = set()
+        self._most = may_be_open()
+        self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
+        self._waiting: dict[int, list[bytes]] = {}
+        self._size = 0
+
+    def __enter__(self) -> _BucketFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def append(self, bucket: int, block: bytes) -> None:
+        """Put a block behind the others of its bucket."""
+        self._known.add(bucket)
+        if bucket in self._open or len(self._open) < self._most:
+            self._write(bucket, (block,))
+            return
+        self._waiting.setdefault(bucket, []).append(block)
+        self._size += len(block)
+        if self._size > WAITING:
+            self._write_waiting()
+
+    def _write(self, bucket: int, blocks: Sequence[bytes]) -> None:
+        if bucket in self._open:
+            self._open.move_to_end(bucket)
+        else:
+            if len(self._open) >= self._most:
+                self._open.popitem(last=False)[1].close()
+            self._open[bucket] = (self.folder / str(bucket)).open("ab")
+        for block in blocks:
+            pickle.dump(block, self._open[bucket])
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            self._write(*self._waiting.popitem())
+        self._size = 0
+
+    def buckets(self) -> list[int]:
+        """The buckets that have blocks, in order; nothing is appended from now on."""
+        self._write_waiting()
+        self._close()
+        return sorted(self._known)
+
+    def size(self, bucket: int) -> int:
+        """The bytes of a bucket."""
+        return (self.folder / str(bucket)).stat().st_size
+
+    def taken(self, bucket: int) -> Iterator[bytes]:
+        """The blocks of a bucket, whose file goes."""
+        path = self.folder / str(bucket)
+        self._known.discard(bucket)
+        with path.open("rb") as file:
+            path.unlink()
+            with suppress(EOFError):
+                while True:
+                    yield pickle.load(file)
+
+    def _close(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+@dataclass(eq=False)
+class LocalEngine(Engine):
+    """This engine; ``progress``, ``threads`` and ``told`` as for :func:`execute`."""
+
+    progress: Progress = silent
+    reason: str = ""
+    told: Told | None = None
+    threads: int | None = None
+    name: EngineName = EngineName.LOCAL
+    exchange: str = ""
+
+    def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        """As :func:`execute`."""
+        return execute(job, log, splits, self.progress, self.threads, self.told)
+
+    def elsewhere(self) -> bool:
+        """Never."""
+        return False
+
+
+ENGINE = LocalEngine()

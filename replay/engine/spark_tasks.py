@@ -1,0 +1,364 @@
+"""What tasks do on Spark, and what travels to them. Workers import this, and not what starts Spark.
+
+What goes from stage to stage are pairs of a number and a block (:data:`BucketBlock`). There is a
+number for each bucket, then one for results as they are, then one for errors of ours, which so
+arrive as they were raised.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import pickle
+import platform
+import re
+import socket
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from replay.engine.contract import TaskClock, third_stage
+from replay.errors import LogReplayError, UsageError
+from replay.logs import LogFile, Split, files
+from replay.machine import give_back_memory, is_full, start_arrow
+from replay.version import __version__
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = LateModule("importlib.metadata")
+
+#: A bucket, and bytes for it.
+BucketBlock = tuple[int, bytes]
+
+#: Libraries that decide what tasks write: modules that every task imports, and the names of others
+#: as they are installed (what is called by several names: any of them), without which the program
+#: writes the same.
+_IMPORTED = ("numpy", "pyarrow", "pyspark", "sqlglot")
+_INSTALLED = {
+    "ebcdic": ["ebcdic"],
+    "llvmlite": ["llvmlite"],
+    "numba": ["numba"],
+    "PyICU": ["pyicu-wheels", "PyICU"],
+}
+
+#: The packages that tasks import, and what of them is no part of a program.
+_PACKAGES = ("sqlgen", "replay")
+_LEFT_OUT = frozenset({"__pycache__", "bundled", "docs"})
+#: The time of every entry of the archive: equal programs are equal archives.
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+class Listed:
+    """What Spark's accumulators ask for where all values that come are kept."""
+
+    def zero(self, value: list[Any]) -> list[Any]:
+        """Nothing yet."""
+        return []
+
+    def addInPlace(self, value: list[Any], other: list[Any]) -> list[Any]:
+        """Those that are there, and others."""
+        value.extend(other)
+        return value
+
+
+@dataclass(frozen=True)
+class Given:
+    """What each task of a job is given: the job and its log, ``packed``; the driver's ``libraries``
+    and the archive of its ``program`` ('' for none); files that were ``sent`` (path, name);
+    accumulators for ``errors`` of ours, as they are raised, and for ``events`` of tasks (None:
+    nobody is told of them)."""
+
+    packed: bytes
+    libraries: Mapping[str, str]
+    program: str
+    sent: Mapping[str, str]
+    errors: Any
+    events: Any
+
+    def opened(self) -> tuple[Any, LogFile]:
+        """The job and its log."""
+        return _unpacked(self.packed)
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> tuple[Any, LogFile]:
+    """A job and its log, as they were pickled: a worker that does many tasks of it does this once.
+    Catalogs of many tables take longer to read than splits, and Spark looks for garbage after each
+    task, so they are left out of that."""
+    gc.disable()
+    try:
+        job, log = pickle.loads(packed)
+    finally:
+        gc.enable()
+    gc.freeze()
+    return job, log
+
+
+def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[BucketBlock]:
+    """What one task of a ``part`` of a job gives, of the splits or blocks that ``came`` to it. An
+    error of ours becomes a block too. No work is begun where this machine has other libraries: the
+    job is not even unpickled."""
+    from pyspark import SparkFiles, TaskContext
+
+    last = None
+    try:
+        check_program(given.program)
+        check_libraries(given.libraries)
+        files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in given.sent.items()})
+        if part != "scan":
+            _use_folders_of_spark()
+        job, log = given.opened()
+        third = third_stage(job)
+        ends = job.buckets if third is None else third.meetings
+        last = job.buckets if part == "scan" else ends
+        task = TaskContext.get()
+        number, attempt = (0, 0) if task is None else (task.partitionId(), task.attemptNumber())
+        clock = TaskClock(job.title, part, number, attempt)
+        numbers = {"reduce": job.buckets, "meet": ends}
+        if given.events is None or number >= numbers.get(part, number + 1):
+            yield from _PARTS[part](job, log, came)
+        else:
+            size = split_size if part == "scan" else block_size
+            blocks = _PARTS[part](job, log, clock.came(came, size))
+            yield from clock.results(blocks, lambda event: given.events.add([event]))
+    except LogReplayError as error:
+        packed = pickle.dumps(error)
+        given.errors.add([packed])
+        # where the job was not looked at, any number will do that no bucket has
+        yield NOT_BEGUN if last is None else last + 1, packed
+    except OSError as error:
+        if not is_full(error) or error.errno is None:
+            raise
+        full = f"{os.strerror(error.errno)} on {socket.gethostname()}"
+        place = error.filename or tempfile.gettempdir()
+        raise OSError(error.errno, f"{full}: {place}") from None
+
+
+#: The number of an error of a task that did not look at its job.
+NOT_BEGUN = 1 << 40
+
+
+def _scan(job: Any, log: LogFile, splits: Iterable[Split]) -> Iterator[BucketBlock]:
+    for split in splits:
+        yield from job.scan(log, split)
+
+
+def _reduce(job: Any, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    last = third_stage(job)
+    ends = job.buckets if last is None else last.meetings
+    for bucket, content in _together(blocks, job.buckets):
+        if bucket >= job.buckets:
+            yield from ((bucket - job.buckets + ends, block) for block in content)
+            continue
+        for result in job.reduce(log, bucket, content):
+            yield from ((ends, result),) if last is None else last.divide(result)
+
+
+def _meet(job: Any, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    for meeting, content in _together(blocks, job.meetings):
+        if meeting >= job.meetings:
+            yield from ((meeting, block) for block in content)
+        else:
+            yield from ((job.meetings, result) for result in job.meet(meeting, content))
+
+
+_PARTS: Mapping[str, Callable[..., Iterator[BucketBlock]]]
+_PARTS = {"scan": _scan, "reduce": _reduce, "meet": _meet}
+
+
+def _together(blocks: Iterable[BucketBlock], buckets: int) -> Iterator[tuple[int, Iterator[bytes]]]:
+    """The blocks of each number. Raises AssertionError where those of a bucket do not lie together:
+    it would be ordered in two pieces."""
+    seen: set[int] = set()
+    for number, those in groupby(blocks, itemgetter(0)):
+        if number in seen:
+            raise AssertionError(f"blocks of bucket {number} do not lie together")
+        if number < buckets:
+            seen.add(number)
+        yield number, map(itemgetter(1), those)
+
+
+def place(buckets: int, number: int) -> int:
+    """The partition in which the blocks of a number meet: one for each bucket, and one for all that
+    is beside them, which is little, for each task has its price."""
+    return min(number, buckets)
+
+
+def split_size(split: Split) -> int:
+    """The bytes that a task is given with a split."""
+    return split.stop - split.start
+
+
+def block_size(block: BucketBlock) -> int:
+    """The bytes that a task is given with a block."""
+    return len(block[1])
+
+
+def weighed(few: int, number: int, blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, int, Any]]:
+    """The number of a task and the bytes of its results, with these where they are ``few`` bytes at
+    most."""
+    size, kept = 0, list[BucketBlock]()
+    for block in blocks:
+        size += len(block[1])
+        if size <= few:
+            kept.append(block)
+    yield number, size, kept if size <= few else None
+
+
+def _use_folders_of_spark() -> None:
+    """Temporary files of a task lie where Spark wants its own: there may be several disks."""
+    folders = [one for one in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if one]
+    if folders and Path(folder := folders[os.getpid() % len(folders)]).is_dir():
+        tempfile.tempdir = folder
+
+
+# -- what must be the same on each machine
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Name and version of Python and of the libraries that there are on this machine."""
+    found = {"Python": platform.python_version()}
+    for name in _IMPORTED:
+        found[name] = str(import_module(name).__version__)
+    for name, packages in _INSTALLED.items():
+        for package in packages:
+            try:
+                found.setdefault(name, metadata.version(package))
+            except metadata.PackageNotFoundError:
+                continue
+    return found
+
+
+def check_libraries(driver: Mapping[str, str]) -> None:
+    """UsageError (LR1005) where the major or minor version of a library is another one than the
+    ``driver``'s. What only one of them has is not compared."""
+    here = versions()
+    other = [
+        f"{name} {here[name]} (the driver has {driver[name]})"
+        for name in sorted(driver.keys() & here.keys())
+        if _release(driver[name]) != _release(here[name])
+    ]
+    if other:
+        raise _differing(
+            f"found other libraries on an executor: {', '.join(other)} on {socket.gethostname()};"
+            " expected the driver's major and minor versions"
+        )
+
+
+def check_program(archive: str) -> None:
+    """UsageError (LR1005) where this program is not that of an ``archive`` (its name; '' where none
+    travelled): another version may be installed here."""
+    if archive and archive not in Path(__file__).parts:
+        raise _differing(
+            f"found logreplay in {Path(__file__).parents[2]} on {socket.gethostname()}; expected"
+            f" that of the driver, {archive}"
+        )
+
+
+def _differing(message: str) -> UsageError:
+    hint = "What another version writes may differ. Install the driver's for the Python there"
+    return UsageError("LR1005", message, hint=hint)
+
+
+def _release(number: str) -> str:
+    """The major and minor version; all of a version that has no such parts."""
+    parts = re.match(r"\d+\.\d+(?!\d)", number)
+    return number if parts is None else parts[0]
+
+
+def write_archive(folder: Path) -> Path:
+    """Write this program as an archive into a folder, for executors on which it is not installed,
+    or in another version. Its name has the version and a digest, so that executors of a long-lived
+    cluster never take one for another."""
+    root = Path(__file__).resolve().parents[2]
+    there = sorted(
+        path
+        for package in _PACKAGES
+        for path in (root / package).rglob("*")
+        if path.is_file() and not _LEFT_OUT & set(path.relative_to(root).parts)
+    )
+    digest = hashlib.sha256()
+    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in there}
+    # in an archive, only what says so is a package
+    packages = {name.rpartition("/")[0] for name in found if name.endswith(".py")}
+    contents = sorted(({f"{package}/__init__.py": b"" for package in packages} | found).items())
+    for name, content in contents:
+        digest.update(f"{name} {len(content)}\n".encode())
+        digest.update(content)
+    archive = folder / f"logreplay-{__version__}-{digest.hexdigest()[:16]}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in contents:
+            packed.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
+    return archive
+
+
+# -- the daemon of workers
+
+
+_ARCHIVES = (".zip", ".jar")
+#: What tasks import: those of scripts and exports (a name, because the engine carries out jobs of
+#: rooms above it), and what each worker would import for its first task by itself.
+_OF_TASKS = (
+    "replay.output.jobs",
+    "replay.engine.spark_tasks",
+    "pyspark.worker_message",
+    "dateutil.relativedelta",
+    "numpy.ma",
+    "llvmlite.binding",
+)
+
+
+def without_archives(path: Sequence[str]) -> list[str]:
+    """The entries of a module path without the archives that are parts of the pyspark package found
+    behind them: Spark puts these first, and modules in an archive are compiled anew in every
+    process. What else lies in its folder stays: a worker with that ``SPARK_HOME`` puts there what
+    travels with a job."""
+    others = [entry for entry in path if not entry.endswith(_ARCHIVES)]
+    spec = PathFinder.find_spec("pyspark", others)
+    if spec is None or spec.origin is None:
+        return list(path)
+    package = Path(spec.origin).resolve().parent
+    parts = (package / "python" / "lib", package / "jars")
+    return [
+        entry
+        for entry in path
+        if not (entry.endswith(_ARCHIVES) and Path(entry).resolve().parent in parts)
+    ]
+
+
+def run_daemon() -> None:
+    """Spark's worker daemon with what every task needs imported already: workers are forks of it
+    and share that."""
+    sys.path[:] = without_archives(sys.path)
+    # tasks have every entry read again, those that are off the path too
+    sys.path_importer_cache.clear()
+
+    from pyspark import daemon
+
+    start_arrow()
+    give_back_memory()
+    for name in _OF_TASKS:
+        # a task says what is missing, or another version than it must be
+        with suppress(ImportError, OSError, AttributeError):
+            getattr(import_module(name), "versions", bool)()
+    # Spark collects garbage after each task, and would look through all modules each time
+    gc.freeze()
+    daemon.manager()
+
+
+if __name__ == "__main__":
+    run_daemon()

@@ -1,0 +1,178 @@
+"""The Spark engine and the local one write the same bytes, whatever the splits, partitions and
+files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.passes import StartUnits, SurveyJob
+from replay.engine import local
+from replay.errors import InputError
+from replay.logs.logmaster.opening import open_log
+from replay.output.bundle import write_bundle
+from replay.output.jobs import write
+from replay.pipeline.plan import make_plan
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize(
+    ("split_bytes", "records"), [(1 << 20, 5_000), (64 << 20, 2_000), (1 << 20, 250_000)]
+)
+def test_same_bytes(
+    spark: Any, sakila: Path, tmp_path: Path, mode: str, split_bytes: int, records: int
+) -> None:
+    from replay.engine import spark as spark_engine
+
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    options = ScriptOptions(records_per_file=records, trace=True)
+    plan = make_plan(log, mode, Selection(), options, split_bytes)
+    reference = make_plan(log, mode, Selection(), options, 7 << 20)
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.SparkEngine(started=lambda: spark.sparkContext)
+    )
+    second = write_bundle(reference, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert first.exit_code == 0
+    assert len(first.manifest["scripts"]) == {5_000: 4, 2_000: 10, 250_000: 1}[records]
+
+
+def test_small_framings_agree(sakila_small: Path, tmp_path: Path) -> None:
+    import replay
+
+    framed = replay.write_script(
+        sakila_small / "small.ctl", [sakila_small / "small.dat"], tmp_path / "rdw"
+    )
+    bare = replay.write_script(
+        sakila_small / "small-nordw.ctl", [sakila_small / "small-nordw.dat"], tmp_path / "bare"
+    )
+    scripts = {path.name: path.read_bytes() for path in framed.folder.glob("*.sql")}
+    assert scripts == {path.name: path.read_bytes() for path in bare.folder.glob("*.sql")}
+    assert scripts
+
+
+def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
+    """A unit with a damaged value is set aside by both engines, with the same finding."""
+    from replay.engine import spark as spark_engine
+
+    raw = bytearray((sakila_small / "small.dat").read_bytes())
+    place = raw.find("UB".encode("cp037"))
+    raw[place] = 0xE9
+    damaged = tmp_path / "damaged.dat"
+    damaged.write_bytes(raw)
+    log = open_log(sakila_small / "small.ctl", [damaged], scratch=tmp_path)
+    plan = make_plan(log, "redo", Selection(), ScriptOptions())
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.SparkEngine(started=lambda: spark.sparkContext)
+    )
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert first.exit_code == 8
+    assert "LR2012" in first.manifest["findings"]["shown"][0]
+
+
+def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path: Path) -> None:
+    from replay.engine import spark as spark_engine
+
+    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
+    plan = make_plan(log, "redo", Selection(), ScriptOptions(), 64 << 10)
+    assert len(plan.splits) > 3
+    first = write_bundle(
+        plan, log, tmp_path / "spark", spark_engine.SparkEngine(started=lambda: spark.sparkContext)
+    )
+    second = write_bundle(plan, log, tmp_path / "local", local.ENGINE)
+    assert contents(first.folder) == contents(second.folder)
+    assert contents(first.folder / "quarantine") == contents(second.folder / "quarantine")
+    assert len(first.manifest["quarantined_units"]) == 96  # nothing proves the flagged ones
+
+
+def test_an_error_in_a_task_arrives_as_it_was_raised(
+    spark: Any, incomplete: Path, tmp_path: Path
+) -> None:
+    from replay.engine import spark as spark_engine
+
+    raw = (incomplete / "incomplete.dat").read_bytes()
+    cut = tmp_path / "cut.dat"
+    cut.write_bytes(raw)
+    log = open_log(incomplete / "incomplete.ctl", [cut])
+    splits = [split for split, _, _ in log.splits(64 << 10)]
+    cut.write_bytes(raw[:-100])
+    with pytest.raises(InputError, match="LR2006"):
+        list(
+            spark_engine.execute(
+                spark.sparkContext,
+                SurveyJob(KeySpaces(log.catalog), StartUnits(incomplete=True)),
+                log,
+                splits,
+            )
+        )
+
+
+def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
+    replay.register_spark(spark)
+    frame = (
+        spark.read.format("logmaster")
+        .option("control", str(sakila_small / "small.ctl"))
+        .load(str(sakila_small / "small.dat"))
+    )
+    rows = frame.orderBy("uorcommitlrsn", "uorid", "logrba", "segnum").collect()
+    assert len(rows) == 337
+    assert rows[0]["table_owner"] == "SAKILA"
+    assert rows[0]["change_type"] == "UB"
+    assert frame.filter("uordisp = 'C' AND logrecdisp = 'C'").count() == 297
+
+
+def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
+    """What a replay carries out does not depend on the engine either."""
+    from replay.engine import spark as spark_engine
+
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    plan = replace(
+        make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=5000), 1 << 20),
+        steps=True,
+        prepared=True,
+    )
+    folders = tmp_path / "spark", tmp_path / "local"
+    for folder, way in zip(
+        folders,
+        (spark_engine.SparkEngine(started=lambda: spark.sparkContext), local.ENGINE),
+        strict=True,
+    ):
+        folder.mkdir()
+        write(way, plan, log, folder)
+    assert contents(folders[0]) == contents(folders[1])
+    assert len(contents(folders[0])) == 4 * 4
+
+
+@pytest.mark.parametrize(
+    "how", [["--master", "nonsense"], ["--conf", "spark.driver.memory=nonsense"]]
+)
+@pytest.mark.long
+def test_a_spark_that_does_not_start_is_no_defect(
+    sakila_small: Path, tmp_path: Path, how: list[str]
+) -> None:
+    """In a process of its own: here, one runs already."""
+    log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
+    program = [sys.executable, "-c", "from replay.cli.main import main; raise SystemExit(main())"]
+    done = subprocess.run(
+        [*program, "redo", *log, *how, "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 12
+    assert "LR1005 Spark cannot be started" in done.stderr
+    assert "Traceback" not in done.stderr

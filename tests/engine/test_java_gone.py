@@ -1,0 +1,128 @@
+"""Java, or the context in it, that ends while a job runs: one line says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.drivers import wait_until
+from tests.support.networks import children
+from tests.support.places import ROOT
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_java_that_is_killed(sakila: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    how = ["--engine", "spark", "--master", "local[1]", "--split-mb", "1"]
+    # the first of 760 files is seen long before the last is written
+    few = ["--records-per-file", "30", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "logreplay_command.py"), "redo", *words, *how, *few],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: any("redo" in path.name for path in tmp_path.rglob("*")), 120)
+    for child in children(process.pid):
+        os.kill(child, signal.SIGKILL)
+    told = process.communicate(timeout=120)[1]
+    assert process.returncode == 12
+    assert told.count("\n") == 2, told  # a note comes before
+    assert "LR1005 found that Spark's Java process ended, in the stage: write scripts" in told
+    assert not (tmp_path / "out").exists()
+
+
+#: A context that stops, as one does whose executors are given up, at the moment when it is given a
+#: job: Spark's scheduler takes that, and forgets it.
+FORGETS = """
+import sys
+from threading import Timer
+from replay.cli.main import main
+from replay.engine import spark as spark_engine, spark_watch
+spark_watch._AFTER_STOP = 2
+execute = spark_engine.execute
+def stopping(context, *given):
+    spark = context._jsc.sc()
+    spark.dagScheduler().eventProcessLoop().stop()
+    Timer(2, spark.stop).start()
+    yield from execute(context, *given)
+spark_engine.execute = stopping
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
+    run = subprocess.run(
+        [sys.executable, "-c", FORGETS, "redo", *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert run.stderr.count("\n") == 2, run.stderr  # a note comes before
+    assert "LR1005 found that Spark's Java process ended, in the stage: " in run.stderr
+    assert not (tmp_path / "out").exists()
+
+
+#: The same command again in a process whose Java was killed, or whose Spark stopped by itself.
+AGAIN = """
+import sys
+from pyspark import SparkContext
+from replay.cli.main import main
+assert main(sys.argv[1:]) == 0
+{}
+sys.exit(main([*sys.argv[1:], "--overwrite"]))
+"""
+KILLED = "SparkContext._gateway.proc.kill(); SparkContext._gateway.proc.wait()"
+STOPPED = "SparkContext._active_spark_context._jsc.sc().stop()"
+
+
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.parametrize("ends", [KILLED, STOPPED])
+def test_another_java_is_started_after_one_that_ended(
+    sakila_small: Path, tmp_path: Path, ends: str
+) -> None:
+    words = ["--control", str(sakila_small / "small.ctl")]
+    words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    how = ["--engine", "spark", "--master", "local[1]"]
+    run = subprocess.run(
+        [sys.executable, "-c", AGAIN.format(ends), "redo", *words, *how],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.spark
+def test_a_spark_home_that_is_not_there(sakila_small: Path, tmp_path: Path) -> None:
+    words = ["--control", str(sakila_small / "small.ctl")]
+    words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    run = subprocess.run(
+        [sys.executable, "-m", "replay", "redo", *words, "--engine", "spark"],
+        cwd=ROOT,
+        env={**os.environ, "SPARK_HOME": str(tmp_path / "none")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert f"LR1005 found SPARK_HOME={tmp_path / 'none'}, whose " in run.stderr
+    assert "Unset SPARK_HOME" in run.stderr

@@ -1,0 +1,73 @@
+"""No memory is said as that: it is no file that cannot be read, and no defect."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from replay.cli import main as entry
+from replay.logs import files
+from tests.support.places import ROOT
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        MemoryError("malloc of size 64 failed"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("can't start new thread"),
+    ],
+    ids=repr,
+)
+def test_a_command_without_memory(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setitem(entry._COMMANDS, "inspect", fails)
+    assert entry.main(["inspect", "--control", "t.ctl", "--data", "t.dat"]) == 12
+    said = capsys.readouterr().err
+    assert said.startswith("logreplay: LR1007 found no memory left for this program; expected")
+    assert "defect" not in said
+
+
+def test_a_file_that_there_is_no_room_to_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was said that the file cannot be read on this machine."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(np, "memmap", full)
+    path = tmp_path / "log"
+    path.write_bytes(b"x")
+    with pytest.raises(MemoryError):
+        files.mapped(str(path))
+
+
+@pytest.mark.long
+def test_a_worker_of_spark_without_memory(sakila: Path, tmp_path: Path) -> None:
+    words = ["redo", "--control", str(sakila / "sakila.ctl"), "--out", str(tmp_path / "out")]
+    words += ["--data", str(sakila / "sakila.dat.gz"), "--master", "local[1]"]
+    run = subprocess.run(
+        [sys.executable, "-m", "replay", *words, "--conf", "spark.executor.pyspark.memory=300m"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 12
+    assert "LR1007 found that Spark failed in the stage: " in run.stderr
+    assert "spark.executor.pyspark.memory limits Python" in run.stderr
+    assert "mem limits" not in run.stderr
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,77 @@
+"""A run needs few open files, however many it writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pytest
+
+from replay.engine import local
+from tests.support.places import ROOT
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("engine", "limit"), [(["local"], 64), (["spark", "--master", "local[2]"], 640)]
+)
+def test_few_files_are_open_at_a_time(
+    sakila: Path, tmp_path: Path, engine: list[str], limit: int
+) -> None:
+    """Of Spark's 640 Java needs most for itself; there are more buckets than Spark's shuffle opens
+    files for at a time (200)."""
+    words = ["redo", "--control", str(sakila / "sakila.ctl"), "--records-per-file", "10"]
+    words += ["--data", str(sakila / "sakila.dat.gz"), "--split-mb", "1"]
+    few = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", sys.executable, "-m", "replay"]
+    run = subprocess.run(
+        [*few, *words, "--out", str(tmp_path / "out"), "--engine", *engine],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr
+    assert len(list((tmp_path / "out").glob("*.sql"))) > 240
+
+
+def test_files_are_not_opened_for_each_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there are more buckets than open files, blocks wait, in bounded memory, and lie in
+    their files as they came."""
+    monkeypatch.setattr(local, "OPEN", 4)
+    monkeypatch.setattr(local, "WAITING", 4000)
+    opened: list[str] = []
+    really = Path.open
+
+    def noting(path: Path, *given: Any, **named: Any) -> IO[Any]:
+        opened.append(path.name)
+        return cast(IO[Any], really(path, *given, **named))
+
+    monkeypatch.setattr(Path, "open", noting)
+    blocks = {bucket: [b"%d %d " % (bucket, k) * 5 for k in range(50)] for bucket in range(20)}
+    with local._BucketFiles(tmp_path / "buckets") as files:
+        for number in range(50):
+            for bucket in blocks:
+                files.append(bucket, blocks[bucket][number])
+                assert files._size <= 4000
+        size = sum(len(block) for those in blocks.values() for block in those)
+        buckets = files.buckets()
+        assert len(opened) <= 20 * (size // 4000 + 1)
+        assert len(opened) < 200  # of 1,000 blocks
+        assert {bucket: list(files.taken(bucket)) for bucket in buckets} == blocks
+
+
+def test_a_scan_on_spark_writes_one_file(spark: Any) -> None:
+    """Not one for each bucket, of which there are more in a larger log, as there are scans."""
+    shuffled = spark.sparkContext.parallelize([(0, b"")], 1).partitionBy(12)
+    there = shuffled._jrdd.rdd()
+    while True:
+        dependency = there.dependencies().apply(0)
+        if dependency.getClass().getSimpleName() == "ShuffleDependency":
+            break
+        there = dependency.rdd()
+    handle = dependency.shuffleHandle().getClass().getSimpleName()
+    assert handle == "SerializedShuffleHandle"

@@ -1,0 +1,139 @@
+"""Spark's Python workers share the modules that their tasks need, imported once; pyspark comes from
+the installed package, not from the archives that lie within it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pyspark
+import pytest
+
+from replay.engine.spark_tasks import without_archives
+from replay.logs import LogFile, Split
+from tests.support.places import ROOT
+
+PACKAGE = Path(pyspark.__file__).parent
+INSTALLED = str(PACKAGE.parent)
+
+
+def test_archives_of_the_installed_package_are_left_out() -> None:
+    path = [
+        "",
+        f"{PACKAGE}/python/lib/pyspark.zip",
+        f"{PACKAGE}/jars/spark-core.jar",
+        "/lib/python311.zip",
+        INSTALLED,
+    ]
+    assert without_archives(path) == ["", "/lib/python311.zip", INSTALLED]
+
+
+def test_archives_of_another_spark_stay() -> None:
+    """Its version may be another one than that of the package beside it."""
+    path = ["/opt/spark/python/lib/pyspark.zip", INSTALLED]
+    assert without_archives(path) == path
+
+
+def test_what_travelled_into_its_folder_stays() -> None:
+    """``SPARK_HOME/work`` is where workers of a standalone cluster keep it."""
+    kept = PACKAGE.joinpath("work", "app-1", "0", "logreplay-1.zip")
+    path = ["", str(kept), f"{PACKAGE}/logreplay.zip", INSTALLED]
+    assert without_archives(path) == path
+
+
+def test_without_a_package_the_archives_stay(tmp_path: Path) -> None:
+    path = [f"{PACKAGE}/python/lib/pyspark.zip", str(tmp_path)]
+    assert without_archives(path) == path
+
+
+#: In place of the daemon's work: says what a worker would inherit, and what it imports for a task.
+WORKER = """
+import runpy, sys
+from pyspark import daemon
+
+def manager():
+    inherited = set(sys.modules)
+    import replay.output.datasets, replay.output.jobs, replay.output.scripts
+    import replay.engine.spark_tasks
+    import sqlglot, numpy.ma, dateutil.relativedelta  # which are imported where they are used
+    print(len(inherited), *sorted(set(sys.modules) - inherited | {"pandas"} & inherited))
+
+daemon.manager = manager
+runpy.run_module("replay.engine.spark_tasks", run_name="__main__")
+"""
+
+
+def test_a_worker_inherits_all_that_its_tasks_import() -> None:
+    done = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    inherited, *imported = done.stdout.split()
+    assert int(inherited) > 0
+    assert imported == []
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_modules_that_lie_where_the_user_is(sakila_small: Path, tmp_path: Path) -> None:
+    """Python would look there first, and did: a program of the user's, and numbers of none."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("replay.py", "numpy.py"):
+        (here / name).touch()
+    words = [
+        "--control",
+        str(sakila_small / "small.ctl"),
+        "--data",
+        str(sakila_small / "small.dat"),
+    ]
+    words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "logreplay_command.py"), "redo", *words],
+        cwd=here,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "manifest.json").exists()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Says which modules of the engine a worker has."""
+
+    title: str = "imported"
+    buckets: int = 1
+    meetings: int = 1
+
+    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
+        yield 0, b""
+
+    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield b""
+
+    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
+        yield 0, result
+
+    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        yield from (name.encode() for name in sys.modules if name.startswith("replay.engine.s"))
+
+
+def test_workers_import_what_tasks_do_and_not_the_engine(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor what starts Java or looks after a job, all of which they had to wait for. An environment
+    of its own has Spark start workers anew: others may have had to do with the engine itself."""
+    from replay.engine import spark as spark_engine
+
+    monkeypatch.setitem(spark.sparkContext.environment, "WORKERS_OF", "this test")
+    log, told = cast(LogFile, None), list[Any]()
+    splits = [Split(0, 0, 1, 1)]
+    names = spark_engine.execute(spark.sparkContext, Imported(), log, splits, told=told.append)
+    here = {name.decode() for name in names}
+    assert here == {"replay.engine.spark_tasks"}
