@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pyarrow as pa
 
@@ -99,6 +99,14 @@ class DatasetSink:
         for place, part in self._parts.items():
             self._put(place, part)
 
+    def _make_folders(self, place: str) -> None:
+        """Make the folders of a place, but never that of the attempt: a run that was interrupted
+        has removed it, and would leave it behind."""
+        made = self.folder
+        for name in PurePath(place).parts:
+            made /= name
+            made.mkdir(exist_ok=True)
+
     def _put(self, place: str, part: _WaitingRows) -> None:
         if not part.rows:
             return
@@ -109,7 +117,7 @@ class DatasetSink:
                 f"{place}/part-{self.part}{f'-{number}' if number else ''}.{self.form.suffix}"
             )
             path = self.folder / part.name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folders(place)
             part.writer = self.form.open(path, part.dataset)
             self._written[part.name] = 0
         part.writer.write(pa.concat_tables(part.rows))

@@ -218,7 +218,7 @@ def _with_tables(headers: HeaderFacts, lines: Sequence[dict[str, Any]]) -> None:
     for place, line in enumerate(lines):
         tables = counts.get(place, Counter[str]())
         line["changes"] = sum(tables.values())
-        line["tables"] = dict(tables.most_common())
+        line["tables"] = dict(sorted(tables.items(), key=lambda one: (-one[1], one[0])))
 
 
 def large(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str]) -> Report:

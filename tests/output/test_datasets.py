@@ -6,7 +6,7 @@ import json
 from datetime import UTC, date, datetime, time
 from decimal import Context, Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -702,3 +702,14 @@ def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> N
     assert [
         list(line["after"].values()) for line in lines(tmp_path / "out", "testown.some")
     ] == texts
+
+
+def test_the_folder_of_an_attempt_is_not_made_anew(tmp_path: Path) -> None:
+    """A run that was interrupted has removed it, while its tasks still wrote."""
+    sink = dataset_files.DatasetSink(tmp_path / "attempt", cast(Any, None), "0000")
+    with pytest.raises(FileNotFoundError):
+        sink._make_folders("SAKILA.FILM/commit_date=2024-03-15")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "attempt").mkdir()
+    sink._make_folders("SAKILA.FILM/commit_date=2024-03-15")
+    assert (tmp_path / "attempt" / "SAKILA.FILM" / "commit_date=2024-03-15").is_dir()

@@ -13,13 +13,16 @@ from datetime import datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 import replay
 from replay.cli.main import main
 from replay.errors import UsageError
+from replay.reports import kinds
 from replay.reports.headers import clock_of, moment_of
 from replay.reports.kinds import seconds_of
 from replay.reports.layout import TimeStyle, styled
@@ -334,3 +337,12 @@ def test_durations_and_clocks() -> None:
     one, other = datetime(2024, 3, 15, 8), datetime(2024, 3, 15, 9)
     assert clock_of(["00DECBEAE1CD1E900000", "00DECC12CECE80900000"], [one, other]).offset is None
     assert clock_of(["00DECBEAE1CD1E900000"], [one]).offset is None
+
+
+def test_tables_with_as_many_changes_are_in_the_order_of_their_names() -> None:
+    """They were in the order in which their parts happened to come."""
+    names = ["B", "C", "A", "D"]
+    counts = pa.table({"place": [0] * 4, "table": names, "changes": [2, 3, 2, 3]})
+    lines: list[dict[str, Any]] = [{}]
+    kinds._with_tables(cast(Any, SimpleNamespace(counts=counts)), lines)
+    assert [*lines[0]["tables"]] == ["C", "D", "A", "B"]
