@@ -75,9 +75,9 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     from replay.changes.choices import Mode
     from replay.changes.options import ScriptOptions
     from replay.changes.selection import Selection
+    from replay.engine import local
     from replay.logs.logmaster.opening import open_log
     from replay.output.bundle import write_bundle
-    from replay.engine import local
     from replay.pipeline.plan import make_plan
 
     gc.set_threshold(100_000, 20, 20)  # as the command does
