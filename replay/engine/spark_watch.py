@@ -93,8 +93,9 @@ def reason(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()] or [text]
     begins = [at for at, line in enumerate(lines) if _DEFECT in line]
     if begins:
-        behind = (line for line in lines[begins[-1] + 1 :] if not line[0].isspace())
-        return cut_to(next(behind, lines[0]), _SHOWN)
+        deep = len(lines[begins[-1]]) - len(lines[begins[-1]].lstrip())  # of a worker that fails
+        behind = (line for line in lines[begins[-1] + 1 :] if not line[deep : deep + 1].isspace())
+        return cut_to(next(behind, lines[0]).strip(), _SHOWN)
     return cut_to(lines[0], _SHOWN)
 
 

@@ -118,7 +118,7 @@ if os.environ.get("SPARK_EXECUTOR_DIRS"):
 
 @pytest.mark.spark
 @pytest.mark.long
-@pytest.mark.parametrize(("version", "code"), [("1.26.4", 12), ("{same}.999", 0)])
+@pytest.mark.parametrize(("version", "code"), [("2.0.1", 12), ("{same}.999", 0)])
 def test_executors_with_another_library(tmp_path: Path, version: str, code: int) -> None:
     """In processes of their own, where the daemon looks before it imports anything else."""
     version = version.format(same=".".join(versions()["numpy"].split(".")[:2]))

@@ -144,6 +144,8 @@ def test_what_spark_says_of_a_task() -> None:
         '  File "x.py", line 1, in f\n    raise\nOSError: [Errno 5] it is gone\n\n\tat org.apache'
     )
     assert reason(python) == "OSError: [Errno 5] it is gone"
+    begins = "Error from python worker:\n  " + python.partition(": ")[2].replace("\n", "\n  ")
+    assert reason(f"{begins}\nPYTHONPATH was:\n  x") == "OSError: [Errno 5] it is gone"
     lost = "ExecutorLostFailure (executor 0 exited caused by one of the running tasks) Reason: x\n"
     assert reason(lost) == lost.strip()
     assert reason("") == ""
