@@ -21,8 +21,9 @@ from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import available
 from replay.engine import local
+from replay.engine import spark as spark_engine
 from replay.logs import LogFile, Split
-from replay.pipeline import sorted_records, spark_engine
+from replay.pipeline import sorted_records
 from replay.pipeline.packed_records import packed
 from replay.pipeline.sorted_records import in_commit_order
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import replay
-from replay.engine.spark import engine
+from replay.engine.spark import SparkEngine
 from replay.errors import Refusal
 from tests.support import luwsakila, solidsakila
 from tests.support.luwbuilder import catalog_csv
@@ -104,7 +104,7 @@ def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:
     files = {"control": sakila_small / "small.ctl", "data": sakila_small / "small.dat"}
     with (
         replay.open_log(**files) as log,
-        replay.open_log(**files, engine=engine(lambda: spark.sparkContext)) as other,
+        replay.open_log(**files, engine=SparkEngine(started=lambda: spark.sparkContext)) as other,
     ):
         key = log.report("audit", "RENTAL").rows[0]["key"]["RENTAL_ID"]
         for one in (log, other):
