@@ -328,6 +328,6 @@ def test_an_export_grows_on_this_machine_only(
     told = capsys.readouterr().err
     assert "LR1002" in told
     assert "expected a folder of this machine" in told
-    assert "Spark stream" in told
+    assert "grow a folder of this machine and copy it" in told
     assert main([*words, "--export", str(tmp_path / "out")]) == 0
     assert list((tmp_path / "out").rglob("*.parquet"))

@@ -62,12 +62,12 @@ def breaking(fault: Fault) -> type[PostgresSession]:
     class Breaking(PostgresSession):
         """A session whose requests pass by ``fault``."""
 
-        def __init__(self, url: str, shown: str) -> None:
+        def __init__(self, url: str) -> None:
             self.url = url
             if fault.broken and fault.down:
                 fault.down -= 1
                 raise ConnectionLost("LR4003", "the database system is starting up")
-            super().__init__(url, shown)
+            super().__init__(url)
 
         def run(self, text: bytes) -> StatementCounts:
             return fault.around(self, lambda: PostgresSession.run(self, text))
