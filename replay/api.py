@@ -43,7 +43,6 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import EXIT_OK, UsageError
-from replay.leftovers import WorkFolder
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
@@ -61,6 +60,7 @@ from replay.pipeline.request import (
 )
 from replay.reports.questions import Questions
 from replay.storage import Place, StoredPath, at, run_folder
+from replay.temp_folders import WorkFolder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice

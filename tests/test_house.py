@@ -45,11 +45,9 @@ ORDER = (
     "replay.public",
     "replay.version",
     "replay.arrays",
-    "replay.leftovers",
+    "replay.temp_folders",
     "replay.machine",
-    "replay.answers",
     "replay.storage",
-    "replay.stored_ranges",
     "replay.changes",
     "replay.targets",
     "replay.decoding",
@@ -83,15 +81,12 @@ STRANGERS = (
 GROUND_FLOOR = {
     "__init__.py",
     "__main__.py",
-    "answers.py",
     "api.py",
     "arrays.py",
     "errors.py",
-    "leftovers.py",
+    "temp_folders.py",
     "machine.py",
     "public.py",
-    "storage.py",
-    "stored_ranges.py",
     "version.py",
     "writable.py",
     "py.typed",
@@ -118,7 +113,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "random": (),
     "secrets": ("replay.targets",),
     "time": (
-        "replay.answers",
+        "replay.storage.timeouts",
         "replay.cli",
         "replay.live",
         "replay.engine.contract",
@@ -132,7 +127,7 @@ CATCHES_EVERYTHING = (
     ("replay.cli.main", "_main"),
     ("replay.decoding.machine_code", "available"),
     ("replay.pipeline.fast_path", "compiled"),
-    ("replay.answers", "_run"),
+    ("replay.storage.timeouts", "run"),
 )
 
 #: Database drivers belong to one target each, and are imported when they are needed.
@@ -161,7 +156,7 @@ WRITERS = (
 READS_ENVIRONMENT = (
     "replay.cli",
     "replay.decoding.machine_code",
-    "replay.leftovers",
+    "replay.temp_folders",
     "replay.engine.java",
     "replay.engine.spark",
     "replay.engine.spark_tasks",

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index
 from replay.changes.text_columns import Texts, column_from, ends_of, octets_of
-from replay.leftovers import scratch_file
+from replay.temp_folders import scratch_file
 
 #: Octets of one column that are kept in memory; where there are more, all of it lies in a file.
 BUDGET = 16 << 20

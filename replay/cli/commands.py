@@ -42,10 +42,9 @@ from replay.cli.request import (
 )
 from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
-from replay.leftovers import WorkFolder
 from replay.live.keys import NO_SCHEMA
 from replay.machine import room_for
-from replay.output.bundle import Bundle, check_output, write_file
+from replay.output.bundle import Bundle, check_output
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
@@ -58,7 +57,9 @@ from replay.pipeline.request import (
     unread_keys,
 )
 from replay.storage import is_database
+from replay.storage.durable import write_file
 from replay.targets import target_of
+from replay.temp_folders import WorkFolder
 from replay.writable import Writable
 from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy, StatementForm
 from sqlgen.constraints import Constraints

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from replay.changes.balance import balance_text
 from replay.errors import EXIT_ERROR, EXIT_OK, UsageError
-from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.targets import Difference, embedded, target_named
+from replay.temp_folders import WorkFolder
 
 #: Writes a bundle: (mode, control file, data file, output folder) -> bundle. The caller decides
 #: engine and options.

@@ -9,11 +9,11 @@ from pathlib import Path
 from replay.changes.choices import Gaps
 from replay.changes.options import Export
 from replay.cli.request import engine_of, options_of, request_of, selection_of
-from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder, Growth
 from replay.pipeline.request import Demand, Request
 from replay.storage import Place
+from replay.temp_folders import WorkFolder
 from replay.writable import Writable
 
 #: Hears (stage, done, total).

@@ -15,11 +15,11 @@ from replay.cli.log_words import look_at
 from replay.cli.progress import Bar
 from replay.cli.request import engine_of, keys_of, open_log, selection_of
 from replay.errors import UsageError
-from replay.leftovers import WorkFolder
 from replay.logs import source_named
 from replay.output.bundle import Bundle, check_output
 from replay.output.extraction import check_name, writer_of
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
+from replay.temp_folders import WorkFolder
 from replay.writable import Extract
 
 #: Findings, and units that are left out, which are shown.

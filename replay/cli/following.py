@@ -40,13 +40,13 @@ from replay.errors import (
     UsageError,
     cause_of,
 )
-from replay.leftovers import WorkFolder
 from replay.live import status, verify
 from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
 from replay.logs.arrivals import Ahead, Arrived, arrived, places_held, stated_end, still_needed
 from replay.pipeline.late import digest_of_log
 from replay.pipeline.request import Demand
+from replay.temp_folders import WorkFolder
 
 #: Codes of errors that pass: the target is down, or another run is under way.
 _PASSING = ("LR4003", "LR4004")

@@ -13,9 +13,9 @@ from replay.changes.selection import Selection
 from replay.cli.progress import Bar
 from replay.cli.request import engine_of, open_log, request_of
 from replay.errors import EXIT_OK, UsageError
-from replay.leftovers import WorkFolder
 from replay.logs import inspect
 from replay.pipeline.request import Demand, OpenLog
+from replay.temp_folders import WorkFolder
 from sqlgen.constraints import Constraints
 from sqlgen.late import LateModule
 

@@ -23,11 +23,11 @@ from replay.cli.request import (
     selection_of,
 )
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
-from replay.leftovers import WorkFolder
-from replay.output.bundle import write_file
 from replay.pipeline.request import (
     Demand,
 )
+from replay.storage.durable import write_file
+from replay.temp_folders import WorkFolder
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:

@@ -33,12 +33,11 @@ from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import consequences
 from replay.dependencies.key_spaces import KeySpaces
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
-from replay.leftovers import WorkFolder
 from replay.live import certificate
 from replay.live.target_state import baseline_of
 from replay.logs import source_named
 from replay.logs.words import said_of
-from replay.output.bundle import check_output, write_file
+from replay.output.bundle import check_output
 from replay.output.state_files import TableRows, state_csv, write_state
 from replay.pipeline.request import Demand, usage_errors
 from replay.public import command as command_line
@@ -76,6 +75,8 @@ from replay.reports.states import (
 from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS
 from replay.reports.what_if import answer_of, what_if_text
 from replay.storage import is_database
+from replay.storage.durable import write_file
+from replay.temp_folders import WorkFolder
 from sqlgen.errors import choice
 
 

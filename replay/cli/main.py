@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 
-from replay.answers import StoreError
 from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
 from replay.cli.log_words import ways_to_look
@@ -30,6 +29,7 @@ from replay.cli.terminal import shown
 from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.machine import give_back_memory, is_full, start_arrow
 from replay.storage import StoredPath, at, run_folder, unreachable
+from replay.storage.timeouts import StoreError
 from sqlgen.errors import SqlgenError
 
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,

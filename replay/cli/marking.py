@@ -13,7 +13,6 @@ from replay import storage
 from replay.changes.position import Position
 from replay.cli.request import open_log
 from replay.errors import EXIT_OK, UsageError
-from replay.leftovers import WorkFolder
 from replay.live import status
 from replay.logs import LogFile
 from replay.logs.marks import Mark, check_mark_name, marks_place, position_kind, read_marks
@@ -22,6 +21,7 @@ from replay.pipeline.extent import log_extent
 from replay.pipeline.marked import commit_point, lies_outside
 from replay.reports.layout import table_lines
 from replay.storage import Place
+from replay.temp_folders import WorkFolder
 
 #: Letters that a note may have.
 _LONGEST_NOTE = 1000

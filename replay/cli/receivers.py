@@ -12,7 +12,6 @@ from replay.changes.selection import Selection
 from replay.cli.exporting import grow
 from replay.cli.request import engine_of, options_of, replay_words, request_of, selection_of
 from replay.errors import EXIT_OK
-from replay.leftovers import WorkFolder
 from replay.live import replay as live
 from replay.live import status
 from replay.live.replay_request import ReplayInput
@@ -24,6 +23,7 @@ from replay.output.growth import GrowingFolder
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.marked import marks_with
 from replay.pipeline.request import Demand, Request
+from replay.temp_folders import WorkFolder
 from sqlgen.choices import EmptyTextPolicy, WhereColumns
 
 

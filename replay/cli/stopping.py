@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from replay import answers
+from replay.storage import timeouts
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: A terminal that closes ends what runs in it, too.
@@ -50,7 +50,7 @@ def interruptible() -> None:
     _since.clear()
     if _interrupted.is_set():
         _interrupted.clear()
-        answers.hurry(False)
+        timeouts.hurry(False)
         _hush(False)
     _handle(_interrupt)
     if sys.unraisablehook is not _unraisable:
@@ -70,7 +70,7 @@ def end_at_once(code: int) -> None:
     _ends.append(code)  # in one step, for a signal may come before the next one
     _handle(_interrupt)  # libraries have handlers of their own
     stores = sys.modules.get("pyarrow.fs")
-    if answers.unanswered() and stores is not None:
+    if timeouts.unanswered() and stores is not None:
         atexit.unregister(stores.ensure_s3_finalized)
         _leaves.append(code)
 
@@ -79,7 +79,7 @@ def last_moments() -> None:
     """To be registered for the exit of the process before anything else is, and so called last:
     signals are ignored where Python has no handlers any more."""
     _handle(signal.SIG_IGN)
-    if _leaves and answers.unanswered():
+    if _leaves and timeouts.unanswered():
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -101,7 +101,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         return
     _since[:] = [now]
     _interrupted.set()
-    answers.hurry(True)
+    timeouts.hurry(True)
     _hush(True)
     raise KeyboardInterrupt
 
@@ -148,7 +148,7 @@ def told_to_stop(stop: threading.Event) -> Iterator[None]:
 
     def end(*_: object) -> None:
         stop.set()
-        answers.hurry(True)
+        timeouts.hurry(True)
 
     former = {number: signal.signal(number, end) for number in _SIGNALS} | _former
     _former.clear()
@@ -161,4 +161,4 @@ def told_to_stop(stop: threading.Event) -> Iterator[None]:
         for number, handler in former.items():
             signal.signal(number, handler)
         if not _interrupted.is_set():
-            answers.hurry(False)
+            timeouts.hurry(False)

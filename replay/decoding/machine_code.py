@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from replay.leftovers import remove_unused, user_cache
+from replay.temp_folders import remove_unused, user_cache
 
 
 @dataclass(frozen=True)

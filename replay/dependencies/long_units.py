@@ -20,7 +20,7 @@ from replay.dependencies.constraint_order import ConstraintOrder, nulls_once, of
 from replay.dependencies.raw_keys import KeyTouches
 from replay.dependencies.unique_order import crossed_units
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
-from replay.leftovers import scratch_file
+from replay.temp_folders import scratch_file
 
 #: The changes of a unit whose keys meet in a part, about.
 PART = 1 << 19

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from replay.errors import UsageError
-from replay.leftovers import lasting_folder, user_cache
+from replay.temp_folders import lasting_folder, user_cache
 
 #: The Java releases that Spark 4.2 and later run on.
 SUPPORTED = (17, 21, 25)

@@ -32,9 +32,9 @@ from replay.engine.contract import (
     silent,
     third_stage,
 )
-from replay.leftovers import WorkFolder
 from replay.logs import LogFile, Split
 from replay.machine import cores
+from replay.temp_folders import WorkFolder
 
 #: Files of buckets that are open at a time, where a process may have four times as many.
 OPEN = 128

@@ -59,10 +59,10 @@ from replay.engine.spark_tasks import (
 )
 from replay.engine.spark_watch import UNLIMITED, Limits, Watch, failed, said
 from replay.errors import UsageError
-from replay.leftovers import lasting_folder, outside
 from replay.logs import LogFile, Split
 from replay.machine import hidden
 from replay.public import is_secret_setting
+from replay.temp_folders import lasting_folder, outside
 
 #: What the engine asks of Spark unless ``--conf`` or Spark's own files say otherwise.
 DEFAULTS = {

@@ -23,7 +23,6 @@ from replay.changes.units import UnitSet
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
-from replay.leftovers import WorkFolder
 from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
 from replay.live.messages import estimate, plan_lines
@@ -75,6 +74,7 @@ from replay.pipeline.plan import Plan, make_plan
 from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
+from replay.temp_folders import WorkFolder
 from sqlgen.dialects import profile_named
 from sqlgen.names import target_name
 

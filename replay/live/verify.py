@@ -20,7 +20,6 @@ from replay.changes.choices import Enforcement
 from replay.changes.position import Position, UnitPosition
 from replay.changes.selection import Selection
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
-from replay.leftovers import WorkFolder
 from replay.live import certificate
 from replay.live.compared_tables import (
     ComparedTable,
@@ -44,6 +43,7 @@ from replay.public import public
 from replay.storage import Place, at, on_this_machine
 from replay.targets import Session, TableFacts, Target, target_of
 from replay.targets.hazards import ACCEPTABLE
+from replay.temp_folders import WorkFolder
 from replay.version import __version__
 from sqlgen.choices import WhereColumns
 from sqlgen.dialects import profile_named

@@ -20,11 +20,12 @@ from typing import IO, Any, BinaryIO, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from replay import storage, stored_ranges
+from replay import storage
 from replay.arrays import Bytes
 from replay.errors import InputError, Where, cause_of
 from replay.logs import gzip_members
 from replay.machine import cores, is_full, room_for
+from replay.storage import ranges, readable
 
 _REACH = (
     "Every machine that runs tasks must find the log, and what was unpacked of it (--work), under"
@@ -59,8 +60,8 @@ def mapped(
     InputError LR2001 where it cannot be read, MemoryError where there is no room to map it."""
     try:
         if storage.is_url(path):
-            stored = stored_ranges.ranges(path)
-            return stored.read(
+            stored = ranges.ranges(path)
+            return stored.filled(
                 np.atleast_1d(0 if start is None else start),
                 np.atleast_1d(stored.size if stop is None else stop),
             )
@@ -70,6 +71,8 @@ def mapped(
     except OSError as error:
         if error.errno == errno.ENOMEM:
             raise MemoryError(error.strerror) from None
+        if is_full(error):
+            raise
         message = f"the file cannot be read on {socket.gethostname()}: {error.strerror or error}"
         where = Where(storage.unversioned(path))
         raise InputError("LR2001", message, where, _REACH) from None
@@ -91,12 +94,8 @@ def _mapped(path: str, size: int, changed_ns: int) -> Bytes:
 
 def head(path: str, size: int = 64) -> bytes:
     """The first bytes of a file. InputError LR2001 where it cannot be read."""
-    try:
-        with storage.opened(path) as file:
-            return file.read(size)
-    except OSError as error:
-        where = Where(storage.unversioned(path))
-        raise InputError("LR2001", f"the file cannot be read: {cause_of(error)}", where) from None
+    with readable(path), storage.opened(path) as file:
+        return file.read(size)
 
 
 def unpacked_head(path: str, size: int = 64) -> bytes:
@@ -209,7 +208,7 @@ def unpacked(
             if shared is not None:
                 place = storage.StoredPath(shared) / name
                 storage.put(_until_ended(blocks, company), place)
-                return stored_ranges.versioned(str(place))
+                return ranges.versioned(str(place))
             target = (folder or Path(".")) / name
             with room_for(target), target.open("wb") as plain:
                 for block in blocks:
@@ -250,12 +249,8 @@ def in_place(path: str, given: str) -> bool:
 def _place(path: str) -> str:
     if not storage.is_url(path):
         return os.path.abspath(path)
-    try:
-        return stored_ranges.versioned(path)
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
-        ) from None
+    with readable(path):
+        return ranges.versioned(path)
 
 
 def fetched(path: str, scratch: str | None, number: int) -> str:
@@ -266,14 +261,8 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
         return path
     url = storage.unversioned(path)
     target = Path(scratch) / f"{number:03d}-{storage.name_of(url)}"
-    try:
+    with readable(url):
         storage.copy(url, target)
-    except OSError as error:
-        if is_full(error):
-            raise
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(url)
-        ) from None
     return str(target)
 
 
@@ -329,25 +318,12 @@ class LocalBytes:
         return os.pread(self._file.fileno(), stop - start, start)
 
 
-class StoredBytes:
-    """The same of an object in a store, of which no range is fetched twice."""
-
-    def __init__(self, place: str) -> None:
-        self._ranges = stored_ranges.StoredRanges(stored_ranges.versioned(place))
-        self.size = self._ranges.size
-
-    def read(self, start: int, stop: int) -> bytes:
-        """As :meth:`LocalBytes.read`; also raises OSError where the object was replaced."""
-        stored = self._ranges.read(np.array([start]), np.array([stop]))
-        return stored[start:stop].tobytes()
-
-
 @contextmanager
-def opened_in_ranges(place: str) -> Iterator[LocalBytes | StoredBytes]:
+def opened_in_ranges(place: str) -> Iterator[LocalBytes | ranges.StoredRanges]:
     """The file at a path or URL, of which several threads may read ranges (bytes). Raises
     OSError."""
     if storage.is_url(place):
-        yield StoredBytes(place)
+        yield ranges.StoredRanges(ranges.versioned(place))
         return
     with open(place, "rb") as local:
         yield LocalBytes(local)

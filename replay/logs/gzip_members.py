@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NoReturn, Protocol
 
-from replay.leftovers import scratch_file
 from replay.machine import is_full
+from replay.temp_folders import scratch_file
 
 #: How a member begins, with the one method of compression that there is; flags that none has.
 _BEGIN, _RESERVED = b"\x1f\x8b\x08", 0xE0

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from replay.arrays import Mask
-from replay.leftovers import scratch_file
+from replay.temp_folders import scratch_file
 
 #: Bytes of an array up to which it lies in memory.
 BUDGET = 32 << 20

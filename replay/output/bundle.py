@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -28,7 +27,6 @@ from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, UsageError, first_finding_error
-from replay.leftovers import ASIDE, WorkFolder, remove_leftovers
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.continuation import (
@@ -40,7 +38,6 @@ from replay.output.continuation import (
     where_it_ended,
 )
 from replay.output.datasets import export_contents, files_beside
-from replay.output.durable import rename_durably, sync_tree
 from replay.output.json_file import plain, write_json
 from replay.output.quarantine import flags_alone, write_quarantine
 from replay.output.same_types import refuse_other_types
@@ -51,6 +48,8 @@ from replay.pipeline.extent import nothing_left
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
 from replay.storage import Place, StoredPath
+from replay.storage.durable import refuse_url_as_path, rename_durably, sync_tree
+from replay.temp_folders import ASIDE, WorkFolder, remove_leftovers
 from replay.version import __version__
 from sqlgen.choices import StatementForm
 from sqlgen.constraints import Constraints
@@ -81,31 +80,13 @@ _OURS = re.compile(
 )
 
 
-def write_file(path: Place, text: str) -> None:
-    """Write one file whole or not at all. UsageError (LR1002) for a folder."""
-    if isinstance(path, StoredPath):
-        storage.put(text.encode(), path)
-        return
-    _refuse_url(path)
-    if path.is_dir():
-        raise UsageError("LR1002", f"{path} is a folder; expected a file")
-    work = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        with work.open("w", encoding="utf-8") as file:
-            file.write(text)
-        rename_durably(work, path)
-    except BaseException:
-        work.unlink(missing_ok=True)
-        raise
-
-
 def check_output(folder: Place, overwrite: bool) -> None:
     """Refuse an output folder that holds something, unless ``overwrite``; refuse a file, and a URL
     of which a path was made."""
     if isinstance(folder, StoredPath):
         filled = holds_something(folder)
     else:
-        _refuse_url(folder)
+        refuse_url_as_path(folder)
         filled = folder.is_dir() and any(folder.iterdir())
     if folder.exists() and not folder.is_dir():
         raise UsageError("LR1002", f"{folder} is a file; --out names a folder")
@@ -123,17 +104,6 @@ def check_output(folder: Place, overwrite: bool) -> None:
                 f"{folder} {strange}, so it is not a bundle",
                 hint="--overwrite replaces bundles only",
             )
-
-
-def _refuse_url(path: Path) -> None:
-    """A path made of ``s3a://bucket/name`` would be a folder ``s3a:`` here."""
-    scheme = path.parts[0] if path.parts else ""
-    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+:", scheme):
-        raise UsageError(
-            "LR1002",
-            f"{path} is a URL ({scheme}//…); expected a folder or file of this machine",
-            hint="Is the scheme right? In Python, give URLs as text: a pathlib.Path drops a slash",
-        )
 
 
 def _strange(folder: Place) -> str | None:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from replay.errors import Refusal, UsageError
-from replay.leftovers import WorkFolder
 from replay.output.bundle import Bundle
 from replay.output.continuation import NOTHING, read_manifest
-from replay.output.durable import rename_durably, sync_folders
 from replay.output.json_file import write_json
 from replay.output.same_types import refuse_other_types
 from replay.storage import Place
+from replay.storage.durable import rename_durably, sync_folders
+from replay.temp_folders import WorkFolder
 
 #: The folder of the commits: their manifests and what was set aside.
 RUNS = "_logreplay"

@@ -37,12 +37,10 @@ from replay.decoding.hashes import unit_hash
 from replay.engine import local
 from replay.engine.contract import Engine
 from replay.errors import InputError, Where
-from replay.leftovers import remove_tree
 from replay.logs import LogFile, Split
 from replay.machine import room_for
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
-from replay.output.durable import begin_to_sync
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import AttemptFolder, StoredFolder
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
@@ -50,6 +48,8 @@ from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradicto
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
+from replay.storage.durable import begin_to_sync
+from replay.temp_folders import remove_tree
 
 _SHARED = (
     "The output folder must be on storage that all executors and the driver share, as one user;"
@@ -284,7 +284,8 @@ class _InFolder:
         a file is not whole."""
         if attempt.staged is not None and self.exchange is not None:
             files = (*attempt.result.files, *attempt.staged)
-            self.exchange.fetch(attempt.folder, files, self.folder)
+            self.exchange.take(attempt.folder, files)
+            self.exchange.fetch([file.name for file in files], self.folder)
             return
         place = self.attempts / attempt.folder
         for file in attempt.result.files:

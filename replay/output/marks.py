@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +20,8 @@ from replay.logs.marks import (
     read_marks,
     read_parts,
 )
-from replay.output.durable import rename_durably
 from replay.storage import Place, StoredPath
+from replay.storage.durable import write_file
 
 
 def add_mark(place: Place, mark: Mark) -> None:
@@ -55,13 +54,7 @@ def remove_mark(place: Place, words: str) -> Mark:
     with _locked(place, "rb"):
         known = read_marks(place)
         mark = known.pop(named_mark(known, words, place))
-        work = place.with_name(f".{place.name}-{os.getpid()}")
-        try:
-            work.write_text("".join(one.line() for one in known), encoding="utf-8")
-            shutil.copymode(place, work)
-            rename_durably(work, place)
-        finally:
-            work.unlink(missing_ok=True)
+        write_file(place, "".join(one.line() for one in known))
     return mark
 
 
@@ -75,9 +68,9 @@ def _remove_stored(place: StoredPath, words: str) -> Mark:
     left = [mark for one, marks in parts if one == part for mark in marks]
     del left[number]
     if left:
-        storage.put("".join(mark.line() for mark in left).encode(), part)
+        part.write_text("".join(mark.line() for mark in left))
     else:
-        storage.remove(part)
+        part.unlink()
     return known[chosen]
 
 

@@ -20,8 +20,7 @@ from pathlib import Path
 
 from replay import storage
 from replay.errors import InputError, Where
-from replay.machine import is_full
-from replay.output.whole_files import problem, wrong_size
+from replay.output.whole_files import problem
 from replay.pipeline.bucket_result import WrittenFile
 from replay.storage import StoredPath
 
@@ -29,8 +28,6 @@ from replay.storage import StoredPath
 #: that with the names that are being published.
 STAGED, _OPEN, _PUBLISHES = ".attempts-", "open", "publishes"
 MANIFEST = "manifest.json"
-#: Objects that are fetched side by side.
-_FETCHED = 16
 _HINT = "Look at the rights of the executors there, and at their credentials in the environment"
 #: Reads files of a folder again, and raises InputError where one is not what its task wrote.
 Checking = Callable[[StoredPath, Sequence[WrittenFile]], None]
@@ -69,90 +66,61 @@ class StoredFolder:
         for file in files:
             self.taken[file.name] = (self.staging / attempt / file.name, file)
 
-    def fetch(self, attempt: str, files: Iterable[WrittenFile], folder: Path) -> None:
-        """Copy the files of an attempt into a folder of this machine. InputError LR2001 where one
-        is not what its task wrote."""
-        _fetch([(self.staging / attempt / file.name, file) for file in files], folder)
+    def fetch(self, names: Iterable[str], folder: Path) -> None:
+        """Copy files that were taken into a folder of this machine. InputError LR2001 where one is
+        not what its task wrote."""
 
-    def fetch_some(self, names: Iterable[str], folder: Path) -> None:
-        """The same for some of the files that were taken, which stay what they are."""
-        _fetch([self.taken[name] for name in names], folder)
+        def one(name: str) -> None:
+            place, file = self.taken[name]
+            target = folder / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with storage.readable(place, "it cannot be read", _HINT), suppress(FileNotFoundError):
+                storage.copy(place, target)
+            found = problem(target, file)
+            if found is not None:
+                raise InputError("LR2001", found, Where(file=str(place)), _HINT)
 
-    def fetch_taken(self, folder: Path) -> None:
-        """The same for all files that were taken, which are no part of the folder then."""
-        _fetch(list(self.taken.values()), folder)
-        self.taken.clear()
+        with ThreadPoolExecutor(storage.REQUESTS) as pool:
+            list(pool.map(one, names))
 
     def publish(self, work: Path, check: Checking) -> None:
         """Put everything into its place, with the files of ``work``; what is there goes, its
         manifest first. InputError LR2001 where a file is not whole, or ``check`` finds others."""
-        old = [path for path in self.out.rglob("*") if not _staged(self.out, path)]
+        old = _published(self.out)
         own = [path for path in work.rglob("*") if path.is_file() and path != work / MANIFEST]
         names = {path.relative_to(work).as_posix(): path for path in own}
         self.put = [*self.taken, *names]
-        concerned = {*self.put, MANIFEST, *(storage.name_below(path, self.out) for path in old)}
-        storage.put(json.dumps(sorted(concerned)).encode(), self.staging / _PUBLISHES)
-        for path in sorted(old, key=lambda one: one.name != MANIFEST):
-            storage.remove(path)
+        concerned = sorted({*self.put, MANIFEST, *old})
+        storage.put(json.dumps(concerned).encode(), self.staging / _PUBLISHES)
+        for name in sorted(old, key=lambda name: name != MANIFEST):
+            (self.out / name).unlink()
         storage.copy_all([(staged, self.out / name) for name, (staged, _) in self.taken.items()])
         for name, file in names.items():
             storage.put(file, self.out / name)
-        self._check_sizes()
         check(self.out, [replace(file, name=name) for name, (_, file) in self.taken.items()])
-        storage.remove(self.staging / _OPEN)
+        (self.staging / _OPEN).unlink()
         for staging in _stagings(self.out):
             if staging == self.staging:
-                _remove(path for path in staging.rglob("*") if path.name != _PUBLISHES)
+                rest = (name for name in storage.names_below(staging) if name != _PUBLISHES)
+                _remove(staging / name for name in rest)
             else:
                 storage.remove_folder(staging)
         storage.put(work / MANIFEST, self.out / MANIFEST)
         storage.remove_folder(self.staging)
 
-    def _check_sizes(self) -> None:
-        found = storage.sizes([self.out / name for name in self.taken])
-        for (_, file), there in zip(self.taken.values(), found, strict=True):
-            if there != file.size:
-                message = wrong_size(file, there)
-                raise InputError("LR2001", message, Where(file=str(self.out)), _HINT)
-
     def end(self) -> None:
         """Remove what attempts of this run left; none can write any more."""
-        storage.remove(self.staging / _OPEN)
+        (self.staging / _OPEN).unlink()
         storage.remove_folder(self.staging)
 
     def discard(self) -> None:
         """Remove what this run put there, and what attempts left, of this run and of those that
         were killed."""
-        with suppress(FileNotFoundError):  # it may have come so far
-            storage.remove(self.staging / _OPEN)
+        _remove([self.staging / _OPEN])  # it may have come so far
         _remove(self.out / name for name in self.put if (self.out / name).exists())
         for staging in _stagings(self.out):
             if staging == self.staging or not (staging / _PUBLISHES).exists():
                 storage.remove_folder(staging)
-
-
-def _fetch(files: Sequence[tuple[StoredPath, WrittenFile]], folder: Path) -> None:
-    def one(pair: tuple[StoredPath, WrittenFile]) -> None:
-        place, file = pair
-        found: str | None
-        target = folder / file.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            storage.copy(place, target)
-        except FileNotFoundError:
-            found = wrong_size(file, None)
-        except OSError as error:
-            if is_full(error):
-                raise
-            message = f"it cannot be read: {str(error).partition(chr(10))[0]}"
-            raise InputError("LR2001", message, Where(file=str(place)), _HINT) from error
-        else:
-            found = problem(target, file)
-        if found is not None:
-            raise InputError("LR2001", found, Where(file=str(place)), _HINT)
-
-    with ThreadPoolExecutor(_FETCHED) as pool:
-        list(pool.map(one, files))
 
 
 def _remove(places: Iterable[StoredPath]) -> None:
@@ -160,33 +128,30 @@ def _remove(places: Iterable[StoredPath]) -> None:
     theirs."""
     for place in list(places):
         with suppress(FileNotFoundError):
-            storage.remove(place)
+            place.unlink()
 
 
 def _stagings(out: StoredPath) -> list[StoredPath]:
     return [path for path in out.iterdir() if path.name.startswith(STAGED)]
 
 
-def _staged(out: StoredPath, path: StoredPath) -> bool:
-    return str(path).startswith(str(out / STAGED))
+def _published(out: StoredPath) -> list[str]:
+    """The names of the files of a folder that are none of attempts."""
+    return [name for name in storage.names_below(out) if not name.startswith(STAGED)]
 
 
 def holds_something(out: StoredPath) -> bool:
     """Whether there is more in a folder than what runs left that were killed: attempts, and files
     that were being published, without a manifest. Of a run that was killed behind its last file,
     the last trace is removed."""
-    if not out.is_dir():
-        return False
-    there = {storage.name_below(path, out) for path in out.rglob("*") if not _staged(out, path)}
+    there = set(_published(out))
     if not there:
         return False
-    if MANIFEST in there:
-        for staging in _stagings(out):
-            if [path.name for path in staging.rglob("*")] == [_PUBLISHES]:
-                storage.remove_folder(staging)
-        return True
     for staging in _stagings(out):
-        if (staging / _PUBLISHES).exists():
+        if MANIFEST in there:
+            if storage.names_below(staging) == [_PUBLISHES]:
+                storage.remove_folder(staging)
+        elif (staging / _PUBLISHES).exists():
             there -= set(json.loads((staging / _PUBLISHES).read_bytes()))
     return bool(there)
 
@@ -221,7 +186,7 @@ class AttemptFolder:
         except InputError:
             for place in sent:
                 with suppress(OSError):
-                    storage.remove(place)
+                    place.unlink()
             raise
 
     def _check_open(self) -> None:

@@ -12,11 +12,11 @@ import tempfile
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from replay.changes.position import UnitPosition
 from replay.engine.contract import Engine
@@ -25,66 +25,11 @@ from replay.output.steps import Outline, Script, Scripts, open_scripts
 from replay.output.stored_folder import StoredFolder
 from replay.storage import StoredPath
 
-#: Scripts that are kept on this machine whatever their size; the bytes up to which more of them
-#: are; and what a small one counts as.
-_FEW, _ROOM, _LEAST = 4, 64 << 20, 1 << 20
-_SUFFIXES = (".steps", ".records", ".shapes")
+#: Scripts that are kept on this machine.
+_FEW = 4
+_SUFFIXES = (".sql", ".steps", ".records", ".shapes")
 
 Part = TypeVar("Part", bound=Outline)
-
-
-class _Ahead(Generic[Part]):
-    """Parts of scripts, of which ``fetch`` brings one to this machine; the last that were asked for
-    are kept."""
-
-    def __init__(self, sizes: list[int], fetch: Callable[[int], Part]) -> None:
-        self._sizes = [max(size, _LEAST) for size in sizes]
-        self._fetch = fetch
-        self._kept: OrderedDict[int, Future[Part]] = OrderedDict()
-        self._living: weakref.WeakValueDictionary[int, Part] = weakref.WeakValueDictionary()
-        self._one = threading.Lock()
-        self._pool = ThreadPoolExecutor(1)
-
-    def get(self, number: int) -> Part:
-        """The part of a script; that of the next one is fetched meanwhile. Raises what ``fetch``
-        does; where that failed ahead, it is tried again."""
-        with self._one:
-            before = self._kept.get(number)
-            if before is not None and before.done() and before.exception() is not None:
-                del self._kept[number]
-            future = self._future(number)
-            if number + 1 < len(self._sizes):
-                self._future(number + 1)
-            self._let_go()
-        return future.result()
-
-    def _future(self, number: int) -> Future[Part]:
-        future = self._kept.get(number)
-        if future is None:
-            living = self._living.get(number)
-            if living is None:
-                future = self._pool.submit(self._fetched, number)
-            else:
-                future = Future()
-                future.set_result(living)
-            self._kept[number] = future
-        self._kept.move_to_end(number)
-        return future
-
-    def _fetched(self, number: int) -> Part:
-        part = self._fetch(number)
-        self._living[number] = part
-        return part
-
-    def _let_go(self) -> None:
-        held = sum(self._sizes[number] for number in self._kept)
-        while len(self._kept) > _FEW and held > _ROOM:
-            held -= self._sizes[self._kept.popitem(last=False)[0]]
-
-    def close(self) -> None:
-        """Fetch no more."""
-        self._pool.shutdown(cancel_futures=True)
-        self._kept.clear()
 
 
 class StoredScripts:
@@ -100,26 +45,65 @@ class StoredScripts:
             if name.endswith(".sql") and _beside(name, ".steps") in stored.taken
         )
         self._spans: dict[int, tuple[UnitPosition, UnitPosition]] = {}
-        self._whole = self._ahead(
-            Script, lambda name: [name, *(_beside(name, suffix) for suffix in _SUFFIXES)]
-        )
+        #: The last that were asked for, and those that somebody has.
+        self._kept: OrderedDict[int, Future[Script]] = OrderedDict()
+        self._living: weakref.WeakValueDictionary[int, Script] = weakref.WeakValueDictionary()
+        self._one = threading.Lock()
+        self._pool = ThreadPoolExecutor(1)
 
     def __len__(self) -> int:
         return len(self._names)
 
     def __getitem__(self, number: int) -> Script:
-        return self._whole.get(range(len(self))[number])
+        """A script; the next one is fetched meanwhile, and where that fails it is tried again when
+        it is asked for."""
+        number = range(len(self))[number]
+        with self._one:
+            before = self._kept.get(number)
+            if before is not None and before.done() and before.exception() is not None:
+                del self._kept[number]
+            future = self._future(number)
+            if number + 1 < len(self):
+                self._future(number + 1)
+            while len(self._kept) > _FEW:
+                self._kept.popitem(last=False)
+        return future.result()
+
+    def _future(self, number: int) -> Future[Script]:
+        future = self._kept.get(number)
+        if future is None and (living := self._living.get(number)) is not None:
+            future = Future()
+            future.set_result(living)
+        elif future is None:
+            future = self._pool.submit(self._whole, number)
+        self._kept[number] = future
+        self._kept.move_to_end(number)
+        return future
+
+    def _whole(self, number: int) -> Script:
+        script = self._fetched(number, Script, _SUFFIXES)
+        self._living[number] = script
+        return script
+
+    def _fetched(self, number: int, kind: type[Part], suffixes: Sequence[str]) -> Part:
+        """The files of a script with some suffixes, which go with what is made of them."""
+        name = self._names[number]
+        place = Path(tempfile.mkdtemp(prefix=f"{number}-", dir=self._folder))
+        try:
+            self._stored.fetch([_beside(name, suffix) for suffix in suffixes], place)
+            part = kind(place / name)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        weakref.finalize(part, shutil.rmtree, place, ignore_errors=True)
+        return part
 
     def outlines(self) -> Iterator[Outline]:
         """The steps of each script, in order."""
-        steps = self._ahead(Outline, lambda name: [_beside(name, ".steps")])
-        try:
-            for number in range(len(self)):
-                outline = steps.get(number)
-                self._spans[number] = outline.span
-                yield outline
-        finally:
-            steps.close()
+        for number in range(len(self)):
+            outline = self._fetched(number, Outline, (".steps",))
+            self._spans[number] = outline.span
+            yield outline
 
     def span(self, number: int) -> tuple[UnitPosition, UnitPosition]:
         """The lowest and the highest unit of a script: fetches it where it was not seen before."""
@@ -129,25 +113,8 @@ class StoredScripts:
 
     def close(self) -> None:
         """Fetch no more, and let go of all."""
-        self._whole.close()
-
-    def _ahead(self, kind: type[Part], files: Callable[[str], list[str]]) -> _Ahead[Part]:
-        taken = self._stored.taken
-
-        def fetch(number: int) -> Part:
-            name = self._names[number]
-            place = Path(tempfile.mkdtemp(prefix=f"{number}-", dir=self._folder))
-            try:
-                self._stored.fetch_some(files(name), place)
-                part = kind(place / name)
-            except BaseException:
-                shutil.rmtree(place, ignore_errors=True)
-                raise
-            weakref.finalize(part, shutil.rmtree, place, ignore_errors=True)
-            return part
-
-        sizes = [sum(taken[file][1].size for file in files(name)) for name in self._names]
-        return _Ahead(sizes, fetch)
+        self._pool.shutdown(cancel_futures=True)
+        self._kept.clear()
 
 
 def _beside(name: str, suffix: str) -> str:

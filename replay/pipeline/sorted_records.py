@@ -20,8 +20,8 @@ from replay.arrays import Bytes, Index, Records
 from replay.changes.envelope import RECORD, field_slice, take_records
 from replay.changes.order import commit_order
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
-from replay.leftovers import scratch_file
 from replay.pipeline.packed_records import PackedRecords
+from replay.temp_folders import scratch_file
 
 #: Records that are sorted in memory; a bucket of more is sorted by runs of so many.
 RUN = 1 << 19

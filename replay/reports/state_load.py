@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from replay.errors import TargetError
-from replay.leftovers import WorkFolder
 from replay.output.state_files import TableRows, write_state
 from replay.public import public
 from replay.targets import Target, target_of
+from replay.temp_folders import WorkFolder
 from sqlgen.ddl import create_table
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import check_collisions, target_name

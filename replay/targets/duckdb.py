@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from replay.errors import TargetError, Where, optional_library
-from replay.leftovers import WorkFolder
 from replay.public import public
 from replay.targets import (
     Condition,
@@ -33,6 +32,7 @@ from replay.targets.states import (
     state_tables,
     statements_of,
 )
+from replay.temp_folders import WorkFolder
 
 if TYPE_CHECKING:
     import duckdb

@@ -22,7 +22,6 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 
 from replay.errors import TargetError, Where, cause_of
-from replay.leftovers import WorkFolder
 from replay.public import public
 from replay.targets import (
     CommitRefused,
@@ -53,6 +52,7 @@ from replay.targets.states import (
     state_tables,
     statements_of,
 )
+from replay.temp_folders import WorkFolder
 
 if TYPE_CHECKING:
     import sqlite3

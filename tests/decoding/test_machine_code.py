@@ -13,9 +13,9 @@ import pytest
 import replay
 from replay.decoding import machine_code
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
-from replay.leftovers import UNUSED_DAYS
 from replay.logs.logmaster import framing
 from replay.pipeline import fast_path
+from replay.temp_folders import UNUSED_DAYS
 
 
 @pytest.mark.parametrize(

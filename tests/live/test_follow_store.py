@@ -17,7 +17,7 @@ from moto.s3.models import s3_backends
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
-from replay import storage, stored_ranges
+from replay import storage
 from replay.changes.choices import Arrival
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
@@ -25,6 +25,7 @@ from replay.logs import files, source_named
 from replay.logs.arrivals import arrived
 from replay.logs.files import mapped, unpacked, whole
 from replay.logs.named import expanded
+from replay.storage import ranges
 from tests.live.test_follow import Site
 from tests.support.endpoints import asking
 
@@ -220,16 +221,16 @@ def test_an_object_that_is_replaced_while_it_is_read(
     site.arrive(0, range(3))
     content = (site.logs / "night-0.dat").read_bytes()
     site.bring()
-    really, count = stored_ranges.StoredRanges._range, [0]
+    really, count = ranges.StoredRanges._range, [0]
 
-    def replacing(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def replacing(self: ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         got = really(self, piece)
         count[0] += 1
         if count[0] == 1:
             site.bucket.put("night-0.dat", content[:-1] + bytes([content[-1] ^ 1]))
         return got
 
-    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", replacing)
+    monkeypatch.setattr(ranges.StoredRanges, "_range", replacing)
     assert site.once("--log-json") == 8
     assert site.keys() == []
     site.bucket.put("night-0.dat", content)
@@ -244,7 +245,7 @@ def test_objects_of_one_second_and_size_are_told_apart(bucket: Bucket) -> None:
     place = unpacked(url, None, 0)
     assert bytes(mapped(place)) == b"abc"
     bucket.put("one", b"xyz")
-    stored_ranges.ranges.cache_clear()
+    ranges.ranges.cache_clear()
     with pytest.raises(InputError, match="it has changed since the log was opened"):
         mapped(place)
 
@@ -257,7 +258,7 @@ def test_a_small_file_that_is_replaced_while_it_is_read(bucket: Bucket) -> None:
             file.read(3)
             bucket.put("one", b"xyz" * 100)
 
-    with pytest.raises(OSError, match="it was replaced"):
+    with pytest.raises(OSError, match="it has changed since it was opened"):
         read()
     assert whole(url) == b"xyz" * 100
 

@@ -142,7 +142,6 @@ def test_few_scripts_are_here_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The one that is applied, the one behind it, and two before: also on the way back."""
-    monkeypatch.setattr(stored_scripts, "_ROOM", 0)
     most, stored = 0, set()
 
     def reached(point: str) -> None:
@@ -227,7 +226,7 @@ def test_what_failed_ahead_is_tried_again(
 ) -> None:
     """A store that is away while the script before is applied is no reason to stop."""
     failed = []
-    fetch = stored_scripts.StoredFolder.fetch_some
+    fetch = stored_scripts.StoredFolder.fetch
 
     def once(folder: Any, names: list[str], place: Path) -> None:
         if len(names) == 4 and not failed and place.name.startswith(f"{BAD}-"):
@@ -235,7 +234,7 @@ def test_what_failed_ahead_is_tried_again(
             raise InputError("LR2001", "away")
         fetch(folder, names, place)
 
-    monkeypatch.setattr(stored_scripts.StoredFolder, "fetch_some", once)
+    monkeypatch.setattr(stored_scripts.StoredFolder, "fetch", once)
     run()
     assert len(failed) == 1
     assert same(database, sakila, "final")
@@ -245,7 +244,7 @@ def test_after_a_lost_connection_scripts_behind_are_not_fetched_again(
     database: str, sakila: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched: list[int] = []
-    fetch, lost = stored_scripts.StoredFolder.fetch_some, []
+    fetch, lost = stored_scripts.StoredFolder.fetch, []
 
     def noted(folder: Any, names: list[str], place: Path) -> None:
         if len(names) == 4:
@@ -257,8 +256,7 @@ def test_after_a_lost_connection_scripts_behind_are_not_fetched_again(
             lost.append(point)
             _end_sessions(database)
 
-    monkeypatch.setattr(stored_scripts, "_ROOM", 0)
-    monkeypatch.setattr(stored_scripts.StoredFolder, "fetch_some", noted)
+    monkeypatch.setattr(stored_scripts.StoredFolder, "fetch", noted)
     run(reached)
     assert same(database, sakila, "final")
     assert lost

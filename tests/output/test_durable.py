@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.output import durable, jobs
-from replay.output.bundle import write_file
+from replay.output import jobs
+from replay.storage import durable
+from replay.storage.durable import write_file
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from replay import leftovers
+from replay import temp_folders
 from replay.arrays import Records
 from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
@@ -37,7 +37,7 @@ class Placed:
         yield 0, b""
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        with leftovers.scratch_file() as file:
+        with temp_folders.scratch_file() as file:
             held = Path(f"/proc/self/fd/{file.fileno()}").readlink()
         yield pickle.dumps((held, os.environ["SPARK_LOCAL_DIRS"]))
 

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from replay.answers import AnsweringFile
+from replay import storage
 
 DATA = bytes(range(200)) * 5
 
@@ -30,21 +30,24 @@ class Replies(io.BytesIO):
         self.seek(start)
         return self.read(size)
 
-    def writable(self) -> bool:
-        return False
+
+def opened(monkeypatch: pytest.MonkeyPatch, replies: Replies) -> storage.StoredFile:
+    monkeypatch.setattr(storage.StoredPath, "asked", lambda *_: replies)
+    return storage.StoredFile("s3://x/y")
 
 
-def test_what_is_missing_is_asked_for_again() -> None:
-    assert io.BufferedReader(AnsweringFile("s3://x/y", Replies(7)), 64).read() == DATA
-    file = AnsweringFile("s3://x/y", Replies(7))
+def test_what_is_missing_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert io.BufferedReader(opened(monkeypatch, Replies(7)), 64).read() == DATA
+    assert opened(monkeypatch, Replies(7)).read() == DATA
+    file = opened(monkeypatch, Replies(7))
     assert file.read_at(100, 950) == DATA[950:]
     assert file.read_at(100, 20) == DATA[20:120]
     assert file.read_at(5, len(DATA)) == b""
 
 
-def test_what_does_not_come_is_an_error() -> None:
+def test_what_does_not_come_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     words = "the store gave nothing at byte 300, of"
     with pytest.raises(OSError, match=words):
-        io.BufferedReader(AnsweringFile("s3://x/y", Replies(64, 300)), 64).read()
+        io.BufferedReader(opened(monkeypatch, Replies(64, 300)), 64).read()
     with pytest.raises(OSError, match=words):
-        AnsweringFile("s3://x/y", Replies(64, 300)).read_at(100, 250)
+        opened(monkeypatch, Replies(64, 300)).read_at(100, 250)

@@ -10,7 +10,6 @@ import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,11 +19,12 @@ import numpy as np
 import pytest
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 
-from replay import answers, storage, stored_ranges
+from replay import storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs import files, gzip_members
 from replay.logs.files import mapped, unpacked
+from replay.storage import ranges, timeouts
 from tests.support import luwsakila, solidsakila
 from tests.support.gated_store import gated_store
 from tests.support.luwbuilder import catalog_csv
@@ -36,10 +36,9 @@ Upload = Callable[[Path], str]
 
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ranges so small that what nobody asked for is not there, and forgotten soon."""
-    monkeypatch.setattr(stored_ranges, "_BLOCK", 256)
-    monkeypatch.setattr(stored_ranges, "_REQUEST", 4096)
-    monkeypatch.setattr(stored_ranges, "_KEPT", 64 << 10)
+    """Ranges so small that what nobody asked for is not there."""
+    monkeypatch.setattr(ranges, "_BLOCK", 256)
+    monkeypatch.setattr(ranges, "_REQUEST", 4096)
 
 
 @pytest.mark.usefixtures("small_ranges")
@@ -122,50 +121,28 @@ def test_a_database_is_compared_with_a_stored_state(
     assert "LR2001 memory://nowhere/state" in capsys.readouterr().err
 
 
-@pytest.fixture(params=["a file", "no folder for one", "a disk that gets full", "memory"])
-def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where ranges of a large object are kept."""
-    if request.param == "no folder for one":
-        monkeypatch.setattr(stored_ranges, "scratch_file", partial(failing, errno.EACCES))
-    elif request.param == "a disk that gets full":
-        real, left = os.pwrite, [60_000]
-
-        def write(file: int, content: bytes, at: int) -> int:
-            left[0] -= len(content)
-            return real(file, content, at) if left[0] > 0 else failing(errno.ENOSPC)
-
-        monkeypatch.setattr(stored_ranges.os, "pwrite", write)
-    elif request.param == "memory":
-        monkeypatch.setattr(stored_ranges, "_room", stored_ranges._Memory)
-    return str(request.param)
-
-
-def failing(number: int) -> Any:
-    raise OSError(number, os.strerror(number))
-
-
 @pytest.mark.usefixtures("small_ranges")
 def test_large_objects_are_fetched_once(
     tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However they are read, and though they are more than is kept in memory."""
+    """However they are read."""
     data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)
     (tmp_path / "data").write_bytes(data.tobytes())
     place = unpacked(upload(tmp_path / "data"), None, 0)
-    really, fetched = stored_ranges.StoredRanges._range, [0]
+    really, fetched = ranges.StoredRanges._range, [0]
 
-    def counting(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def counting(self: ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         fetched[0] += piece[1] - piece[0]
         return really(self, piece)
 
-    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", counting)
+    monkeypatch.setattr(ranges.StoredRanges, "_range", counting)
     for low in np.random.default_rng(2).integers(0, 399_000, 500).tolist():
         found = mapped(place, low, low + 900)
         assert (found[low : low + 900] == data[low : low + 900]).all()
     assert 300_000 < fetched[0] <= len(data)
 
 
-@pytest.mark.usefixtures("small_ranges", "room")
+@pytest.mark.usefixtures("small_ranges")
 def test_ranges(tmp_path: Path, upload: Upload) -> None:
     data = np.random.default_rng(1).integers(0, 256, 200_000).astype(np.uint8)
     (tmp_path / "data").write_bytes(data.tobytes())
@@ -184,9 +161,9 @@ def test_ranges(tmp_path: Path, upload: Upload) -> None:
     assert (mapped(place) == data).all()
 
 
-@pytest.mark.usefixtures("small_ranges", "room")
+@pytest.mark.usefixtures("small_ranges")
 def test_ranges_that_several_threads_read(tmp_path: Path, upload: Upload) -> None:
-    """None takes away what another one reads, though they read more than is kept."""
+    """None takes away what another one reads."""
     data = np.random.default_rng(1).integers(1, 256, 400_000).astype(np.uint8)
     (tmp_path / "data").write_bytes(data.tobytes())
     place = unpacked(upload(tmp_path / "data"), None, 0)
@@ -200,6 +177,32 @@ def test_ranges_that_several_threads_read(tmp_path: Path, upload: Upload) -> Non
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(read, range(4))) == [0] * 4
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_a_disk_that_has_no_room_for_what_was_read(
+    sakila_small: Path,
+    tmp_path: Path,
+    upload: Upload,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real, left = os.pwrite, [2_000]
+
+    def write(file: int, content: bytes, at: int) -> int:
+        left[0] -= len(content)
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(file, content, at)
+
+    monkeypatch.setattr(ranges.os, "pwrite", write)
+    words = ["redo", "--control", str(sakila_small / "small.ctl"), "--engine", "local"]
+    words += ["--data", upload(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
+    assert main(words) == EXIT_UNUSABLE
+    said = capsys.readouterr().err
+    assert "LR1006 found No space left on device" in said
+    assert "--work" in said
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_object_that_changed(tmp_path: Path, upload: Upload) -> None:
@@ -271,7 +274,7 @@ def test_a_store_that_never_answers(
 ) -> None:
     """Whatever it is asked: a command ends, and says which store it was."""
     url, never = upload(sakila_small / "small.dat"), threading.Event()
-    monkeypatch.setattr(answers, "PATIENCE", 0.3)
+    monkeypatch.setattr(timeouts, "PATIENCE", 0.3)
     words = ["redo", "--control", str(sakila_small / "small.ctl"), "--data", url]
     for number, (owner, name) in enumerate(
         [(MemoryFileSystem, "info"), (MemoryFileSystem, "_open"), (MemoryFile, "read")]
@@ -289,7 +292,7 @@ def test_a_store_that_takes_what_is_written_and_never_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     never = threading.Event()
-    monkeypatch.setattr(answers, "PATIENCE", 0.3)
+    monkeypatch.setattr(timeouts, "PATIENCE", 0.3)
     place = storage.at(f"memory://{tmp_path}/out")
     assert isinstance(place, storage.StoredPath)
     for name in ("write", "commit"):
@@ -302,7 +305,7 @@ def test_a_store_that_takes_what_is_written_and_never_says_so(
     monkeypatch.undo()
     storage.put([b"one", b"two"], place)
     assert place.read_bytes() == b"onetwo"
-    storage.remove(place)
+    place.unlink()
 
 
 @pytest.mark.usefixtures("small_ranges")
@@ -319,16 +322,16 @@ def test_members_of_a_packed_object(
     assert Path(unpacked(url, str(tmp_path), 0)).read_bytes() == b"".join(parts)
     place = unpacked(url, None, 0, f"memory://members{tmp_path}")
     assert mapped(place).tobytes() == b"".join(parts)
-    really, replaced = stored_ranges.StoredRanges._range, threading.Lock()
+    really, replaced = ranges.StoredRanges._range, threading.Lock()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "log.gz").write_bytes(b"".join(map(gzip.compress, parts[1:])))
 
-    def replacing(self: stored_ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
+    def replacing(self: ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
         if replaced.acquire(blocking=False):
             storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
         return really(self, piece)
 
-    monkeypatch.setattr(stored_ranges.StoredRanges, "_range", replacing)
+    monkeypatch.setattr(ranges.StoredRanges, "_range", replacing)
     with pytest.raises(InputError, match="LR2006"):
         unpacked(url, str(tmp_path), 0)
 
@@ -376,8 +379,8 @@ def test_names_with_blanks_and_letters_of_others() -> None:
             assert (out / name).stem + ".csv" == name
             assert storage.at(f"s3://{bucket}/out/{quote(name)}").read_text() == name
         assert storage.at(f"s3://{bucket}/out/emp#.csv").read_text() == "emp#.csv"
-        place = stored_ranges.versioned(str(storage.at(f"s3://{bucket}/out/emp#.csv")))
-        assert len(stored_ranges.ranges(place)) == len("emp#.csv")
+        place = ranges.versioned(str(storage.at(f"s3://{bucket}/out/emp#.csv")))
+        assert len(ranges.ranges(place)) == len("emp#.csv")
         found = {path.name: path.read_text() for path in out.iterdir()}
         assert found == {name: name for name in names}
         assert set(storage.names_below(out)) == set(names)

@@ -1,5 +1,5 @@
 """Ctrl-C while a store is silent: a run ends within seconds, in one line, with what it had in the
-store removed as far as the store answers."""
+store removed as far as the store timeouts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from pyarrow import fs
 
-from replay import answers
+from replay.storage import timeouts
 from tests.support.gated_store import gated_store
 from tests.support.places import FIXTURES, ROOT
 
@@ -133,9 +133,9 @@ def test_follow_is_told_to_stop_while_a_store_is_silent(
 
 def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may take so long; where one gave no answer, no other is waited for at all."""
-    asked, never = threading.Event(), threading.Event()
-    monkeypatch.setattr(answers, "PATIENCE", 600.0)
-    monkeypatch.setattr(answers, "HURRY", 600.0)
+    asked, never, again = threading.Event(), threading.Event(), threading.Event()
+    monkeypatch.setattr(timeouts, "PATIENCE", 600.0)
+    monkeypatch.setattr(timeouts, "HURRY", 600.0)
     failed: list[OSError] = []
 
     def silent() -> None:
@@ -144,7 +144,7 @@ def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def wait() -> None:
         try:
-            answers.answered("s3://a", silent)
+            timeouts.answered("s3://a", silent)
         except OSError as error:
             failed.append(error)
 
@@ -152,42 +152,26 @@ def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting.start()
     asked.wait()
     try:
-        answers.hurry(True)
-        assert answers.answered("s3://a", lambda: 1) == 1
-        monkeypatch.setattr(answers, "HURRY", 0.5)
+        timeouts.hurry(True)
+        assert timeouts.answered("s3://a", lambda: 1) == 1
+        monkeypatch.setattr(timeouts, "HURRY", 0.5)
         with pytest.raises(OSError, match="no answer"):
-            answers.answered("s3://a", never.wait)
+            timeouts.answered("s3://a", never.wait)
         waiting.join(300)
         assert len(failed) == 1
-        monkeypatch.setattr(answers, "HURRY", 600.0)
+        monkeypatch.setattr(timeouts, "HURRY", 600.0)
         with pytest.raises(OSError, match="no answer"):
-            answers.answered("s3://a", lambda: 1)
-        assert answers.unanswered() == 2
+            timeouts.answered("s3://a", lambda: 1)
+        assert timeouts.unanswered() == 2
     finally:
-        answers.hurry(False)
+        timeouts.hurry(False)
         never.set()
-    while answers.unanswered():
+    while timeouts.unanswered():
         time.sleep(0.01)
-    monkeypatch.setattr(answers, "PATIENCE", 0.1)
+    monkeypatch.setattr(timeouts, "PATIENCE", 0.1)
     with pytest.raises(OSError, match="no answer"):
-        answers.answered("s3://a", threading.Event().wait)
-    assert len(answers._given_up) == 1
+        timeouts.answered("s3://a", again.wait)
+    assert timeouts.unanswered() == 1
+    again.set()
     monkeypatch.undo()
-    assert answers.answered("s3://a", lambda: 1) == 1
-
-
-def test_an_answer_that_comes_as_a_look_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Is an answer: the look's own timeout was taken for an error of the store."""
-    inner, looks = answers.Running.result, []
-
-    def late(running: answers.Running[int], timeout: float) -> int:
-        looks.append(timeout)
-        if len(looks) == 1:
-            while not running.ended():
-                time.sleep(0.01)
-            raise TimeoutError
-        return inner(running, timeout)
-
-    monkeypatch.setattr(answers.Running, "result", late)
-    assert answers.answered("s3://a", lambda: 7) == 7
-    assert len(looks) == 2
+    assert timeouts.answered("s3://a", lambda: 1) == 1

@@ -89,9 +89,9 @@ def test_an_object_that_could_not_be_written_whole_is_not_there(out: str) -> Non
     assert isinstance(place, storage.StoredPath)
     with pytest.raises(OSError, match="cannot be read"):
         storage.put(content(), place)
-    assert storage.sizes([place]) == [None]
+    assert not place.exists()
     storage.put([b"the ", b"whole"], place)
-    assert storage.sizes([place]) == [9]
+    assert storage.size_of(place) == 9
 
 
 def test_units_that_are_set_aside(tmp_path: Path, out: str) -> None:
@@ -164,7 +164,7 @@ def test_a_file_of_other_bytes(
 
     def torn(pairs: list[tuple[storage.StoredPath, storage.StoredPath]]) -> None:
         plain(pairs)
-        storage.put(b"\0" * pairs[0][1].size(), pairs[0][1])
+        storage.put(b"\0" * storage.size_of(pairs[0][1]), pairs[0][1])
 
     monkeypatch.setattr(storage, "copy_all", torn)
     with pytest.raises(InputError, match=r"LR2001.*the bytes that are there have"):
@@ -183,7 +183,7 @@ def test_an_attempt_that_sleeps_while_it_sends_its_last_file(
     plain(b"", job.folder / "open")
 
     def slept(source: Path, target: storage.StoredPath) -> None:
-        storage.remove(job.folder / "open")
+        (job.folder / "open").unlink()
         plain(source, target)
 
     monkeypatch.setattr(storage, "put", slept)
@@ -196,16 +196,16 @@ def test_an_attempt_that_takes_back_its_files_while_they_are_removed(
     sakila_small: Path, tmp_path: Path, out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan, log = planned(sakila_small, tmp_path)
-    plain = storage.StoredPath.rglob
+    plain = storage.names_below
 
-    def vanishing(self: storage.StoredPath, pattern: str) -> Iterator[storage.StoredPath]:
-        found = list(plain(self, pattern))
-        if self.name.startswith(".attempts-"):
-            for path in found:
-                storage.remove(path)
-        yield from found
+    def vanishing(folder: storage.Place) -> list[str]:
+        found = plain(folder)
+        if folder.name.startswith(".attempts-"):
+            for name in found:
+                (folder / name).unlink()
+        return found
 
-    monkeypatch.setattr(storage.StoredPath, "rglob", vanishing)
+    monkeypatch.setattr(storage, "names_below", vanishing)
     write_bundle(plan, log, storage.at(out), MadeEngine(Twice().execute))
     there = objects(out)
     assert "manifest.json" in there
@@ -222,19 +222,26 @@ def test_a_driver_that_is_killed_at_any_moment(
     small: list[str], tmp_path: Path, out: str, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the same command again gives the same bundle, and nothing else stays."""
-    plain = {
-        name: getattr(storage, name) for name in ("put", "remove", "remove_folder", "copy_all")
+    of_path = storage.StoredPath
+    plain: dict[tuple[Any, str], Any] = {
+        (owner, name): getattr(owner, name)
+        for owner, name in (
+            (storage, "put"),
+            (storage, "remove_folder"),
+            (storage, "copy_all"),
+            (of_path, "unlink"),
+        )
     }
     left = 0
 
-    def stopping(name: str) -> Callable[..., None]:
+    def stopping(owner: Any, name: str) -> Callable[..., None]:
         def run(first: Any, *more: Any) -> None:
             nonlocal left
             for part in [[pair] for pair in first] if name == "copy_all" else [first]:
                 left -= 1
                 if left < 0:
                     raise Killed
-                plain[name](part, *more)
+                plain[owner, name](part, *more)
 
         return run
 
@@ -248,8 +255,8 @@ def test_a_driver_that_is_killed_at_any_moment(
             assert main(["export", *small, "--engine", "local", "--out", out]) in (0, 4)
         moments, left = moments + 1, moments
         with monkeypatch.context() as patch:
-            for name in plain:
-                patch.setattr(storage, name, stopping(name))
+            for owner, name in plain:
+                patch.setattr(owner, name, stopping(owner, name))
             with suppress(Killed):
                 assert main(command) in (0, 4)
         published = "redo.sql" in "".join(objects(out)) and "manifest.json" in objects(out)
@@ -271,7 +278,7 @@ def test_what_a_killed_run_was_publishing_is_no_excuse(
         words = ["redo", *small, *more, "--engine", "local", "--out", out]
         assert main(words) == EXIT_UNUSABLE
         assert "LR1002" in capsys.readouterr().err
-    storage.remove(left.out / "precious.txt")
+    (left.out / "precious.txt").unlink()
     assert main(words[:-5] + words[-4:]) in (0, 4)
     assert "precious.txt" not in objects(out)
 

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from replay import storage, stored_ranges
+from replay import storage
+from replay.storage import ranges
 
 
 @contextmanager
@@ -27,4 +28,4 @@ def asking(server: str, secret: str = "testing") -> Iterator[None]:
 
 def _forget() -> None:
     storage.system_of.cache_clear()
-    stored_ranges.ranges.cache_clear()
+    ranges.ranges.cache_clear()

@@ -21,7 +21,7 @@ from replay.logs.by_tasks import OddError
 from replay.logs.files import mapped, size_of
 from replay.logs.soliddb import export_files
 from replay.logs.soliddb.export_files import csv_options, format_of, json_tables, named_tables
-from replay.stored_ranges import versioned
+from replay.storage.ranges import versioned
 
 #: Bytes of a range of text, and of row groups, unpacked, that are one.
 RANGE_BYTES = 32 << 20

@@ -1,4 +1,5 @@
-"""Names that outlive a loss of power: what a name stands for is on the disk before the name is.
+"""Names that outlive a loss of power: what a name stands for is on the disk before the name is, and
+is there whole or not at all.
 
 A rename alone is atomic for other programs, and not for a machine that goes down: the new name may
 be on the disk then, and what it names may not. So whatever is published is synced first, and the
@@ -10,13 +11,16 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
+import shutil
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-#: Files that are synced side by side: disks take many at once, and one after the other slowly.
-_AT_ONCE = 16
+from replay.errors import UsageError
+from replay.storage import REQUESTS, Place, StoredPath, put
+
 #: What file systems say that cannot sync a folder.
 _CANNOT = (errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EBADF)
 
@@ -44,6 +48,38 @@ def rename_durably(work: Path, place: Path) -> None:
     sync_folders([place.parent])
 
 
+def write_file(path: Place, text: str) -> None:
+    """Write one file whole or not at all; one that it replaces hands on its rights. UsageError
+    (LR1002) for a folder."""
+    if isinstance(path, StoredPath):
+        put(text.encode(), path)
+        return
+    refuse_url_as_path(path)
+    if path.is_dir():
+        raise UsageError("LR1002", f"{path} is a folder; expected a file")
+    work = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        work.write_text(text, encoding="utf-8")
+        if path.exists():
+            shutil.copymode(path, work)
+        rename_durably(work, path)
+    except BaseException:
+        work.unlink(missing_ok=True)
+        raise
+
+
+def refuse_url_as_path(path: Path) -> None:
+    """UsageError (LR1002) for a path made of a URL: of ``s3a://bucket/name`` it would be a folder
+    ``s3a:`` here."""
+    scheme = path.parts[0] if path.parts else ""
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]+:", scheme):
+        raise UsageError(
+            "LR1002",
+            f"{path} is a URL ({scheme}//…); expected a folder or file of this machine",
+            hint="Is the scheme right? In Python, give URLs as text: a pathlib.Path drops a slash",
+        )
+
+
 def sync_tree(path: Path) -> None:
     """Bring a file, or a folder with all that is in it, to the disk. Raises OSError, with the name
     of the file."""
@@ -55,7 +91,7 @@ def sync_tree(path: Path) -> None:
     for root, _, names in os.walk(path, topdown=False):
         folders.append(Path(root))
         files += [Path(root, name) for name in names]
-    with ThreadPoolExecutor(min(_AT_ONCE, len(files) or 1)) as pool:
+    with ThreadPoolExecutor(min(REQUESTS, len(files) or 1)) as pool:
         list(pool.map(_sync, files))
     sync_folders(folders)
 

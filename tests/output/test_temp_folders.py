@@ -12,14 +12,14 @@ import pytest
 
 from replay import storage
 from replay.cli.main import main
-from replay.leftovers import ASIDE, WorkFolder
-from replay.output.bundle import write_file
+from replay.storage.durable import write_file
+from replay.temp_folders import ASIDE, WorkFolder
 from tests.support.places import ROOT
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from replay.leftovers import WorkFolder
+from replay.temp_folders import WorkFolder
 folders = [WorkFolder(prefix, Path(sys.argv[1])) for prefix in sys.argv[2:]]
 for folder in folders:
     (Path(folder.name) / "rows").write_text("secret rows")
@@ -71,7 +71,7 @@ def test_what_a_killed_run_left_in_a_store_is_removed_by_the_next(
     sakila_small: Path, tmp_path: Path
 ) -> None:
     script = (
-        "import time; from replay.leftovers import name_of_run;"
+        "import time; from replay.temp_folders import name_of_run;"
         " print(name_of_run(), flush=True); time.sleep(60)"
     )
     killed, alive = (

@@ -7,6 +7,8 @@ holds a secret is refused, so that none gets into a message, a manifest or a pro
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,14 +17,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from replay.answers import AnsweringSystem, StoreError, answered
 from replay.errors import InputError, UsageError, Where, cause_of
-from replay.leftovers import WorkFolder, is_left, name_of_run
 from replay.machine import is_full, room_for
 from replay.public import public, secrets_of
+from replay.storage.timeouts import StoreError, answered
+from replay.temp_folders import WorkFolder, is_left, name_of_run
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ else:  # help and runs on files of this machine need none of them here
 _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}
 #: Schemes of files; others are those of fsspec. (URLs of databases are none of these.)
 _SCHEMES = frozenset({"file", "s3", "gs", "abfs", "abfss", "hdfs", "viewfs", *_SPELLED})
-#: How many requests to a store run side by side.
+#: How many requests to a store, or a disk, run side by side: one after the other they take long.
 REQUESTS = 16
 #: How often a folder is removed from which others remove files.
 _REMOVALS = 10
@@ -177,10 +179,22 @@ class StoredPath:
         """The folder."""
         return self._of(self._path.parent)
 
+    def asked(self, request: str, *more: Any, **named: Any) -> Any:
+        """What its file system (:class:`pyarrow.fs.FileSystem`) gives for a request about it.
+        OSError where the store gives no answer."""
+        system, path = system_of(self.url)
+        return answered(self.url, getattr(system, request), path, *more, **named)
+
     def info(self) -> fs.FileInfo:
         """What the store says of it."""
-        system, path = system_of(self.url)
-        return system.get_file_info(path)
+        return self.asked("get_file_info")
+
+    def file_info(self) -> fs.FileInfo:
+        """The same of a file. OSError where there is none."""
+        info = self.info()
+        if info.type != fs.FileType.File:
+            raise FileNotFoundError(errno.ENOENT, "No such file", self.url)
+        return info
 
     def is_file(self) -> bool:
         """Whether it is a file."""
@@ -194,29 +208,21 @@ class StoredPath:
         """Whether it is there."""
         return bool(self.info().type != fs.FileType.NotFound)
 
-    def size(self) -> int:
-        """Bytes of a file."""
-        info = self.info()
-        if info.type != fs.FileType.File:
-            raise FileNotFoundError(2, "No such file", self.url)
-        return int(info.size)
+    def listed(self, **how: bool) -> list[fs.FileInfo]:
+        """What the store says of all that is in a folder. ``how``: as a
+        :class:`pyarrow.fs.FileSelector` takes it."""
+        system, path = system_of(self.url)
+        found = answered(self.url, system.get_file_info, fs.FileSelector(path, **how))
+        return cast("list[fs.FileInfo]", found)
 
     def iterdir(self) -> Iterator[StoredPath]:
         """What is in a folder."""
-        system, path = system_of(self.url)
-        for info in system.get_file_info(fs.FileSelector(path)):
+        for info in self.listed():
             yield self / info.base_name
-
-    def rglob(self, pattern: str) -> Iterator[StoredPath]:
-        """All files below a folder, whose names match."""
-        system, path = system_of(self.url)
-        for info in system.get_file_info(fs.FileSelector(path, recursive=True)):
-            if info.type == fs.FileType.File and PurePosixPath(info.path).match(pattern):
-                yield self / info.path.strip("/")[len(path.strip("/")) + 1 :]
 
     def read_bytes(self) -> bytes:
         """All of a file."""
-        with opened(self) as file:
+        with opened(self, whole=True) as file:
             return file.read()
 
     def read_text(self, encoding: str = "utf-8") -> str:
@@ -229,10 +235,8 @@ class StoredPath:
 
     def unlink(self, missing_ok: bool = False) -> None:
         """Remove a file."""
-        system, path = system_of(self.url)
-        if missing_ok and system.get_file_info(path).type == fs.FileType.NotFound:
-            return
-        system.delete_file(path)
+        if not missing_ok or self.exists():
+            self.asked("delete_file")
 
 
 def _in_url(name: str) -> str:
@@ -284,12 +288,66 @@ def files_in(folder: Place) -> list[ListedFile]:
             ListedFile(Path(entry.path), status.st_size, status.st_mtime_ns)
             for entry, status in entries
         ]
-    system, path = system_of(folder.url)
     return [
         ListedFile(folder / info.base_name, int(info.size), info.mtime_ns)
-        for info in system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        for info in folder.listed(allow_not_found=True)
         if info.type == fs.FileType.File
     ]
+
+
+class StoredFile(io.RawIOBase):
+    """A file of a store that is read, from its beginning on or anywhere; ``size`` is that of when
+    it was opened. Raises OSError."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url, self._file = url, StoredPath(url).asked("open_input_file")
+        self.size: int = answered(url, self._file.size)
+        self._at = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """One may go to and fro in it."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place in it."""
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        """The place in it."""
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes; as many as there are."""
+        got = self.read_at(len(buffer), self._at)
+        buffer[: len(got)] = got
+        self._at += len(got)
+        return len(got)
+
+    def readall(self) -> bytes:
+        """All that is left."""
+        got = self.read_at(self.size, self._at)
+        self._at += len(got)
+        return got
+
+    def read_at(self, size: int, start: int) -> bytes:
+        """Bytes from ``start`` on: as many as there are. A reply may be cut off, which libraries do
+        not tell: what is missing is asked for again, and OSError where it does not come."""
+        wanted = max(0, min(size, self.size - start))
+        got = b""
+        while len(got) < wanted:
+            at = start + len(got)
+            more = answered(self._url, self._file.read_at, wanted - len(got), at)
+            if not more:
+                message = f"the store gave nothing at byte {at}, of {start + wanted}"
+                raise OSError(errno.EIO, message, self._url)
+            got = got + more if got else more
+        return got
 
 
 @contextmanager
@@ -300,12 +358,12 @@ def opened(place: str | Place, whole: bool = False) -> Iterator[BinaryIO]:
         with open(place, "rb") as local:
             yield local
         return
-    system, path = system_of(str(place))
-    before = version_of(str(place)) if whole else ""
-    with system.open_input_stream(path, _STREAMED) as stored:
-        yield cast(BinaryIO, stored)
-    if whole and version_of(str(place)) != before:
-        raise OSError(5, "it was replaced while it was read", str(place))
+    url = str(place)
+    before = version_of(url) if whole else ""
+    with io.BufferedReader(StoredFile(url), _STREAMED) as file:
+        yield cast(BinaryIO, file)
+    if whole:
+        check_version(url, before, "it was opened")
 
 
 def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
@@ -313,25 +371,17 @@ def for_arrow(place: str | Place, unpacked: bool = True) -> str | pa.NativeFile:
     its name), or go to and fro in it. Raises OSError."""
     if not is_url(place):
         return str(place)
-    system, path = system_of(str(place))
+    stored = StoredFile(str(place))
     if not unpacked:
-        return pa.PythonFile(system.open_input_file(path), "r")
-    stream = pa.PythonFile(system.open_input_stream(path, _STREAMED), "r")
-    codec = _codec_of(path)
-    return stream if codec is None else pa.CompressedInputStream(stream, codec)
-
-
-def _codec_of(path: str) -> str | None:
-    """How Arrow calls what a file is packed with, by its name."""
-    try:
-        return cast(str, pa.Codec.detect(path).name)
-    except (TypeError, ValueError):  # by none
-        return None
+        return pa.PythonFile(stored, "r")
+    stream = pa.PythonFile(io.BufferedReader(stored, _STREAMED), "r")
+    packed = str(place).lower().endswith(".gz")
+    return pa.CompressedInputStream(stream, "gzip") if packed else stream
 
 
 def size_of(place: str | Place) -> int:
     """Bytes of a file. Raises OSError."""
-    return StoredPath(str(place)).size() if is_url(place) else os.stat(place).st_size
+    return StoredPath(str(place)).file_info().size if is_url(place) else os.stat(place).st_size
 
 
 def name_of(place: str | Place) -> str:
@@ -350,19 +400,33 @@ def name_in_file(name: str) -> str:
     return re.sub("%(2F|25|2E|[01][0-9A-F]|7F)", lambda found: chr(int(found[1], 16)), name)
 
 
-def names_below(folder: Place) -> Iterator[str]:
-    """The names of all files below a folder, from there on. Raises OSError."""
-    if isinstance(folder, StoredPath):
-        yield from (name_below(path, folder) for path in folder.rglob("*"))
-        return
-    for path in folder.rglob("*"):
-        if not path.is_dir():
-            yield path.relative_to(folder).as_posix()
+def names_below(folder: Place) -> list[str]:
+    """The names of all files below a folder, from there on; none where it is not there. Raises
+    OSError."""
+    if isinstance(folder, Path):
+        below = (path for path in folder.rglob("*") if not path.is_dir())
+        return [path.relative_to(folder).as_posix() for path in below]
+    above = len(system_of(folder.url)[1].strip("/")) + 1
+    return [
+        info.path.strip("/")[above:]
+        for info in folder.listed(recursive=True, allow_not_found=True)
+        if info.type == fs.FileType.File
+    ]
 
 
-def name_below(path: StoredPath, folder: StoredPath) -> str:
-    """The name of a file or folder from a folder in which it is on."""
-    return unquote(path.url[len(folder.url.rstrip("/")) + 1 :])
+@contextmanager
+def readable(
+    place: str | Place, what: str = "the file cannot be read", hint: str = ""
+) -> Iterator[None]:
+    """Have an error of reading a place say ``what``, and where: InputError LR2001. One that says
+    that there is no room to write stays what it is."""
+    try:
+        yield
+    except OSError as error:
+        if is_full(error):
+            raise
+        where = Where(unversioned(str(place)))
+        raise InputError("LR2001", f"{what}: {_first_line(error)}", where, hint) from None
 
 
 @contextmanager
@@ -374,19 +438,14 @@ def on_this_machine(place: Place) -> Iterator[Path]:
         return
     with WorkFolder() as scratch:
         target = Path(scratch) / place.name
-        try:
+        with readable(place, "it cannot be read", _HINT):
             if place.is_dir():
                 target.mkdir()
-                files = [path for path in place.iterdir() if path.is_file()]
+                files = [file.place for file in files_in(place)]
                 with ThreadPoolExecutor(REQUESTS) as pool:
                     list(pool.map(copy, files, [target / path.name for path in files]))
             else:
                 copy(place, target)
-        except OSError as error:
-            if is_full(error):
-                raise
-            message = f"it cannot be read: {_first_line(error)}"
-            raise InputError("LR2001", message, Where(str(place)), _HINT) from None
         yield target
 
 
@@ -409,13 +468,13 @@ _OF_URLS = "-._~:/?#[]@!$&'()*+,;=%"
 
 
 @lru_cache(maxsize=64)
-def system_of(url: str) -> tuple[AnsweringSystem, str]:
+def system_of(url: str) -> tuple[fs.FileSystem, str]:
     """The file system of a URL, and the path in it. InputError LR2001 where there is none."""
     url = url.partition(VERSION)[0]
     try:
         # it may ask a store where it is
         system, path = answered(url, fs.FileSystem.from_uri, quote(url, _OF_URLS))
-        return AnsweringSystem(system, url), cast(str, path)
+        return system, cast(str, path)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         scheme, _, rest = url.partition("://")
         found = _of_fsspec(scheme)
@@ -423,7 +482,7 @@ def system_of(url: str) -> tuple[AnsweringSystem, str]:
             message = f"found a URL that no file system here knows: {_first_line(error)}"
             hint = f"{_HINT}. More are known with: pip install 'logreplay-sql[storage]'"
             raise InputError("LR2001", message, Where(url), hint) from None
-        return AnsweringSystem(found, url), unquote(rest)
+        return found, unquote(rest)
     except OSError as error:
         raise unreachable(error, url) from None
 
@@ -432,16 +491,19 @@ def version_of(url: str) -> str:
     """What tells an object from others of its name: its size, and what the store calls its content
     (ETag; times of stores may be whole seconds), or where it has no such name, its time.
     Raises OSError."""
-    system, path = system_of(url)
-    if system.type_name in _NAMES_CONTENT:
-        with system.open_input_file(path) as file:
-            tag = file.metadata().get("ETag")
-            if tag:
-                return f"{file.size()}-{tag.hex()}"
-    info = system.get_file_info(path)
-    if info.type != fs.FileType.File:
-        raise FileNotFoundError(2, "No such file", url)
+    if system_of(url)[0].type_name in _NAMES_CONTENT:
+        file = StoredPath(url).asked("open_input_file")
+        tag = (answered(url, file.metadata) or {}).get("ETag")
+        if tag:
+            return f"{answered(url, file.size)}-{tag.hex()}"
+    info = StoredPath(url).file_info()
     return f"{info.size}-{info.mtime_ns}"
+
+
+def check_version(url: str, version: str, since: str) -> None:
+    """OSError where a file has another version by now: what was read of it may be of two."""
+    if not version.startswith(version_of(url)):
+        raise OSError(errno.EIO, f"it has changed since {since}", unversioned(url))
 
 
 def unversioned(path: str) -> str:
@@ -467,8 +529,8 @@ def _of_fsspec(scheme: str) -> fs.FileSystem | None:
         return None
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
+def _first_line(error: Exception) -> str:
+    return cause_of(error).partition("\n")[0]
 
 
 # -- writing
@@ -477,19 +539,19 @@ def _first_line(error: BaseException) -> str:
 
 def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
     """Write an object: it appears when all of it is there. Raises OSError."""
-    system, path = system_of(str(target))
-    if not _without_folders(system):
-        system.create_dir(str(PurePosixPath(path).parent))
-    stored = system.open_output_stream(path)
+    _make_folder_of(target)
+    # a name that ends in .gz is no wish to pack
+    stored = target.asked("open_output_stream", compression=None)
     try:
         for block in _blocks_of(source):
-            stored.write(block)
-        stored.close()
-    except BaseException:
-        with suppress(OSError):  # an object appears when it is closed, and must not stay
-            stored.close()
+            answered(target.url, stored.write, block)
+        answered(target.url, stored.close)
+    except BaseException as error:
+        if not isinstance(error, TimeoutError):  # who gave no answer is not asked again
+            with suppress(OSError):  # an object appears when it is closed, and must not stay
+                answered(target.url, stored.close)
         with suppress(OSError):
-            system.delete_file(path)
+            target.unlink()
         raise
 
 
@@ -508,55 +570,38 @@ def copy_all(pairs: Sequence[tuple[StoredPath, StoredPath]]) -> None:
     """Copy objects within a store, side by side. Raises OSError."""
 
     def one(pair: tuple[StoredPath, StoredPath]) -> None:
-        (system, source), (_, target) = (system_of(str(place)) for place in pair)
-        if not _without_folders(system):
-            system.create_dir(str(PurePosixPath(target).parent))
-        system.copy_file(source, target)
+        source, target = pair
+        _make_folder_of(target)
+        source.asked("copy_file", system_of(target.url)[1])
 
     with ThreadPoolExecutor(REQUESTS) as pool:
         list(pool.map(one, pairs))
 
 
-def sizes(places: Sequence[StoredPath]) -> list[int | None]:
-    """Bytes of objects; None for those that are not there. Raises OSError."""
-    if not places:
-        return []
-    system = system_of(str(places[0]))[0]
-    infos = system.get_file_info([system_of(str(place))[1] for place in places])
-    return [int(info.size) if info.type == fs.FileType.File else None for info in infos]
-
-
-def remove(place: StoredPath) -> None:
-    """Remove an object. Raises OSError."""
-    system, path = system_of(str(place))
-    system.delete_file(path)
+def _make_folder_of(target: StoredPath) -> None:
+    """Make the folder that a file is to lie in, where a store has folders."""
+    system, path = system_of(target.url)
+    if system.type_name not in ("s3", "gcs", "abfs"):
+        folder = str(PurePosixPath(path).parent)
+        answered(target.url, system.create_dir, folder, recursive=True)
 
 
 def remove_folder(place: StoredPath) -> None:
     """Remove all below a folder, where there is one, also where others do so at the same time.
     Raises OSError."""
-    system, path = system_of(str(place))
     for _ in range(_REMOVALS):
-        if system.get_file_info(path).type != fs.FileType.Directory:
+        if not place.is_dir():
             return
         with suppress(FileNotFoundError):
-            system.delete_dir(path)
+            place.asked("delete_dir")
             return
-    system.delete_dir(path)
-
-
-def _without_folders(system: AnsweringSystem) -> bool:
-    return system.type_name in ("s3", "gcs", "abfs")
+    place.asked("delete_dir")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """A file's octets. InputError (LR2001) where it cannot be read."""
-    try:
+    """All of a file. InputError (LR2001) where it cannot be read."""
+    with readable(path):
         return at(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
-        ) from None
 
 
 def read_text(path: str) -> str:
@@ -564,6 +609,5 @@ def read_text(path: str) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
-        ) from None
+        message = f"the file cannot be read: {cause_of(error)}"
+        raise InputError("LR2001", message, Where(path)) from None
