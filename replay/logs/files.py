@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from replay import storage
 from replay.arrays import Bytes
-from replay.errors import InputError, Where, cause_of
+from replay.errors import InputError, Where
 from replay.logs import gzip_members
 from replay.machine import cores, is_full, room_for
 from replay.storage import ranges, readable
@@ -339,13 +339,9 @@ def _too_large(path: str, limit: str) -> InputError:
 
 def whole(path: str) -> bytes:
     """All bytes of a small file, unpacked. InputError LR2001 where it cannot be read."""
-    try:
+    with readable(path):
         if head(path, len(_GZIP)) == _GZIP:
             with closing(unpacked_blocks(path, _SMALL, "bytes of a small file")) as blocks:
                 return b"".join(blocks)
         with storage.opened(path, whole=True) as file:
             return file.read()
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
-        ) from None

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from replay import storage
 from replay.changes.position import Position
-from replay.errors import InputError, UsageError, Where, cause_of
+from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.named import MARKS_BESIDE
 from replay.storage import Place, StoredPath
@@ -95,27 +95,19 @@ def read_marks(place: Place) -> list[Mark]:
     InputError (LR2040) names the line that is no mark, LR2001 a file that cannot be read."""
     if isinstance(place, StoredPath):
         return [mark for _, marks in read_parts(place) for mark in marks]
-    try:
+    with storage.readable(place, "the marks"):
         return _of_text(place, place.read_bytes()) if place.is_file() else []
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the marks cannot be read: {cause_of(error)}", Where(str(place))
-        ) from None
 
 
 def read_parts(place: StoredPath) -> list[tuple[StoredPath, list[Mark]]]:
     """The objects of a file of marks in a store, each with its marks, in the order of
     :func:`read_marks`, and errors as there."""
-    try:
+    with storage.readable(place, "the marks"):
         parts = [place] if place.is_file() else []
         folder = place.parent / f"{place.name}{ADDED}"
         if folder.is_dir():
             parts += sorted(folder.iterdir(), key=lambda part: part.name)
         return [(part, _of_text(part, part.read_bytes())) for part in parts]
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the marks cannot be read: {cause_of(error)}", Where(str(place))
-        ) from None
 
 
 def _of_text(place: Place, content: bytes) -> list[Mark]:

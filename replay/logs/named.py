@@ -185,12 +185,8 @@ def _stored_matches(url: str) -> list[str]:
     """The files in a store whose last part matches that of a URL. InputError (LR2001) where the
     store cannot be asked."""
     folder, _, pattern = storage.settled(url).rpartition("/")
-    try:
+    with storage.readable(url, "the store"):
         files = storage.files_in(storage.at(folder))
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"the store cannot be read: {cause_of(error)}", Where(url)
-        ) from None
     return [str(file.place) for file in files if fnmatchcase(file.name, pattern)]
 
 

@@ -33,7 +33,7 @@ from replay.changes.text_columns import beside
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.engine.contract import Engine
-from replay.errors import InputError, UsageError, Where, cause_of
+from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.indexed_log import IndexedLog
 from replay.pipeline.bucket_result import BucketResult
@@ -49,7 +49,7 @@ from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Continued, Plan
 from replay.pipeline.request import usage_errors
 from replay.pipeline.taken import TakenUnits
-from replay.storage import Place
+from replay.storage import Place, readable
 from sqlgen.errors import choice
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
@@ -115,12 +115,8 @@ def logs_named(ended: Mapping[str, Any]) -> frozenset[str] | None:
 
 def read_manifest(path: Place) -> Any:
     """What a manifest holds. InputError (LR2001) for one that cannot be read."""
-    try:
+    with readable(path, "the manifest"):
         return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "LR2001", f"the manifest cannot be read: {cause_of(error)}", Where(str(path))
-        ) from None
 
 
 def read_continuation(path: Place) -> Continuation | None:

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from replay.changes.masked import masked_value
-from replay.errors import InputError, Where, cause_of
-from replay.storage import Place, file_name, for_arrow, opened
+from replay.errors import InputError, Where
+from replay.storage import Place, file_name, for_arrow, opened, readable
 from sqlgen.ddl import source_type
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, FLOATS, Column, SqlType, Table
@@ -69,14 +69,8 @@ class StateFiles:
         """Those that may be of tables, by their folded names. InputError (LR2001) for a folder that
         cannot be read."""
         files: dict[str, list[Place]] = {}
-        try:
+        with readable(self.folder, "the state folder"):
             entries: list[Place] = [*self.folder.iterdir()]
-        except OSError as error:
-            raise InputError(
-                "LR2001",
-                f"cannot read the state folder: {cause_of(error)}",
-                Where(str(self.folder)),
-            ) from error
         for path in sorted(entries, key=lambda one: one.name):
             if path.name.endswith((".csv", ".csv.gz")):
                 files.setdefault(_folded(_stem(path)), []).append(path)
@@ -203,15 +197,10 @@ def state_rows(path: Place, table: Table, masked: Collection[str] = ()) -> Itera
 def _columns(path: Place, table: Table, masked: bool) -> list[Column]:
     """The columns that the first line names. It is not told where values are ``masked``: a file
     without names begins with a row."""
-    try:
-        with opened(path) as raw:
-            plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw)
-            with io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:
-                names = next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
-        ) from error
+    with readable(path), opened(path) as raw:
+        plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw)
+        with io.TextIOWrapper(plain, encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file), [])
     known = {_folded(column.name): column for column in table.columns}
     wrong = sorted(
         {name for name in names if _folded(name) not in known}

@@ -74,7 +74,7 @@ class StoredFolder:
             place, file = self.taken[name]
             target = folder / file.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            with storage.readable(place, "it cannot be read", _HINT), suppress(FileNotFoundError):
+            with storage.readable(place, "it", _HINT), suppress(FileNotFoundError):
                 storage.copy(place, target)
             found = problem(target, file)
             if found is not None:

@@ -11,6 +11,7 @@ import errno
 import io
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -98,7 +99,8 @@ def settled(place: str) -> str:
         message = f"found a URL {scheme}://… that cannot be read; expected {scheme}://PLACE/NAME"
         raise UsageError("LR1001", message) from error
     shown = public(place)
-    if parts.scheme.lower() in ("s3", "s3a", "s3n") and "@" in parts.netloc:
+    if parts.scheme.lower() in ("s3", "s3a", "s3n") and "@" in parts.netloc:  # a key's identifier
+        shown = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
         raise UsageError("LR1001", f"found the URL {shown} with a user; expected one without")
     scheme = _SPELLED.get(parts.scheme.lower(), parts.scheme.lower())
     if scheme == "file":
@@ -415,18 +417,20 @@ def names_below(folder: Place) -> list[str]:
 
 
 @contextmanager
-def readable(
-    place: str | Place, what: str = "the file cannot be read", hint: str = ""
-) -> Iterator[None]:
-    """Have an error of reading a place say ``what``, and where: InputError LR2001. One that says
-    that there is no room to write stays what it is."""
+def readable(place: str | Place, what: str = "the file", hint: str = "") -> Iterator[None]:
+    """Have an error of reading a place, unpacking what is there, or taking it for text or JSON, say
+    what cannot be read, and where: InputError LR2001. One that says that there is no room to write
+    stays what it is."""
     try:
         yield
-    except OSError as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         if is_full(error):
             raise
-        where = Where(unversioned(str(place)))
-        raise InputError("LR2001", f"{what}: {_first_line(error)}", where, hint) from None
+        message, where = (
+            f"{what} cannot be read: {_first_line(error)}",
+            Where(unversioned(str(place))),
+        )
+        raise InputError("LR2001", message, where, hint) from None
 
 
 @contextmanager
@@ -438,7 +442,7 @@ def on_this_machine(place: Place) -> Iterator[Path]:
         return
     with WorkFolder() as scratch:
         target = Path(scratch) / place.name
-        with readable(place, "it cannot be read", _HINT):
+        with readable(place, "it", _HINT):
             if place.is_dir():
                 target.mkdir()
                 files = [file.place for file in files_in(place)]
@@ -604,10 +608,7 @@ def read_bytes(path: str | Path) -> bytes:
         return at(path).read_bytes()
 
 
-def read_text(path: str) -> str:
-    """A file of UTF-8 text. InputError (LR2001) where it cannot be read."""
-    try:
-        return read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"the file cannot be read: {cause_of(error)}"
-        raise InputError("LR2001", message, Where(path)) from None
+def read_text(path: str, encoding: str = "utf-8", hint: str = "") -> str:
+    """A file of text. InputError (LR2001) where it cannot be read."""
+    with readable(path, hint=hint):
+        return at(path).read_bytes().decode(encoding)

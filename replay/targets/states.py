@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from replay.errors import InputError, TargetError, UsageError, Where, cause_of
+from replay.errors import InputError, TargetError, UsageError, Where
 from replay.public import public
-from replay.storage import name_in_file
+from replay.storage import name_in_file, readable
 
 #: Text of a script that is sent at once, up to the end of a statement.
 _SCRIPT_BYTES = 1 << 20
@@ -21,12 +21,8 @@ _SCRIPT_BYTES = 1 << 20
 
 def state_tables(folder: Path) -> dict[str, Path]:
     """The files of a state by table name; InputError (LR2001) when the folder holds none."""
-    try:
+    with readable(folder, "the state folder"):
         paths = sorted(folder.iterdir())
-    except OSError as error:
-        raise InputError(
-            "LR2001", f"cannot read the state folder: {cause_of(error)}", Where(file=str(folder))
-        ) from error
     tables = {
         name_in_file(path.name.removesuffix(".gz").removesuffix(".csv")): path
         for path in paths
@@ -67,13 +63,8 @@ _BLOCK = 16 << 20
 def state_header(path: Path) -> list[str]:
     """The columns of a state's file. InputError (LR2001) where it cannot be read."""
     opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file), [])
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(str(path))
-        ) from error
+    with readable(path), opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file), [])
 
 
 def state_batches(path: Path) -> Iterator[pa.RecordBatch]:

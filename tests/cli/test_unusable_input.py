@@ -32,7 +32,7 @@ def _redo(log: Path, tmp_path: Path) -> list[str]:
         ("--mapping", b"x = [", "the mapping is not TOML: Invalid value (at end of document)\n"),
         ("--mapping", b"[zzz]", "found [zzz]; expected one of: schemas, tables."),
         ("--config", b"\xff", "found X'FF' at offset 0; expected text in UTF-8; expected TOML\n"),
-        ("--baseline", None, "cannot read the state folder: No such file or directory\n"),
+        ("--baseline", None, "the state folder cannot be read: No such file or directory\n"),
         ("--after", b"hello", "found no JSON at line 1, column 1; expected it\n"),
         ("--after", None, "the manifest cannot be read: No such file or directory\n"),
     ],

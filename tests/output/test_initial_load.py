@@ -207,7 +207,7 @@ def test_files_are_found_by_name(tmp_path: Path) -> None:
         InputError, match="found other.t.csv and other.t.csv.gz; expected one file for a table"
     ):
         StateFiles(tmp_path).of([TABLE, twin])
-    with pytest.raises(InputError, match="cannot read"):
+    with pytest.raises(InputError, match="cannot be read"):
         StateFiles(tmp_path / "no").of([TABLE])
 
 

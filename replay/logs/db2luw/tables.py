@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
-from replay.errors import InputError, Where, cause_of
+from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
-from replay.storage import at
+from replay.storage import read_text
 from sqlgen.schema import Column, SqlType, Table
 
 #: (table space id, table id).
@@ -190,12 +190,7 @@ def read_export(
 
 
 def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
-    try:
-        text = at(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            "LR2001", f"the file cannot be read: {cause_of(error)}", Where(path)
-        ) from None
+    text = read_text(path, "utf-8-sig")
     delimiter = max(",;|\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
     names = {name.strip().upper(): name for name in reader.fieldnames or ()}

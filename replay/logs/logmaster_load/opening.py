@@ -14,7 +14,7 @@ from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.decoding import codecs
-from replay.errors import InputError, UsageError, Where, cause_of
+from replay.errors import InputError, UsageError, Where
 from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
@@ -34,7 +34,7 @@ from replay.logs.logmaster_load.records import (
     without_mark,
 )
 from replay.logs.logmaster_load.roles import NEEDED, ROLES, TELLS, column_of
-from replay.storage import at
+from replay.storage import read_text
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
@@ -124,16 +124,12 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
 
 
 def _text(path: str) -> str:
-    try:
-        return at(path).read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            "LR2001",
-            f"the file cannot be read: {cause_of(error)}",
-            Where(path),
-            "--control is the LOAD control file, --catalog the DDL of its tables, both as text; a"
-            " logical log is read with --source logmaster",
-        ) from None
+    return read_text(
+        path,
+        "utf-8-sig",
+        "--control is the LOAD control file, --catalog the DDL of its tables, both as text; a"
+        " logical log is read with --source logmaster",
+    )
 
 
 def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:
