@@ -62,7 +62,7 @@ def unanswered() -> int:
     return len(_under_way)
 
 
-def started(call: Callable[[], Result]) -> Future[Result]:
+def _started(call: Callable[[], Result]) -> Future[Result]:
     """A call in a thread for which nobody has to wait to the end."""
     future: Future[Result] = Future()
     _under_way.add(future)
@@ -87,7 +87,7 @@ def answered(place: str, call: Callable[..., Result], *given: Any, **named: Any)
     began = time.monotonic()
     future: Future[Result] | None = None
     while (left := (limit := _haste.limit(began))[0] - time.monotonic()) > 0:
-        future = future or started(partial(call, *given, **named))
+        future = future or _started(partial(call, *given, **named))
         if wait([future], min(left, _LOOKS)).done:
             break
     if future is None or not future.done():
