@@ -18,8 +18,6 @@ from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")
-#: Files of which the beginning is read side by side.
-_ASKED_TOGETHER = 16
 _OTHERS = (".toml", ".md", ".json", ".txt")
 
 
@@ -102,7 +100,7 @@ def arrived(
         waiting += [name for name in names if name not in known]
         state = tuple((name, *whole_files[name]) for name in files)
         return Arrived((), tuple(files), tuple(waiting), state)
-    with ThreadPoolExecutor(_ASKED_TOGETHER) as pool:
+    with ThreadPoolExecutor(storage.REQUESTS) as pool:
         begun = pool.map(_is_control, names, (whole_files[name] for name in names))
         known_controls = [name for name, control in zip(names, begun, strict=True) if control]
     controls = [name for name in known_controls if _marked(name, how, entries)]

@@ -42,14 +42,14 @@ from replay.machine import room_for
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
 from replay.output.scripts import render_bucket
-from replay.output.stored_folder import AttemptFolder, StoredFolder
+from replay.output.stored_folder import StoredFolder, send_attempt
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
 from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 from replay.storage.durable import begin_to_sync
-from replay.temp_folders import remove_tree
+from replay.temp_folders import WorkFolder, remove_tree
 
 _SHARED = (
     "The output folder must be on storage that all executors and the driver share, as one user;"
@@ -148,13 +148,14 @@ class RenderJob:
                         begin_to_sync(attempt / file.name)
                 yield pickle.dumps((bucket, Attempt(attempt.name, result)))
                 return
-        attempt_folder = AttemptFolder(staging, bucket)
-        with attempt_folder as here:
+        name = f"{bucket}-{os.urandom(8).hex()}"
+        with WorkFolder() as place:
+            here = Path(place)
             result = self._write(log, bucket, blocks, here)
             bundle = staging is self.folder and not self.plan.steps
             beside = () if bundle else files_beside(here, result.files)
-            attempt_folder.send((*result.files, *beside))
-        yield pickle.dumps((bucket, Attempt(attempt_folder.name, result, beside)))
+            send_attempt(staging, name, here, (*result.files, *beside))
+        yield pickle.dumps((bucket, Attempt(name, result, beside)))
 
     def _write(
         self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -156,43 +155,33 @@ def holds_something(out: StoredPath) -> bool:
     return bool(there)
 
 
-class AttemptFolder:
-    """A folder of this machine for what a task writes; :meth:`send` puts it into the store."""
+def send_attempt(
+    staging: StoredPath, name: str, folder: Path, files: Iterable[WrittenFile]
+) -> None:
+    """Write what a task wrote into a folder of this machine under the name of its attempt.
+    InputError LR2001 where that cannot be, or the run is over; then nothing of the attempt
+    stays."""
+    sent: list[StoredPath] = []
+    try:
+        for file in files:
+            _check_open(staging)
+            sent.append(staging / name / file.name)
+            storage.put(folder / file.name, sent[-1])
+        # one that slept while it sent its last file
+        _check_open(staging)
+    except OSError as error:
+        raise _unwritable(staging, error) from error
+    except InputError:
+        for place in sent:
+            with suppress(OSError):
+                place.unlink()
+        raise
 
-    def __init__(self, staging: StoredPath, bucket: int) -> None:
-        self.staging = staging
-        self.name = f"{bucket}-{os.urandom(8).hex()}"
-        self._folder = tempfile.TemporaryDirectory(prefix="logreplay-attempt-")
 
-    def __enter__(self) -> Path:
-        return Path(self._folder.name)
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
-
-    def send(self, files: Iterable[WrittenFile]) -> None:
-        """Write the files under the name of this attempt. InputError LR2001 where that cannot be,
-        or the run is over; then nothing of the attempt stays."""
-        sent: list[StoredPath] = []
-        try:
-            for file in files:
-                self._check_open()
-                sent.append(self.staging / self.name / file.name)
-                storage.put(Path(self._folder.name, file.name), sent[-1])
-            # one that slept while it sent its last file
-            self._check_open()
-        except OSError as error:
-            raise _unwritable(self.staging, error) from error
-        except InputError:
-            for place in sent:
-                with suppress(OSError):
-                    place.unlink()
-            raise
-
-    def _check_open(self) -> None:
-        if not (self.staging / _OPEN).exists():
-            message = "the run that this task is of has ended"
-            raise InputError("LR2001", message, Where(file=str(self.staging)))
+def _check_open(staging: StoredPath) -> None:
+    if not (staging / _OPEN).exists():
+        message = "the run that this task is of has ended"
+        raise InputError("LR2001", message, Where(file=str(staging)))
 
 
 def _unwritable(place: StoredPath, error: OSError) -> InputError:
