@@ -7,7 +7,7 @@ program, on a log made for it.
     scripts/run python scripts/bench.py check       a check against the dependency passes
     scripts/run python scripts/bench.py scale       growth with the log, its units and its tables
     scripts/run python scripts/bench.py logs        many small logs, and one more
-    scripts/run python scripts/bench.py index       the index of a Db2 LUW log, by tasks too
+    scripts/run python scripts/bench.py index       the index of a Db2 LUW log
     scripts/run python scripts/bench.py all         all aims, each beside its yardstick, as a table
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and

@@ -1,10 +1,8 @@
-"""What opening a Db2 LUW log takes: its index made by one process, and by tasks of Spark on this
-machine, whose driver is looked at by itself. Called by ``bench.py index``.
+"""What opening a Db2 LUW log takes: its index. Called by ``bench.py index``.
 
-Each is opened twice in a process of its own; the second time counts. The same index is made either
-way. The same changes in two log streams, and with a tenth of them left out as by a filter, are logs
-of their own, whose framing tells positions. The yardstick is the SHA-256 of the file, which tasks
-take along.
+Each log is opened twice in a process of its own; the second time counts. The same changes in two
+log streams, and with a tenth of them left out as by a filter, are logs of their own, whose framing
+tells positions. The yardstick is the SHA-256 of the file.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,26 +34,13 @@ _LRI = np.dtype(
 )
 
 
-def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tuple[Measured, int]:
-    """The second of two times that a log is opened, by tasks with the settings ``conf`` where there
-    are some, and its records."""
-    from replay.logs.db2luw import framed
+def measure(log: str, catalog: str, folder: Path) -> tuple[Measured, int]:
+    """The second of two times that a log is opened, and its records."""
     from replay.logs.db2luw.reader import open_log
     from replay.logs.families import Inputs
 
     inputs = Inputs(log=(log,), catalog=catalog)
-    stop: Callable[[], None] = lambda: None  # noqa: E731
     with Watch() as watch:
-        if conf is not None:
-            from replay.engine.spark import start_context
-            from replay.pipeline import opening_tasks, spark_engine
-
-            context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
-            stop, engine = context.stop, spark_engine.SparkEngine(started=lambda: context)
-            framed.TASKS_FROM, opening_tasks._WORTH = 0, 1
-            inputs = replace(
-                inputs, tasks=opening_tasks.EngineTasks(lambda: engine, lambda: False, _refuse)
-            )
         for number in range(2):
             scratch = folder / f"index-{number}"
             shutil.rmtree(scratch, ignore_errors=True)
@@ -64,7 +48,6 @@ def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tup
             before, began = watch.cpu(), time.perf_counter()
             opened = open_log(replace(inputs, scratch=str(scratch)))
             after, wall = watch.cpu(), time.perf_counter() - began
-    stop()
     parts = {kind: after[kind] - before.get(kind, 0.0) for kind in after}
     measured = Measured(
         sum(parts.values()), wall, parts=parts, memory=watch.together, largest=watch.one
@@ -72,15 +55,11 @@ def measure(log: str, catalog: str, folder: Path, conf: list[str] | None) -> tup
     return measured, sum(len(offsets) for _, offsets, _ in opened.splits(32 << 20))
 
 
-def _refuse(reason: str, uses: str) -> None:
-    print(f"tasks found {reason}: the driver makes the index{uses}", flush=True)
-
-
 def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
     """A raw log of release 10 with its transactions in so many log streams, each of which counts
     its own positions, framed with these; ``filtered``: without a tenth of the records of
     components."""
-    from replay.logs.db2luw.framing import fitting_shapes, open_file
+    from replay.logs.db2luw.framing import OpenedFile, fitting_shapes
     from replay.logs.db2luw.layouts import RecordKind
     from replay.logs.db2luw.scan import scanned_files
     from replay.logs.long_arrays import LongArrays
@@ -90,7 +69,7 @@ def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
     if made.exists():
         return str(made)
     shape = fitting_shapes(data[: 4 << 20].tobytes(), len(data), log, "raw", "little", "v10")[0]
-    records = scanned_files([open_file(log, log, shape)], LongArrays(None)).records
+    records = scanned_files([OpenedFile(log, log, shape)], LongArrays(None)).records
     records = records[records["part"] == 0]
     stream = (records["tid"] % np.uint64(streams)).astype(np.int64)
     length, old = records["length"].astype(np.int64), records["lsn"] + np.uint64(_LSO)
@@ -144,7 +123,7 @@ def _digest(log: str) -> float:
 
 
 def index(arguments: argparse.Namespace) -> int:
-    """Measure the index of a Db2 LUW log: by the driver alone, and by tasks of Spark."""
+    """Measure the index of a Db2 LUW log."""
     from bench_ways import family_logs
 
     arguments.dir.mkdir(parents=True, exist_ok=True)
@@ -156,21 +135,14 @@ def index(arguments: argparse.Namespace) -> int:
             log = apart(in_streams, whole, Path(whole).parent, *FORMS[title])
         megabytes = Path(log).stat().st_size / 1e6
         print(f"{arguments.records:,} changes, {megabytes:,.1f} MB, {title}")
-        print(
-            f"{'CPU microseconds a record':<28}{'driver':>8}{'workers':>9}{'Java':>8}{'wall s':>8}"
-        )
+        print(f"{'CPU microseconds a record':<28}{'index':>8}{'wall s':>8}")
         with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:
-            for name, conf in (("driver alone", None), ("by tasks", list(arguments.conf))):
-                measured, records = apart(measure, log, catalog, Path(folder), conf)
-                parts = [
-                    measured.parts.get(kind, 0.0) / records * 1e6
-                    for kind in ("driver", "python", "java")
-                ]
-                print(
-                    f"{name:<28}{parts[0]:>8.2f}{parts[1]:>9.2f}{parts[2]:>8.2f}"
-                    f"{measured.wall:>8.1f}   memory: {sizes_of(measured)}",
-                    flush=True,
-                )
+            measured, records = apart(measure, log, catalog, Path(folder))
+            print(
+                f"{'index':<28}{measured.cpu / records * 1e6:>8.2f}{measured.wall:>8.1f}"
+                f"   memory: {sizes_of(measured)}",
+                flush=True,
+            )
     print(f"{'SHA-256 of the file':<28}{_digest(log) / records * 1e6:>8.2f}")
     return 0
 

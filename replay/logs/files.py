@@ -37,6 +37,8 @@ _MOST_TIMES, _UNSUSPICIOUS = 250, 64 << 20
 #: A file that is read as a whole has less than this, unpacked.
 _SMALL = 1 << 30
 _BLOCK = 1 << 20
+#: Bytes up to which a file of a store is copied to be read as a whole.
+_COPIED = 64 << 20
 
 
 Result = TypeVar("Result")
@@ -256,8 +258,9 @@ def _place(path: str) -> str:
 def fetched(path: str, scratch: str | None, number: int) -> str:
     """The path of the same bytes on this machine, for whoever reads all of them: a file of a store
     (:func:`unpacked` gave its path), the ``number``-th of a log, is copied into the folder
-    ``scratch``; without one it stays where it is. InputError LR2001 where it cannot be read."""
-    if not storage.is_url(path) or scratch is None:
+    ``scratch``. Without one it stays where it is, and so does a large file, of which one range is
+    read after the other. InputError LR2001 where it cannot be read."""
+    if not storage.is_url(path) or scratch is None or size_of(path) > _COPIED:
         return path
     url = storage.unversioned(path)
     target = Path(scratch) / f"{number:03d}-{storage.name_of(url)}"

@@ -71,7 +71,7 @@ def wait_for_scripts(store: Store, out: str, process: subprocess.Popen[str]) -> 
 
 
 #: Logs whose index tasks make.
-LARGE = ("db2luw", "soliddb csv", "soliddb")
+LARGE = ("soliddb csv", "soliddb")
 
 
 def check_large(

@@ -23,6 +23,7 @@ from replay import storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs import files, gzip_members
+from replay.logs.db2luw import framing
 from replay.logs.files import mapped, unpacked
 from replay.storage import ranges, timeouts
 from tests.support import luwsakila, solidsakila
@@ -72,8 +73,18 @@ def test_packed(sakila_small: Path, tmp_path: Path, upload: Upload) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", ["redo", "undo"])
-def test_other_families(sakila: Path, tmp_path: Path, upload: Upload, command: str) -> None:
+@pytest.mark.parametrize(("command", "copied"), [("redo", 64 << 20), ("undo", 0)])
+def test_other_families(
+    sakila: Path,
+    tmp_path: Path,
+    upload: Upload,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    copied: int,
+) -> None:
+    """Logs of which the first look reads a copy, or one range after the other."""
+    monkeypatch.setattr(files, "_COPIED", copied)
+    monkeypatch.setattr(framing, "RANGE", 300_000)
     luw = luwsakila.encode(sakila, "v10", True, "raw")
     (tmp_path / "sakila.log").write_bytes(luw.data)
     (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")

@@ -44,12 +44,11 @@ sys.exit(not done)
 #: What makes small logs large ones, whose index tasks make; says so of each file of one.
 SMALL = """
 from replay.cli import request
-from replay.logs.db2luw import framed, gathered as together
 from replay.logs.made_arrays import MadeArray
 from replay.logs.soliddb import export_ranges, gathered
 from replay.pipeline import opening_tasks
-request.SPARK_FROM = framed.TASKS_FROM = gathered.TASKS_FROM = 0
-opening_tasks._SPLIT_BYTES, together._TOGETHER = 1 << 20, 1 << 21
+request.SPARK_FROM = gathered.TASKS_FROM = 0
+opening_tasks._SPLIT_BYTES = 1 << 20
 export_ranges.RANGE_BYTES = 1 << 20
 of = MadeArray.of
 def made(path, dtype, shape):

@@ -301,13 +301,6 @@ def _follows_alone(tid: Hashes, alone: Mask) -> Mask:
     return np.asarray((tid[1:] == tid[:-1]) & alone[:-1])
 
 
-def after_alone(records: Records, rows: Index) -> Mask:
-    """Which of ``rows``, all of some transactions in the order of :func:`transactions`, follow one
-    that is a transaction by itself, and has their id."""
-    follows = _follows_alone(records["tid"][rows], _alone(records, rows))
-    return np.append(False, follows)[: len(rows)]
-
-
 def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: LongArrays) -> Mask:
     """Which of ``count`` units lack records that neither the log has nor a filter left out:
     ``bool[count]``. ``unit`` is that of each record, ``known`` what :func:`holes` says."""
@@ -482,7 +475,8 @@ def rising_positions(records: Records, edges: Sequence[int], arrays: LongArrays)
     one ends); None where they rise in neither, or nothing tells."""
     turned = arrays.copied(records)
     for part in windows(len(turned)):
-        turn(turned[part])
+        for name in ("lsn", "previous", "compensated"):
+            turned[name][part] = turned[name][part].byteswap() >> np.uint64(16)
     readings = []
     for reading in (records, turned):
         parts = (slice(*edge) for edge in pairwise(edges))
@@ -490,10 +484,3 @@ def rising_positions(records: Records, edges: Sequence[int], arrays: LongArrays)
             readings.append(reading)
     whole = (reading for reading in readings if units.disorder(reading, arrays) is None)
     return next(whole, next(iter(readings), None))
-
-
-def turn(records: Records, *names: str) -> None:
-    """Read the positions of some records (``names``: these alone), which have 6 bytes, in the other
-    byte order; once more gives them back."""
-    for name in names or ("lsn", "previous", "compensated"):
-        records[name] = records[name].byteswap() >> np.uint64(16)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -33,6 +33,7 @@ from replay.logs.db2luw.layouts import (
     RecordRole,
 )
 from replay.logs.files import mapped, size_of
+from replay.storage import is_url
 
 #: Records looked at to find out the shape.
 _SAMPLE = 200
@@ -53,6 +54,8 @@ _KERNEL = Kernel(
 )
 #: Bytes of a file from which on machine code is worth to be loaded; records that are told together.
 WORTH, _TOGETHER = 1 << 20, 1 << 18
+#: Bytes of a file in a store that are read at a time.
+RANGE = 64 << 20
 _AGAIN = "Collect the log again, or copy the file again in binary mode"
 _NAME_IT = (
     "Name what you know: --framing NAME, --log-option byte-order=big|little, --log-option"
@@ -74,15 +77,6 @@ class LuwShape:
             f"framing {self.framing.name}, {'big' if self.big else 'little'}-endian, dialect"
             f" {self.dialect.name}"
         )
-
-
-@dataclass(frozen=True)
-class FramedRecords:
-    """The records of a file, of which there are ``count``; ``tail`` is the byte at which an
-    incomplete record begins, or None."""
-
-    count: int
-    tail: int | None
 
 
 @dataclass(frozen=True)
@@ -112,8 +106,44 @@ class OpenedFile:
 
     def steps(self) -> Iterator[tuple[Index, Lengths]]:
         """(offsets of records, behind their framing; their lengths), many at a time: a walk through
-        the file, for all of them are more than memory should hold."""
-        return walked(self.buffer(), self.shape, self.shape.start)
+        the file, for all of them are more than memory should hold. Of a file in a store one range
+        is read after the other. InputError LR2005 where a length in the middle is impossible."""
+        count, place, size, lead = 0, self.shape.start, self.size, self.shape.framing.size
+        step = RANGE if is_url(self.path) else size
+        while place < size:
+            stop = min(place + step, size)
+            for offsets, lengths in walked(self.buffer(place, stop + lead + 4), self.shape, place):
+                mine = int(np.searchsorted(offsets, stop + lead))
+                if mine:
+                    count, place = count + mine, int(offsets[mine - 1]) + int(lengths[mine - 1])
+                    yield offsets[:mine], lengths[:mine]
+                if mine < len(offsets):
+                    break
+            if place < stop:
+                self._check_end(count, place)
+                return
+
+    def _check_end(self, count: int, place: int) -> None:
+        """Whether the file may end at ``place``, behind ``count`` records: with an incomplete
+        record, or zeros. InputError LR2005 where it may not."""
+        begin, size = place + self.shape.framing.size, self.size
+        if begin + 4 > size:
+            return
+        head = self.buffer(begin, begin + 4)[begin : begin + 4].tobytes()
+        length = number(head, 0, layouts.Part(0, 4), self.shape.big)
+        least, most = self.shape.dialect.sizes[0], layouts.LONGEST_RECORD
+        found = ""
+        if length == 0:
+            if any(
+                self.buffer(low, low + RANGE)[low : low + RANGE].any()
+                for low in range(begin, size, RANGE)
+            ):
+                found = f"0 and more data after it; {_OR_ZEROS}"
+        elif not least <= length <= most:
+            found = f"{length}; expected {least} to {most}"
+        if found:
+            where = Where(self.name, count + 1, begin, "length")
+            raise InputError("LR2005", f"found record length {found}", where, _AGAIN)
 
 
 def lsns_rise(shape: LuwShape) -> bool:
@@ -380,38 +410,6 @@ def _closes(payload: bytes, shape: LuwShape) -> bool:
     return False
 
 
-def walk(buffer: Bytes, shape: LuwShape, name: str) -> FramedRecords:
-    """Go through the records of a file. Its end may be an incomplete record or zeros: ``tail``
-    says where.
-
-    InputError LR2005 where a length in the middle is impossible.
-    """
-    count, place, size = 0, shape.start, len(buffer)
-    for offsets, lengths in walked(buffer, shape, place):
-        if len(offsets):
-            count, place = count + len(offsets), int(offsets[-1]) + int(lengths[-1])
-    check_end(buffer, shape, name, count, place)
-    return FramedRecords(count, place if place < size else None)
-
-
-def check_end(buffer: Bytes, shape: LuwShape, name: str, count: int, place: int) -> None:
-    """Whether a file may end at ``place``, behind ``count`` records: with an incomplete record, or
-    zeros. InputError LR2005 where it may not."""
-    begin, size = place + shape.framing.size, len(buffer)
-    if place < size and begin + 4 <= size:
-        length = number(buffer[begin : begin + 4].tobytes(), 0, layouts.Part(0, 4), shape.big)
-        least, most = shape.dialect.sizes[0], layouts.LONGEST_RECORD
-        found = ""
-        if length == 0:
-            if buffer[begin:].any():
-                found = f"0 and more data after it; {_OR_ZEROS}"
-        elif not least <= length <= most:
-            found = f"{length}; expected {least} to {most}"
-        if found:
-            where = Where(name, count + 1, begin, "length")
-            raise InputError("LR2005", f"found record length {found}", where, _AGAIN)
-
-
 def walked(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple[Index, Lengths]]:
     """Offsets and lengths of records as far as they follow one another from ``start`` on, where
     the framing of the first one begins, many at a time."""
@@ -449,9 +447,3 @@ def _walked_slowly(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple
             yield np.array(offsets, np.int64), np.array(lengths, np.int32)
             offsets, lengths = [], []
     yield np.array(offsets, np.int64), np.array(lengths, np.int32)
-
-
-def open_file(name: str, path: str, shape: LuwShape) -> OpenedFile:
-    """Find the records of a file. Errors as :func:`walk`."""
-    file = OpenedFile(name, path, shape)
-    return replace(file, tail=walk(file.buffer(), shape, name).tail)

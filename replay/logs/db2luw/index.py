@@ -16,19 +16,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Hashes, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, opening_warnings, repeats, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.index_entries import ENTRY, fill, moved_rows, with_repeated
 from replay.logs.db2luw.index_units import units_told
 from replay.logs.db2luw.plain_chains import PlainChains, plain_chains
-from replay.logs.db2luw.scan import SCANNED, Scanned, pass_over_temporary, scanned_files
+from replay.logs.db2luw.scan import SCANNED, pass_over_temporary, scanned_files
 from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.subtransactions import parents_of
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
-from replay.logs.indexed_log import SavedArray
 from replay.logs.long_arrays import LongArrays, any_of, windows
 from sqlgen.structure import StructureChange
 
@@ -38,15 +37,16 @@ _STREAMS = "; records of several log streams as db2ReadLog merges them, by their
 
 @dataclass(frozen=True)
 class LuwIndex:
-    """``entries`` (dtype :data:`ENTRY`), of which each file has so many (``counts``), and ``units``
-    (:mod:`replay.logs.db2luw.index_units`); ``offsets`` are those of entries, by themselves;
-    ``ordered_by_lsn``: commit positions are LSNs; else they are file and offset of the commit
-    record. Arrays that tasks wrote are paths of their files."""
+    """``entries`` (dtype :data:`ENTRY`), of which each of the ``files`` has so many (``counts``),
+    and ``units`` (:mod:`replay.logs.db2luw.index_units`); ``offsets`` are those of entries, by
+    themselves; ``ordered_by_lsn``: commit positions are LSNs; else they are file and offset of the
+    commit record."""
 
-    entries: SavedArray
+    files: Sequence[OpenedFile]
+    entries: Records
     counts: Sequence[int]
     units: Records
-    offsets: SavedArray
+    offsets: Index
     timeline: LuwTableHistory
     structure: Mapping[tuple[int, int], StructureChange]
     ordered_by_lsn: bool
@@ -61,16 +61,15 @@ def build_index(
     *,
     set_aside: bool = True,
     folder: str | None = None,
-    scanned: Scanned | None = None,
 ) -> LuwIndex:
     """Index a log. ``set_aside``: units that lack records are incomplete. What a file repeats of
-    others is of no account. ``folder``: where large arrays lie (None: in memory). ``scanned``: the
-    first look, where tasks had it.
+    others is of no account. ``folder``: where large arrays lie (None: in memory).
 
-    InputError LR2030 where records are out of order."""
+    InputError LR2005 where a length in the middle of a file is impossible, LR2030 where records are
+    out of order."""
     arrays = LongArrays(folder)
-    scanned = scanned or scanned_files(files, arrays)
-    found = scanned.records
+    scanned = scanned_files(files, arrays)
+    files, found = scanned.files, scanned.records
     edges = _edges(found, files)
     again = repeats.repeated(found, files, edges, arrays)
     several = any_of(again)
@@ -124,6 +123,7 @@ def build_index(
     for part in windows(len(entries)):
         offsets[part] = entries["offset"][part]
     return LuwIndex(
+        files,
         entries,
         [end - begin for begin, end in pairwise(edges)],
         known_units,

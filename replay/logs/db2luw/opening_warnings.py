@@ -110,20 +110,12 @@ def missing(records: Records, holes: chains.Holes | None, files: list[OpenedFile
     """A warning about records that are missing in files that hold all others."""
     if holes is None or not len(holes.behind):
         return []
-    row = records[holes.behind[0]]
-    place = int(row["file"]), int(row["offset"]), int(holes.size[0])
-    return missing_at(len(holes.behind), place, files)
-
-
-def missing_at(count: int, first: tuple[int, int, int], files: list[OpenedFile]) -> list[str]:
-    """The same about ``count`` places, the first of them behind the record of a file at an offset,
-    where so many bytes are missing."""
-    file, offset, size = first
+    first, size, count = records[holes.behind[0]], int(holes.size[0]), len(holes.behind)
     return [
         f"LR2030 {count} place(s) where records are missing in a log that holds all others, the"
-        f" first behind the record at offset {offset} of {files[file].name}: positions go on {size}"
-        " bytes further than the records are long. Collect the log again; what can be told of the"
-        " units that lack them is set aside"
+        f" first behind the record at offset {int(first['offset'])} of {files[first['file']].name}:"
+        f" positions go on {size} bytes further than the records are long. Collect the log again;"
+        " what can be told of the units that lack them is set aside"
     ]
 
 
@@ -144,12 +136,10 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
 def lost(records: Records, those: tuple[int, int], files: list[OpenedFile]) -> list[str]:
     """A warning about chains that lead out of the log, as :func:`units.lost` tells of them."""
     count, first = those
-    return lost_ones(count, records[first], files) if count else []
-
-
-def lost_ones(count: int, first: np.void, files: list[OpenedFile]) -> list[str]:
-    """A warning about records whose predecessor is not in the log, and which is the first."""
-    place = f"the first one at offset {int(first['offset'])} of {files[first['file']].name}"
+    if not count:
+        return []
+    row = records[first]
+    place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
     return [
         f"{count} record(s), {place}, name one before them in their transaction that is not"
         " in the log, where those of the others are: it was lost, filtered out, or lies before"

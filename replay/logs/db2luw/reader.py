@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,17 +24,15 @@ from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
 from replay.logs.db2luw import binary, framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.entries import LuwEntries
-from replay.logs.db2luw.framed import FramedLog, look_by_tasks, reached_by
-from replay.logs.db2luw.framing import LuwShape, OpenedFile, open_file
-from replay.logs.db2luw.gathered import index_by_tasks
-from replay.logs.db2luw.index import LuwIndex, build_index
+from replay.logs.db2luw.framing import LuwShape, OpenedFile
+from replay.logs.db2luw.index import build_index
 from replay.logs.db2luw.index_entries import FAULTS, ONE_PARTITION
 from replay.logs.db2luw.layouts import DIALECTS
-from replay.logs.db2luw.tables import LuwTable, TableId, read_export
+from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, image_sides, save
-from replay.logs.long_arrays import LongArrays, windows
+from replay.logs.long_arrays import windows
 from replay.logs.plain import FoundImages
 
 _HEAD = 4 << 20
@@ -64,7 +62,7 @@ class LuwFile(IndexedFile):
 class LuwLog(IndexedLog):
     """A log of Db2 for Linux, UNIX and Windows. Cheap to pickle: files and index are mapped where
     they are read. ``source`` is the database as the user named it: the log does not. ``by_column``:
-    tables whose rows are not in the log; ``digests`` as :class:`replay.logs.by_tasks.Digested`."""
+    tables whose rows are not in the log."""
 
     ENVELOPE_CLASS: ClassVar[type[LuwEntries]] = LuwEntries
     PLACE_IN_FILE: ClassVar[str] = "offset"
@@ -73,7 +71,6 @@ class LuwLog(IndexedLog):
     files: Sequence[LuwFile]
     ordered_by_lsn: bool
     by_column: frozenset[str] = frozenset()
-    digests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def positions_are_places(self) -> bool:
@@ -409,19 +406,18 @@ def open_log(inputs: Inputs) -> LuwLog:
         else {}
     )
     paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
-    found = _found_by_tasks(inputs, paths, tables, code_page)
-    if found is None:
-        here = fetched_together(paths, inputs.scratch)
-        shapes = zip(inputs.log, here, _shapes(inputs, here), strict=True)
-        read = [open_file(*each) for each in shapes]
-        places, moved = repeats.in_order(read)
-        read = [read[place] for place in places]
-        index = build_index(read, tables, code_page, set_aside=set_aside, folder=inputs.scratch)
-        found = _Found(read, moved, index, {})
-        paths = [paths[place] for place in places]
-    else:
-        paths = [file.path for file in found.files]
-    read, index = found.files, found.index
+    here = fetched_together(paths, inputs.scratch)
+    shapes = zip(inputs.log, here, _shapes(inputs, here), strict=True)
+    opened = [OpenedFile(*each) for each in shapes]
+    places, moved = repeats.in_order(opened)
+    index = build_index(
+        [opened[place] for place in places],
+        tables,
+        code_page,
+        set_aside=set_aside,
+        folder=inputs.scratch,
+    )
+    read = index.files
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(
             "LR2037",
@@ -430,13 +426,13 @@ def open_log(inputs: Inputs) -> LuwLog:
             "Collect what is missing, or go on without it: --gaps warn",
         )
     files, first = [], 0
-    for path, file, count in zip(paths, read, index.counts, strict=True):
+    for place, file, count in zip(places, read, index.counts, strict=True):
         files.append(
             LuwFile(
                 name=file.name,
                 first=first,
                 count=count,
-                path=path,
+                path=paths[place],
                 shape=file.shape,
                 tail=file.tail,
             )
@@ -451,56 +447,13 @@ def open_log(inputs: Inputs) -> LuwLog:
         changes=dict(index.structure),
         ordered_by_lsn=index.ordered_by_lsn,
         source=f"db2luw:{database}" if database else "db2luw",
-        opening_warnings=(*found.moved, *index.warnings),
+        opening_warnings=(*moved, *index.warnings),
         by_column=frozenset(
             f"{entry.table.schema}.{entry.table.name}"
             for entry in tables.values()
             if entry.by_column
         ),
-        digests=found.digests,
-        indexed_by_tasks=found.by_tasks,
     )
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The files of a log in its order, what is to be said of that (``moved``), their index,
-    ``digests`` as :class:`replay.logs.by_tasks.Digested`, and whether tasks made the index."""
-
-    files: list[OpenedFile]
-    moved: list[str]
-    index: LuwIndex
-    digests: Mapping[str, Any]
-    by_tasks: bool = False
-
-
-def _found_by_tasks(
-    inputs: Inputs, paths: Sequence[str], tables: Mapping[TableId, LuwTable], code_page: int
-) -> _Found | None:
-    """What tasks find in large files; None where there are none, and where something is wrong with
-    the files, which is said where they are read one after the other."""
-    tasks, folder, set_aside = inputs.tasks, inputs.scratch, _sets_aside(inputs.options)
-    if tasks is None or folder is None or not reached_by(tasks, inputs.log, paths):
-        return None
-    try:
-        shapes = zip(inputs.log, paths, _shapes(inputs, paths), strict=True)
-        files = [OpenedFile(*each) for each in shapes]
-    except InputError:
-        return None
-    places, moved = repeats.in_order(files)
-    files = [files[place] for place in places]
-    walked = tasks.walked(FramedLog.of(files))
-    if walked is None:
-        return None
-    whole = index_by_tasks(files, tables, code_page, walked.splits, tasks, folder, set_aside)
-    if whole.index is not None:
-        return _Found(list(whole.files), moved, whole.index, walked.digests, True)
-    tasks.not_enough(whole.odd, ", from the headers they read")
-    read, scanned = look_by_tasks(files, walked.splits, tasks, LongArrays(folder))
-    index = build_index(
-        read, tables, code_page, set_aside=set_aside, folder=folder, scanned=scanned
-    )
-    return _Found(read, moved, index, walked.digests)
 
 
 def _shapes(inputs: Inputs, here: Sequence[str]) -> Iterator[LuwShape]:

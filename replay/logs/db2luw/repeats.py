@@ -57,18 +57,18 @@ def repeated(
     begins = [begin for begin, end in pairwise(edges) if begin < end]
     if len(begins) < 2:
         return again
-    firsts = keys_of(records[begins[1:]])
+    firsts = _keys_of(records[begins[1:]])
     rows = np.concatenate(
         [
-            np.flatnonzero(np.isin(keys_of(records[part]), firsts)) + part.start
+            np.flatnonzero(np.isin(_keys_of(records[part]), firsts)) + part.start
             for part in windows(len(records))
         ]
     )
-    keys = keys_of(records[rows])
+    keys = _keys_of(records[rows])
     for begin, end in pairwise(edges):
         if begin == end or begin == begins[0]:
             continue
-        places = rows[(rows < begin) & (keys == keys_of(records[begin : begin + 1]))]
+        places = rows[(rows < begin) & (keys == _keys_of(records[begin : begin + 1]))]
         places = places[~again[places]]
         if not len(places):
             continue
@@ -95,7 +95,7 @@ def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> l
     ]
 
 
-def keys_of(records: Records) -> Hashes:
+def _keys_of(records: Records) -> Hashes:
     """A hash (``uint64[n]``) of where the header of each record says that it stands, and of its
     length."""
     keys = mixed(records["lsn"] ^ mixed(records["lso"]))

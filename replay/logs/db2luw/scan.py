@@ -4,7 +4,7 @@ column (format notes, sections 4 to 9)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
 from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
 from replay.logs.long_arrays import NEAR, LongArrays, windows
+from replay.machine import in_threads
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
@@ -127,38 +128,64 @@ _CHANGES = (*_ONE_ROW, RecordRole.UPDATE, RecordRole.UNDO_INSERT)
 
 @dataclass(frozen=True)
 class Scanned:
-    """The ``records`` of a log (dtype :data:`SCANNED`), and the authorization ids with their
-    numbers."""
+    """The ``records`` of a log (dtype :data:`SCANNED`), the authorization ids with their numbers
+    (``names``), and ``files`` with what is left at their ends."""
 
     records: Records
     names: Mapping[bytes, int]
+    files: list[OpenedFile]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Records of file number ``number`` that are looked at together."""
+
+    file: OpenedFile
+    number: int
+    offsets: Index
+    lengths: Lengths
+    at_once: MachineCode | None
+
+    def look(self) -> tuple[Records, list[bytes]]:
+        """(they (dtype :data:`SCANNED`), many-row records as one entry a row, behind each other;
+        their authorization ids by number)."""
+        lead, names = self.file.shape.framing.size, {b"": 0}
+        end = int(self.offsets[-1]) + int(self.lengths[-1])
+        buffer = self.file.buffer(int(self.offsets[0]) - lead, end)
+        scan = _Scan(buffer, self.file.shape, self.number, self.offsets, self.lengths)
+        return scan.run(names, self.at_once), [*names]
 
 
 def scanned_files(files: Sequence[OpenedFile], arrays: LongArrays) -> Scanned:
-    """The records of files, one after the other."""
-    names = {b"": 0}
-    parts = (part for place, file in enumerate(files) for part in scan(file, place, names))
-    return Scanned(arrays.collected(parts, SCANNED), names)
+    """The records of files, one after the other, looked at by threads. InputError LR2005 where a
+    length in the middle of a file is impossible."""
+    names, records, ends = {b"": 0}, arrays.growing(SCANNED), [file.shape.start for file in files]
+
+    def stretches() -> Iterator[_Stretch]:
+        for number, file in enumerate(files):
+            for offsets, lengths in file.steps():
+                ends[number] = int(offsets[-1]) + int(lengths[-1])
+                yield from _stretches(file, number, offsets, lengths)
+
+    for found, own in in_threads(_Stretch.look, stretches()):
+        if len(own) > 1:
+            of_log = np.array([names.setdefault(name, len(names)) for name in own])
+            found["name"] = of_log[found["name"]]
+        records.add(found)
+    whole = [
+        replace(file, tail=end if end < file.size else None)
+        for file, end in zip(files, ends, strict=True)
+    ]
+    return Scanned(records.array(), names, whole)
 
 
-def scan(opened: OpenedFile, file: int, names: dict[bytes, int]) -> Iterator[Records]:
-    """The records of a file, which is number ``file`` of the log, in batches (dtype
-    :data:`SCANNED`), many-row records as one entry a row, behind each other. ``names``:
-    authorization ids with their numbers, to which new ones are added."""
-    for offsets, lengths in opened.steps():
-        yield from scan_records(opened, file, offsets, lengths, names)
-
-
-def scan_records(
-    opened: OpenedFile, file: int, offsets: Index, lengths: Lengths, names: dict[bytes, int]
-) -> Iterator[Records]:
-    """As :func:`scan`, of the records at these ``offsets`` with these ``lengths`` (``n`` each, in
-    bytes)."""
+def _stretches(
+    file: OpenedFile, number: int, offsets: Index, lengths: Lengths
+) -> Iterator[_Stretch]:
+    """The records of a file at these ``offsets`` with these ``lengths``, in bytes."""
     at_once = once_worth(_KERNEL, int(lengths.sum()), WORTH)
     for part in windows(len(offsets), _BATCH if at_once is None else _MANY):
-        at, size = offsets[part], lengths[part]
-        buffer = opened.buffer(int(at[0]) - opened.shape.framing.size, int(at[-1]) + int(size[-1]))
-        yield _Scan(buffer, opened.shape, file, at, size).run(names, at_once)
+        yield _Stretch(file, number, offsets[part], lengths[part], at_once)
 
 
 def first_record(opened: OpenedFile) -> Records:
@@ -166,16 +193,8 @@ def first_record(opened: OpenedFile) -> Records:
     start = opened.shape.start
     reach = start + opened.shape.framing.size + LONGEST_RECORD
     offsets, lengths = next(walked(opened.buffer(start, reach)[:reach], opened.shape, start))
-    return next(scan_records(opened, 0, offsets[:1], lengths[:1], {}), np.zeros(0, SCANNED))[:1]
-
-
-def first_records(opened: OpenedFile, size: int) -> Records:
-    """The records of a file (:data:`SCANNED`) within so many bytes from its beginning."""
-    start, reach = opened.shape.start, opened.shape.start + size
-    parts = [np.zeros(0, SCANNED)]
-    for offsets, lengths in walked(opened.buffer(start, reach)[:reach], opened.shape, start):
-        parts += scan_records(opened, 0, offsets, lengths, {})
-    return np.concatenate(parts)
+    stretches = _stretches(opened, 0, offsets[:1], lengths[:1])
+    return next((stretch.look()[0][:1] for stretch in stretches), np.zeros(0, SCANNED))
 
 
 def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
@@ -198,23 +217,10 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
         damaged = np.isin(records[mine][names], records[theirs][names])
         damaged &= one_of(role[mine], _CHANGES)
         records["odd"][mine[damaged]] = True
-        pass_over(records, mine[~damaged])
-
-
-def pass_over(records: Records, rows: Index) -> None:
-    """Make some records be about no rows."""
-    records["role"][rows], records["problem"][rows] = RecordRole.OTHER, 0
-    for side in ("before", "after"):
-        records[side][rows], records[f"{side}_is"][rows] = -1, NONE
-
-
-def tables_of_rows(records: Records) -> tuple[set[int], set[int]]:
-    """(tables of which there are rows that are flagged as temporary, those of other rows)."""
-    table = records["space"].astype(np.int64) << 16 | records["table"]
-    temporary = records["temporary"]
-    others = one_of(records["role"], _CHANGES) & ~temporary
-    flagged, lasting = (np.unique(table[rows]).tolist() for rows in (temporary, others))
-    return set(flagged), set(lasting)
+        rows = mine[~damaged]
+        records["role"][rows], records["problem"][rows] = RecordRole.OTHER, 0
+        for side in ("before", "after"):
+            records[side][rows], records[f"{side}_is"][rows] = -1, NONE
 
 
 #: Where those of :data:`PUT` lie in a record, and how many bytes it has.

@@ -32,7 +32,7 @@ from replay.logs.long_arrays import LongArrays, windows
 from sqlgen.structure import Action, StructureChange
 
 #: Records that say something of a table as a whole.
-EVENTS = (
+_EVENTS = (
     RecordRole.INITIALIZE, RecordRole.ADD_COLUMNS, RecordRole.UNDO_ADD_COLUMNS,
     RecordRole.UNDO_CREATE, RecordRole.DROP,
     RecordRole.UNDO_DROP, RecordRole.REORG, RecordRole.NOT_LOGGED,
@@ -128,10 +128,10 @@ def build(
 
 
 #: Of a table, from which places on its versions count, and these.
-Held = Mapping[TableId, tuple[Index, Versions]]
+_Held = Mapping[TableId, tuple[Index, Versions]]
 
 
-def held_of(steps: Mapping[TableId, Sequence[tuple[int, int]]]) -> Held:
+def _held_of(steps: Mapping[TableId, Sequence[tuple[int, int]]]) -> _Held:
     """Steps as arrays."""
     return {
         key: (
@@ -142,8 +142,8 @@ def held_of(steps: Mapping[TableId, Sequence[tuple[int, int]]]) -> Held:
     }
 
 
-def version_at(
-    key: TableId, places: Index, held: Held, base: Mapping[TableId, int]
+def _version_at(
+    key: TableId, places: Index, held: _Held, base: Mapping[TableId, int]
 ) -> Versions | int:
     """The version of a table at places of the log (``int64[n]``, numbers of records): ``int32[n]``,
     or one number where the log changes nothing of it; -1 where it is not known."""
@@ -151,18 +151,6 @@ def version_at(
         return base.get(key, -1)
     begins, versions = held[key]
     return np.asarray(versions[np.searchsorted(begins, places, "right") - 1])
-
-
-def versions_of(
-    records: Records, places: Index, held: Held, base: Mapping[TableId, int]
-) -> Versions:
-    """The version of each of some records about rows, which have ``places`` in the log; -1 of
-    others."""
-    version = np.full(len(records), -1, np.int32)
-    rows = np.flatnonzero(one_of(records["role"], _ROWS))
-    for key, here in _by_table(records, rows):
-        version[here] = version_at(key, places[here], held, base)
-    return version
 
 
 def _by_table(records: Records, rows: Index) -> Iterator[tuple[TableId, Index]]:
@@ -206,7 +194,7 @@ class _Builder:
             [
                 np.zeros(0, np.int64),
                 *(
-                    np.flatnonzero(one_of(role[part], EVENTS)) + part.start
+                    np.flatnonzero(one_of(role[part], _EVENTS)) + part.start
                     for part in windows(len(role))
                 ),
             ]
@@ -252,10 +240,10 @@ class _Builder:
 
     def _join(self, aborted: set[int]) -> None:
         """What becomes of all partitions of a table becomes of it, once."""
-        held = held_of(self.steps)
+        held = _held_of(self.steps)
 
         def name_at(key: TableId, row: int) -> tuple[str, str]:
-            version = int(np.max(version_at(key, np.array([row]), held, self.base)))
+            version = int(np.max(_version_at(key, np.array([row]), held, self.base)))
             table = self.result.versions[version].table if version >= 0 else None
             return (table.schema, table.name) if table is not None else ("", "")
 
@@ -275,12 +263,12 @@ class _Builder:
     def _assign(self) -> None:
         """The version of every record about rows: by its table id, and by its place where that has
         several."""
-        held = held_of(self.steps)
+        held = _held_of(self.steps)
         unknown: set[tuple[TableId, int]] = set()
         for part in windows(len(self.records)):
             rows = np.flatnonzero(one_of(self.records["role"][part], _ROWS)) + part.start
             for key, here in _by_table(self.records, rows):
-                self.result.version[here] = version_at(key, here, held, self.base)
+                self.result.version[here] = _version_at(key, here, held, self.base)
                 if key not in held:
                     continue
                 unknown.update((key, place) for place in self._endless(key, here))

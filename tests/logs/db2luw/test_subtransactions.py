@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from replay.logs.db2luw.reader import LuwLog, open_log
-from tests.logs.db2luw.test_index_by_tasks import as_log, with_subtransactions
+from tests.logs.db2luw.test_scan_in_ranges import as_log, with_subtransactions
 
 
 @pytest.mark.parametrize("seed", range(6))
