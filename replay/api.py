@@ -46,7 +46,6 @@ from replay.errors import EXIT_OK, UsageError
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
-from replay.pipeline import opening_tasks
 from replay.pipeline.checked import checked
 from replay.pipeline.request import (
     Demand,
@@ -165,7 +164,6 @@ def open_log(
             options=dict(options or {}),
             scratch=scratch.name,
             shared=store or None,
-            tasks=opening_tasks.tasks_of(engine),
         )
         words = words_of(control, data)
         inputs = gathered(source_named(source), words, paths_of(logs), inputs)

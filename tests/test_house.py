@@ -354,9 +354,7 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
         "replay.logs.capabilities",
         "replay.logs.readings",
         "replay.logs.long_arrays",
-        "replay.logs.made_arrays",
         "replay.logs.scratch_arrays",
-        "replay.logs.by_tasks",
         "replay.logs.unchanged",
     )
     bad = [

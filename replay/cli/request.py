@@ -8,8 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
-from functools import cache, partial
+from dataclasses import asdict
 
 from replay import storage
 from replay.changes.choices import CascadeMode, EngineName, Gaps
@@ -18,18 +17,14 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.engine.contract import (
-    SPARK_FROM,
     Engine,
     TaskEvent,
     Told,
     is_local,
-    silent,
     suitable_engine,
 )
-from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
-from replay.logs.by_tasks import OpeningTasks
 from replay.logs.named import gathered
 from replay.pipeline.request import (
     Demand,
@@ -66,7 +61,6 @@ def open_log(
     )
     words = getattr(arguments, "in_turn", ())
     inputs = gathered(source_named(arguments.source), words, arguments.logs, inputs)
-    inputs = replace(inputs, tasks=_opening_tasks(arguments, inputs))
     return open_source(arguments.source, inputs, demand, selection)
 
 
@@ -218,31 +212,6 @@ def engine_of(
     carried = arguments.work is None or _shared_folder(arguments) is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
     return _spark(arguments, made, progress, reason)
-
-
-def _opening_tasks(arguments: argparse.Namespace, inputs: Inputs) -> OpeningTasks | None:
-    """Tasks of Spark, which starts when they are asked for, where it will be the engine of a large
-    log."""
-    if not hasattr(arguments, "engine") or not inputs.log:
-        return None
-    try:
-        large = sum(storage.size_of(path) for path in inputs.log) >= SPARK_FROM
-    except (OSError, LogReplayError):  # who reads the files says so
-        return None
-    name = EngineName(arguments.engine)
-    if large and name is EngineName.AUTO:
-        name = _suitable(arguments, inputs.log)[0]
-    if not large or name is not EngineName.SPARK:
-        return None
-    from replay.pipeline.opening_tasks import EngineTasks
-
-    far = not is_local(_master(arguments))
-    started = cache(partial(_spark, arguments, (), silent, ""))
-    return EngineTasks(started, lambda: far, _not_by_tasks)
-
-
-def _not_by_tasks(reason: str, uses: str) -> None:
-    sys.stderr.write(f"note: tasks found {reason}: this process indexes the log{uses}\n")
 
 
 def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from replay.arrays import Bytes, Mask, Records
 from replay.changes.choices import SOURCES, Gaps
@@ -16,9 +16,6 @@ from replay.errors import UsageError
 from replay.logs.log_file import LogFile
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
 from replay.logs.unchanged import KnowsFiles, states_of
-
-if TYPE_CHECKING:
-    from replay.logs.by_tasks import OpeningTasks
 
 #: What commands may need to know of a change or a log, and the options that need it.
 FACTS: dict[str, str] = {
@@ -89,7 +86,6 @@ class Inputs:
     options: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
     shared: str | None = None
-    tasks: OpeningTasks | None = None
 
 
 def _no_faults(log: Any, envelope: Any) -> Sequence[tuple[str, str, str, Mask]]:

@@ -57,8 +57,7 @@ class IndexedFile:
 class IndexedLog(ABC):
     """The part of :class:`replay.logs.LogFile` that entries answer. ``arrays`` are entries, units,
     and what else a family keeps; ``changes`` of structure by (file, place in it).
-    ``opening_warnings`` are those that need no table; ``indexed_by_tasks`` as
-    :class:`replay.logs.by_tasks.IndexedByTasks`."""
+    ``opening_warnings`` are those that need no table."""
 
     #: The form of its envelopes, and the field of an entry that says where in its file it is.
     ENVELOPE_CLASS: ClassVar[type[IndexedEnvelope]]
@@ -71,7 +70,6 @@ class IndexedLog(ABC):
     changes: Mapping[tuple[int, int], StructureChange]
     source: str
     opening_warnings: tuple[str, ...] = ()
-    indexed_by_tasks: bool = False
     constraints: Constraints = field(default_factory=Constraints)
     dependent_position: Position | None = field(default=None, init=False)
     as_found: Mapping[str, FileState] = field(default_factory=dict)

@@ -41,7 +41,6 @@ from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
-from replay.logs.by_tasks import Digested
 from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.commit_sample import CommitSample
 from replay.pipeline.input_digests import FileDigest
@@ -310,8 +309,7 @@ def make_plan(
             for split, offsets, lengths in log.splits(split_bytes):
                 splits.append(split)
                 commits.look(split, offsets, lengths)
-            digests = log.digests if isinstance(log, Digested) else {}
-            found = LogIndex(tuple(splits), commits.words(), commits.stride, digests)
+            found = LogIndex(tuple(splits), commits.words(), commits.stride, {})
     sample = found.words
     files = max(1, -(-len(sample) * found.stride // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample

@@ -13,23 +13,20 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from typing import cast
 from weakref import finalize
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Mask
+from replay.arrays import Hashes, Mask
 from replay.changes.choices import EngineName
 from replay.changes.selection import Selection
-from replay.engine.contract import SPLIT_BYTES, Engine, Job
+from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
-from replay.logs.by_tasks import Digested, IndexedByTasks, WalkedFiles
-from replay.logs.files import mapped, size_of
 from replay.logs.ranged import RangedLog
 from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.commit_sample import sampled, stride_of
@@ -83,7 +80,7 @@ class RangeWalkJob:
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """Walk one range, and digest it."""
         assert isinstance(log, RangedLog)
-        hashed = _Hashed(partial(log.buffer, split.file), split)
+        hashed = _Hashed(log, split)
         result = WalkedRange(split.file, split.stop)
         starts: Iterable[int] = (split.start,)
         if not split.first_record:
@@ -121,18 +118,17 @@ class RangeWalkJob:
 
 
 class _Hashed:
-    """The digest of a range, made while it is walked, so that its bytes are read once. ``read``
-    gives the bytes of its file, of which those from one place to another are there."""
+    """The digest of a range, made while it is walked, so that its bytes are read once."""
 
-    def __init__(self, read: Callable[[int, int], Bytes], split: Split) -> None:
-        self.read, self.split = read, split
+    def __init__(self, log: RangedLog, split: Split) -> None:
+        self.log, self.split = log, split
         self.place, self.digest = split.start, hashlib.sha256()
 
     def up_to(self, place: int) -> None:
         """Digest the bytes up to ``place`` that were not yet."""
         while self.place < min(place, self.split.stop):
             stop = min(self.place + _HASHED, place, self.split.stop)
-            buffer = self.read(self.place, stop)
+            buffer = self.log.buffer(self.split.file, self.place, stop)
             self.digest.update(np.ascontiguousarray(buffer[self.place : stop]).data)
             self.place = stop
 
@@ -179,6 +175,17 @@ def index_by_tasks(
 
 
 @dataclass(frozen=True)
+class WalkedFiles:
+    """Where the records of all files are: ``splits`` that begin and end at records, by file and
+    place, of so many ``records``; ``digests`` of the files that are inputs as they are, by
+    input."""
+
+    splits: tuple[Split, ...]
+    records: int
+    digests: Mapping[str, FileDigest]
+
+
+@dataclass(frozen=True)
 class _Known:
     """What tasks found of a log in splits of ``size``."""
 
@@ -200,9 +207,8 @@ def files_by_tasks(
     if engine is None or engine.name is not EngineName.SPARK:
         return None
     size = split_bytes or SPLIT_BYTES
-    found = _indexed_before(log, size)
-    if found is not None or not isinstance(log, RangedLog) or not log.walks_ranges:
-        return found
+    if not isinstance(log, RangedLog) or not log.walks_ranges:
+        return None
     known = _known.get(id(log))
     if known is not None and split_bytes in (None, known.size):
         return known.walked
@@ -221,25 +227,11 @@ def splits_of(log: LogFile, split_bytes: int, engine: Engine | None) -> Sequence
     return [split for split, _, _ in log.splits(split_bytes)] if found is None else found.splits
 
 
-def _indexed_before(log: LogFile, split_bytes: int) -> WalkedFiles | None:
-    """The records of a log that tasks indexed when it was opened."""
-    if not isinstance(log, IndexedByTasks) or not log.indexed_by_tasks:
-        return None
-    digests = log.digests if isinstance(log, Digested) else {}
-    return WalkedFiles(tuple(log.ranges(split_bytes)), log.count, digests)
-
-
 def _walked(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | None:
     """The records of a large log; None as :func:`index_by_tasks`."""
-    if sum(map(log.size, range(len(log.files)))) <= TASKS_FROM:
-        return None
-    return walk_by_tasks(log, split_bytes, engine)
-
-
-def walk_by_tasks(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | None:
-    """The records of a log, found by tasks, in splits of about ``split_bytes``; None where the
-    framing of its files is damaged. Raises what tasks raise."""
     numbers = range(len(log.files))
+    if sum(map(log.size, numbers)) <= TASKS_FROM:
+        return None
     ranges = [_ranges_of(number, log.size(number)) for number in numbers]
     walks = _walks(
         engine, log, RangeWalkJob(split_bytes, True), [r for each in ranges for r in each]
@@ -255,44 +247,6 @@ def walk_by_tasks(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFil
     splits = tuple(split for chain in chains for split in _splits_of(chain))
     records = sum(count for chain in chains for walk in chain for _, _, count in walk.cuts)
     return WalkedFiles(splits, records, digests)
-
-
-@dataclass(frozen=True)
-class DigestJob:
-    """Digests ranges of files, which lie at ``places``. Results are pickled (file, stop of the
-    range, its digest)."""
-
-    title = "digest inputs"
-    together = 4
-
-    places: tuple[str, ...]
-    buckets: int = 0
-
-    def scan(self, log: object, split: Split) -> Iterator[tuple[int, bytes]]:
-        """Digest one range. InputError LR2001 where it cannot be read."""
-        hashed = _Hashed(partial(mapped, self.places[split.file]), split)
-        hashed.up_to(split.stop)
-        yield self.buckets, pickle.dumps((split.file, split.stop, hashed.digest.digest()))
-
-    def reduce(self, log: object, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Never called: there are no buckets."""
-        raise AssertionError
-
-
-def digests_by_tasks(places: Mapping[str, str], engine: Engine) -> Mapping[str, FileDigest]:
-    """Digests of files by input, made by tasks that find them at ``places`` (as
-    :func:`replay.logs.files.mapped` takes them). Raises what tasks raise, and InputError LR2001
-    where a file cannot be read here."""
-    sizes = [size_of(place) for place in places.values()]
-    ranges = [_ranges_of(number, size) for number, size in enumerate(sizes)]
-    job, none = DigestJob(tuple(places.values())), cast(LogFile, None)
-    splits = [split for each in ranges for split in each]
-    made = map(pickle.loads, engine.results(cast(Job, job), none, splits))
-    found = {(file, stop): digest for file, stop, digest in made}
-    return {
-        name: _file_digest(size, [found[(number, split.stop)] for split in ranges[number]])
-        for number, (name, size) in enumerate(zip(places, sizes, strict=True))
-    }
 
 
 def _ranges_of(file: int, size: int) -> list[Split]:

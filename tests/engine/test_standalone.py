@@ -21,7 +21,7 @@ import pytest
 import replay
 from replay.engine.java import java_home
 from tests.live.test_dry_run import options
-from tests.support.drivers import SMALL, driver, ended, only_line, said, wait_until
+from tests.support.drivers import driver, ended, only_line, said, wait_until
 from tests.support.networks import Network, processes_of, stop
 from tests.support.s3 import Store, locally
 from tests.support.standalone import SPECULATION, Standalone, cluster, on_cluster
@@ -68,42 +68,6 @@ def wait_for_scripts(store: Store, out: str, process: subprocess.Popen[str]) -> 
 
     wait_until(lambda: there() or process.poll() is not None)
     assert there(), process.communicate()[0]
-
-
-#: Logs whose index tasks make.
-LARGE = ("soliddb csv", "soliddb")
-
-
-def check_large(
-    workers: Standalone,
-    store: Store,
-    logs: dict[str, list[str]],
-    place: Path,
-    how: list[str],
-    names: Sequence[str] = LARGE,
-) -> None:
-    """Tasks index logs, where these are taken for large ones; the same bytes."""
-    words = ["redo", "--records-per-file", "3000"]
-    out = f"large-{how[3].partition(':')[0]}"
-    commands = [
-        [*words, *logs[name], "--out", f"s3://logs/{out}/{number}", *how]
-        for number, name in enumerate(names)
-    ]
-    folder = workers.top / "driver"
-    told = ended(driver(workers.network, folder, workers.environment, tuple(commands), SMALL))
-    assert "note: tasks found" not in told, told
-    assert told.count("index by tasks: entries.npy") == len(names), told
-    for number, name in enumerate(names):
-        expected = locally(place, [*words, *logs[name]])
-        assert store.digests(f"{out}/{number}") == expected, name
-
-
-@pytest.mark.spark
-@pytest.mark.long
-def test_an_index_by_tasks(
-    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
-) -> None:
-    check_large(workers, store, logs, tmp_path, on_cluster(workers))
 
 
 def in_store(store: Store, words: list[str]) -> list[str]:

@@ -41,22 +41,6 @@ while done and not enough.exists():
 sys.exit(not done)
 """
 
-#: What makes small logs large ones, whose index tasks make; says so of each file of one.
-SMALL = """
-from replay.cli import request
-from replay.logs.made_arrays import MadeArray
-from replay.logs.soliddb import export_ranges, gathered
-from replay.pipeline import opening_tasks
-request.SPARK_FROM = gathered.TASKS_FROM = 0
-opening_tasks._SPLIT_BYTES = 1 << 20
-export_ranges.RANGE_BYTES = 1 << 20
-of = MadeArray.of
-def made(path, dtype, shape):
-    print("index by tasks:", path.name)
-    return of(path, dtype, shape)
-MadeArray.of = made
-"""
-
 #: A driver says what its threads do when it is asked, as Java does.
 _SAYS = "import faulthandler, signal; faulthandler.register(signal.SIGUSR1)"
 #: Drivers that a test started, and that may still run.
@@ -70,12 +54,11 @@ def driver(
     folder: Path,
     environment: Mapping[str, str],
     commands: Sequence[Any],
-    first: str = "",
     program: str = SEVERAL,
 ) -> subprocess.Popen[str]:
-    """Start commands in a folder, or what a ``program`` makes of them, after some lines of Python;
-    they see other machines by the network alone."""
-    program = f"{_SAYS}\n{first}\n{program}"
+    """Start commands in a folder, or what a ``program`` makes of them; they see other machines by
+    the network alone."""
+    program = f"{_SAYS}\n{program}"
     python = [*network.inside(), sys.executable, "-c", program, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
     # what a Spark of this process has set for its own workers

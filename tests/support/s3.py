@@ -97,7 +97,6 @@ def logs_in(store: Store, sakila: Path, place: Path) -> dict[str, list[str]]:
     solid = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(place / "catalog", solid.tables)
     rows = Path(write_rows(place / "syslog.parquet", solid.log.rows))
-    text = Path(write_rows(place / "syslog.csv", solid.log.rows))
     put = store.put
     return {
         "logmaster": [
@@ -109,9 +108,6 @@ def logs_in(store: Store, sakila: Path, place: Path) -> dict[str, list[str]]:
         ],
         "soliddb": [
             *("--source", "soliddb", "--log", put(rows), "--catalog", put(place / "catalog"))
-        ],
-        "soliddb csv": [
-            *("--source", "soliddb", "--log", put(text), "--catalog", put(place / "catalog"))
         ],
     }
 

@@ -29,29 +29,15 @@ class AddressFaults:
     falls: Index
     gaps: Index
 
-
-@dataclass(frozen=True)
-class AddressHabit:
-    """How many ``pairs`` of rows a log has, and among them ``falls`` and ``gaps``."""
-
-    pairs: int = 0
-    falls: int = 0
-    gaps: int = 0
-
-    def __add__(self, other: AddressHabit) -> AddressHabit:
-        return AddressHabit(
-            self.pairs + other.pairs, self.falls + other.falls, self.gaps + other.gaps
-        )
-
     @property
     def rises(self) -> bool:
         """Whether one that does not rise is damage."""
-        return self.pairs >= _MANY and self.falls <= 1 + self.pairs // _RARE
+        return self.pairs >= _MANY and len(self.falls) <= 1 + self.pairs // _RARE
 
     @property
     def counts(self) -> bool:
         """Whether one that leaves out numbers says that rows are missing."""
-        return self.rises and self.gaps <= 1 + self.pairs // _RARE
+        return self.rises and len(self.gaps) <= 1 + self.pairs // _RARE
 
 
 def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
@@ -80,8 +66,3 @@ def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
         falls.add(other[fallen])
         gaps.add(other[~fallen & (end - start != 1)])
     return AddressFaults(pairs, falls.array(), gaps.array())
-
-
-def habit_of(faults: AddressFaults) -> AddressHabit:
-    """What a log, or a stretch of one, is like."""
-    return AddressHabit(faults.pairs, len(faults.falls), len(faults.gaps))

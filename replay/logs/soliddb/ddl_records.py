@@ -11,8 +11,7 @@ import numpy.typing as npt
 from replay.arrays import Index
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Event, Name
-from replay.logs.soliddb.export_values import NONE
-from replay.logs.soliddb.layouts import Ddl, Rec, ValueFraming
+from replay.logs.soliddb.layouts import Ddl, Rec
 from sqlgen.structure import Action
 
 #: Of all rows of a log.
@@ -34,25 +33,6 @@ class DdlRecord:
         """What its ALTER TABLE statement changes; None where the log has none that is
         understood."""
         return ddl.alter(self.text) if self.text else None
-
-
-@dataclass(frozen=True)
-class DdlText:
-    """A DDL record as it stands at ``row``: its table (:data:`NONE`: NULL), its ``data``, and the
-    statement that another record has for it ('': none)."""
-
-    row: int
-    table: int
-    data: bytes
-    text: str
-
-    def read(self, charset: int, framing: ValueFraming | None) -> DdlRecord | None:
-        """What it says; None where no layout fits it."""
-        event = ddl.read(self.data, charset, framing)
-        if event is None:
-            return None
-        relid = None if self.table == NONE else self.table
-        return DdlRecord(self.row, relid, event, event.text or self.text)
 
 
 def with_statements(

@@ -9,7 +9,8 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.logs.soliddb import ddl
-from replay.logs.soliddb.ddl_records import DdlRecord, DdlText, with_statements
+from replay.logs.soliddb.ddl_records import DdlRecord, with_statements
+from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Rec, ValueFraming
 from replay.logs.soliddb.notes import IndexNotes
@@ -33,25 +34,18 @@ class DdlTexts:
     def records(self, framing: ValueFraming | None) -> tuple[list[DdlRecord], Index]:
         """DDL records of committed units with their statements, and those that cannot be read (as
         long as no framing is known: in no plain layout)."""
-        records, unread = [], []
-        for told in self.texts():
-            record = told.read(self.charset, framing)
-            if record is None:
-                unread.append(told.row)
-            else:
-                records.append(record)
-        return records, np.array(unread, np.int64)
-
-    def texts(self) -> list[DdlText]:
-        """The DDL records of committed units as they stand."""
-        table = self.rows.numbers["RELID"]
-        wanted = self._live_records(Rec.DDL)
+        table, wanted = self.rows.numbers["RELID"], self._live_records(Rec.DDL)
         wanted = wanted[~self.wanted.away(table[wanted])]
         texts = self._statements(wanted)
-        return [
-            DdlText(row, int(table[row]), self._data(row), texts.get(row, ""))
-            for row in wanted.tolist()
-        ]
+        records, unread = [], []
+        for row in wanted.tolist():
+            event = ddl.read(self._data(row), self.charset, framing)
+            if event is None:
+                unread.append(row)
+                continue
+            relid = None if table[row] == NONE else int(table[row])
+            records.append(DdlRecord(row, relid, event, event.text or texts.get(row, "")))
+        return records, np.array(unread, np.int64)
 
     def _live_records(self, kind: Rec) -> Index:
         """Records of a kind, in committed units and without a fault."""

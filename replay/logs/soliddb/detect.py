@@ -7,9 +7,8 @@ guessed.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,8 +24,6 @@ from replay.logs.soliddb.tables import Attribute
 
 #: Images looked at first; what survives them is held against all others.
 SAMPLE = 2000
-#: Images of a table that are looked at before all others of a stretch of a log.
-_FIRST = 100
 CALIBRATE = (
     "Run scripts/calibrate_soliddb.py on a server of this kind and give its result (--log-option"
     " calibration=DIR), or name what you know: --framing, --log-option columns=A, B or C"
@@ -92,7 +89,8 @@ def settle(
 
     InputError LR2004 where none fits, LR2018 where several fit and read different values.
     """
-    candidates, lists = _candidates(framing, columns)
+    candidates = [layouts.FRAMINGS[framing]] if framing else list(layouts.FRAMINGS.values())
+    lists = [columns] if columns else list(COLUMN_LISTS)
     groups = [group for group in groups if len(group.start)]
     if not groups:
         return SolidShape(candidates[0], lists[0]), ()
@@ -108,133 +106,6 @@ def settle(
         if max(closed):
             return SolidShape(candidates[0], lists[closed.index(max(closed))]), ()
     raise _none_fits(sample, buffer, candidates, lists[0], file)
-
-
-@dataclass(frozen=True)
-class FittingFramings:
-    """What the images of a stretch of a log, of some ``tables``, say by a list of columns of the
-    framings that close all of them, by name: whether one reads ``text``, and a digest of where it
-    finds ``values``. Where there is none, but one by another list: of which tables each
-    of them closes no image (``none``)."""
-
-    tables: frozenset[int] = frozenset()
-    text: Mapping[str, bool] = field(default_factory=dict)
-    values: Mapping[str, bytes] = field(default_factory=dict)
-    none: Mapping[str, frozenset[int]] = field(default_factory=dict)
-
-
-def _candidates(framing: str | None, columns: str | None) -> tuple[list[ValueFraming], list[str]]:
-    """The framings and lists of columns that a log may have."""
-    return (
-        [layouts.FRAMINGS[framing]] if framing else list(layouts.FRAMINGS.values()),
-        [columns] if columns else list(COLUMN_LISTS),
-    )
-
-
-def fitting(
-    groups: Mapping[int, TableImages],
-    buffer: Bytes,
-    framing: str | None,
-    columns: str | None,
-    *,
-    none: bool = False,
-) -> list[FittingFramings]:
-    """What the images of a stretch of a log, by table, say by each list of columns. ``none``: of
-    which tables no image closes is said also where no framing closes all images by any list."""
-    candidates, lists = _candidates(framing, columns)
-    there = {table: group for table, group in groups.items() if len(group.start)}
-    found = [_fitting(there, buffer, candidates, name) for name in lists]
-    if not none and not any(each.values for each in found):
-        return found  # an image is damaged
-    return [
-        each if each.values else replace(each, none=_none(there, buffer, candidates, name))
-        for each, name in zip(found, lists, strict=True)
-    ]
-
-
-def _fitting(
-    groups: Mapping[int, TableImages], buffer: Bytes, candidates: list[ValueFraming], name: str
-) -> FittingFramings:
-    images = [*groups.values()]
-    first = [group.part(slice(0, _FIRST)) for group in images]
-    fit = [one for one in candidates if _fits(first, buffer, one, name)]
-    fit = [one for one in fit if _fits(images, buffer, one, name)]
-    text, values = {}, {}
-    for one in fit:
-        digest = hashlib.sha256()
-        for group in _in_windows(images if len(fit) > 1 else []):
-            for cells in walk(group.format(name), buffer, group.start, group.end, one).columns:
-                for said in (cells.place, cells.length, cells.null):
-                    digest.update(np.ascontiguousarray(said).data)
-        text[str(one)] = len(fit) > 1 and _has_text(images, buffer, one, name)
-        values[str(one)] = digest.digest()
-    return FittingFramings(frozenset(groups), text, values)
-
-
-def _none(
-    groups: Mapping[int, TableImages], buffer: Bytes, candidates: list[ValueFraming], name: str
-) -> dict[str, frozenset[int]]:
-    """The tables of which each framing closes no image."""
-    return {
-        str(one): frozenset(
-            table
-            for table, group in groups.items()
-            if not any(_closes_any(part, buffer, one, name) for part in _in_windows([group]))
-        )
-        for one in candidates
-    }
-
-
-def settled(
-    told: Sequence[Sequence[FittingFramings]], framing: str | None, columns: str | None, file: str
-) -> tuple[SolidShape, tuple[str, ...]] | None:
-    """As :func:`settle`, of what the stretches of a log say. None where no framing closes all
-    images, nor is it certain that none closes those of a sample. InputError LR2018."""
-    candidates, lists = _candidates(framing, columns)
-    if not any(each.tables for stretch in told for each in stretch):
-        return SolidShape(candidates[0], lists[0]), ()
-    for name, by_list in zip(lists, zip(*told, strict=True), strict=True):
-        there = [each for each in by_list if each.tables]
-        survivors = [one for one in candidates if all(str(one) in each.values for each in there)]
-        if survivors:
-            return _told(survivors, there, name, file)
-        if not all(_closes_none_of_one(one, there) for one in candidates):
-            return None
-    return None
-
-
-def none_fits(
-    told: Sequence[Sequence[FittingFramings]], framing: str | None, columns: str | None
-) -> bool:
-    """Whether it is certain, by what the stretches of a log say, that :func:`settle` finds that no
-    framing fits (LR2004)."""
-    candidates = _candidates(framing, columns)[0]
-    by_lists = [[each for each in by_list if each.tables] for by_list in zip(*told, strict=True)]
-    return not framing and all(
-        _closes_none_of_one(one, there) for there in by_lists for one in candidates
-    )
-
-
-def _closes_none_of_one(framing: ValueFraming, told: Sequence[FittingFramings]) -> bool:
-    """Whether it is certain that a framing closes no image of one of the tables, of each of which
-    some are in a sample."""
-    tables = frozenset[int]().union(*(each.tables for each in told))
-    closed = (each.tables - each.none.get(str(framing), frozenset()) for each in told)
-    return bool(tables.difference(*closed))
-
-
-def _told(
-    survivors: list[ValueFraming], told: Sequence[FittingFramings], columns: str, file: str
-) -> tuple[SolidShape, tuple[str, ...]]:
-    """The first survivor, when all others read the same values, as stretches of a log say."""
-
-    def has_text(one: ValueFraming) -> bool:
-        return any(each.text[str(one)] for each in told)
-
-    def same(one: ValueFraming, other: ValueFraming) -> bool:
-        return all(each.values[str(one)] == each.values[str(other)] for each in told)
-
-    return _first_of(survivors, has_text, same, columns, file)
 
 
 def sampled(groups: Sequence[TableImages]) -> list[TableImages]:
@@ -274,14 +145,6 @@ def _closing(
     ]
 
 
-def _closes_any(group: TableImages, buffer: Bytes, framing: ValueFraming, columns: str) -> bool:
-    """Whether any image of a table closes. Of a wrong framing that shows in the first columns."""
-    where = group.start, group.end
-    return bool(
-        possible(walk(group.format(columns), buffer, *where, framing, until_none=True)).any()
-    )
-
-
 def possible(images: SolidRowWalk) -> Mask:
     """Which images close and have moments whose fields can be such."""
     good = ~images.bad
@@ -307,28 +170,13 @@ def _decided(
     if len(survivors) > 1:
         whole = [candidate for candidate in survivors if _fits(groups, buffer, candidate, columns)]
         survivors = whole or survivors
-
-    def same(one: ValueFraming, other: ValueFraming) -> bool:
-        return all(_same(group, buffer, columns, one, other) for group in _in_windows(groups))
-
-    return _first_of(
-        survivors, lambda one: _has_text(groups, buffer, one, columns), same, columns, file
-    )
-
-
-def _first_of(
-    survivors: list[ValueFraming],
-    has_text: Callable[[ValueFraming], bool],
-    same: Callable[[ValueFraming, ValueFraming], bool],
-    columns: str,
-    file: str,
-) -> tuple[SolidShape, tuple[str, ...]]:
-    """The first of framings that close all images, and the others, which read the same values."""
-    if any(candidate.nul for candidate in survivors) and has_text(survivors[0]):
+    if any(candidate.nul for candidate in survivors) and _has_text(
+        groups, buffer, survivors[0], columns
+    ):
         survivors = [candidate for candidate in survivors if candidate.nul]
     first = survivors[0]
     for other in survivors[1:]:
-        if not same(first, other):
+        if not all(_same(group, buffer, columns, first, other) for group in _in_windows(groups)):
             message = (
                 f"found images that {first} and {other} read differently and both to the last byte;"
                 " expected one framing"

@@ -51,7 +51,7 @@ def pieces(path: str, *, whole: bool = False) -> Iterator[pa.Table]:
             )
         yield from readers[kind](path, whole)
 
-    return named_tables(path, tables())
+    return _named_tables(path, tables())
 
 
 def format_of(path: str) -> str:
@@ -65,7 +65,7 @@ def format_of(path: str) -> str:
     return next((kind for kind, ends in endings.items() if lower.endswith(ends)), "")
 
 
-def named_tables(path: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _named_tables(path: str, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Tables of a file with their columns in upper case. InputError LR2001 where it cannot be read,
     LR2008 where two columns have one name."""
     try:
@@ -112,23 +112,14 @@ def _parts_of(table: pa.Table, whole: bool = False) -> Iterator[pa.Table]:
 
 def _json(path: str, whole: bool) -> Iterator[pa.Table]:
     if whole:
-        yield json_table(b"".join(_blocks_of(path)))
+        yield _json_table(b"".join(_blocks_of(path)))
         return
     none = True
-    for table in json_tables(whole_lines(_blocks_of(path), _SMALL_BLOCK), {}):
+    for table in _json_tables(whole_lines(_blocks_of(path), _SMALL_BLOCK), {}):
         none = False
         yield table
     if none:
-        yield json_table(b"")  # which says so
-
-
-def packed_tables(path: str, kinds: dict[str, str]) -> Iterator[pa.Table]:
-    """The rows of a packed text file from its beginning on, one thread unpacking it. ``kinds`` as
-    :func:`json_tables`. Errors as :func:`replay.logs.soliddb.export.read_rows`, of which those of
-    libraries are yet to be put into words."""
-    if format_of(path) == "json":
-        return json_tables(whole_lines(unpacked_blocks(path, threads=1), _SMALL_BLOCK), kinds)
-    return _csv(path, False)
+        yield _json_table(b"")  # which says so
 
 
 def _blocks_of(path: str) -> Iterator[bytes]:
@@ -160,7 +151,7 @@ def whole_lines(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
         yield rest
 
 
-def json_table(lines: bytes) -> pa.Table:
+def _json_table(lines: bytes) -> pa.Table:
     """Lines of JSON as a table. Raises pyarrow.ArrowException."""
     import pyarrow.json as json
 
@@ -168,11 +159,11 @@ def json_table(lines: bytes) -> pa.Table:
     return json.read_json(pa.BufferReader(lines), options)
 
 
-def json_tables(pieces: Iterable[bytes], kinds: dict[str, str]) -> Iterator[pa.Table]:
+def _json_tables(pieces: Iterable[bytes], kinds: dict[str, str]) -> Iterator[pa.Table]:
     """Pieces of JSON lines as tables. ``kinds`` gets the kind of values of each column, which must
     be the same in all pieces. Raises pyarrow.ArrowException."""
     for lines in pieces:
-        table = json_table(lines)
+        table = _json_table(lines)
         for field in table.schema:
             kind = _json_kind(field.type)
             if kind and kinds.setdefault(field.name, kind) != kind:
@@ -196,7 +187,7 @@ def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
     than a block, all that is left together."""
     from pyarrow import csv
 
-    parse, options = csv_options(path)
+    parse, options = _csv_options(path)
     done, pieces = 0, 0
     try:
         reading = csv.ReadOptions(block_size=_SMALL_BLOCK)
@@ -213,7 +204,7 @@ def _csv(path: str, whole: bool) -> Iterator[pa.Table]:
         yield from _parts_of(table.slice(done), whole)
 
 
-def csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
+def _csv_options(path: str) -> tuple[csv.ParseOptions, csv.ConvertOptions]:
     """How a CSV file is read: all values are text. InputError LR2003 where it is none."""
     from pyarrow import csv
 

@@ -19,11 +19,6 @@ _HEX = "bytes in hexadecimal digits"
 _SHOWN = 64
 
 
-def numbers_of(path: str, table: pa.Table, name: str) -> Index:
-    """A column of numbers of some rows of a file. InputError LR2010."""
-    return SomeRows(path, table, 0).numbers(name)
-
-
 @dataclass(frozen=True)
 class SomeRows:
     """Some rows of a file, of which the first has the number ``first``, from 0."""

@@ -23,12 +23,7 @@ from replay.errors import InputError
 from replay.logs import long_arrays
 from replay.logs.long_arrays import LongArrays, near_windows, windows, windows_back
 from replay.logs.soliddb import changes, faults, layouts, table_history
-from replay.logs.soliddb.addresses import (
-    AddressFaults,
-    AddressHabit,
-    address_faults,
-    habit_of,
-)
+from replay.logs.soliddb.addresses import AddressFaults, address_faults
 from replay.logs.soliddb.ddl_texts import DdlTexts
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.entries import ENTRY
@@ -81,15 +76,12 @@ def build_index(
 ) -> SolidIndex:
     """Index a log. ``folder``: where large arrays lie (None: in memory). Errors as
     :func:`detect.settle`; InputError LR2015 where text is not of the character set."""
-    return IndexBuilder(
+    return _IndexBuilder(
         rows, bounds, WantedTables.of(tables, settings), manifest, settings, folder
     ).run()
 
 
-class IndexBuilder:
-    """Makes the index of a log, or of a stretch of one that begins and ends with units: ``run`` of
-    a whole log; of a stretch first ``look``, then ``finish`` with what the log is like."""
-
+class _IndexBuilder:
     def __init__(
         self,
         rows: Joined,
@@ -126,14 +118,19 @@ class IndexBuilder:
         self.of_table: dict[int, Index] = {}
 
     def run(self) -> SolidIndex:
-        """The index of a whole log. Errors as :func:`build_index`."""
-        self.look()
-        self.wanted.check_names(self.spans(), self.rows.files[0].name)
+        """Errors as :func:`build_index`."""
+        self._plain()
+        self._header_faults()
+        self.images = self.arrays.places(len(self.rows), self._is_image)
+        self._by_table(self.images)
+        self._count()
+        self.wanted.check_names(self._spans(), self.rows.files[0].name)
         exported = self._exported()
         shape, alike = self._shape(exported)
         line = self._timeline(shape, exported)
-        faults_ = address_faults(self.rows, self.bounds)
-        self.finish(shape, line, faults_, habit_of(faults_))
+        self._versions(line)
+        self._put_together(self.images, shape, line)
+        self._unit_faults(address_faults(self.rows, self.bounds))
         of_values = [
             text
             for version, notes in sorted(self.of_values.items())
@@ -146,26 +143,6 @@ class IndexBuilder:
         }
         warnings = (*line.warnings, *self.notes.words(self.bounds.outside, of_values))
         return SolidIndex(self.entries, units, line, places, shape, alike, by_address, warnings)
-
-    def look(self) -> None:
-        """Look at all rows by themselves, and find the images of each table."""
-        self._plain()
-        self._header_faults()
-        self.images = self.arrays.places(len(self.rows), self._is_image)
-        self._by_table(self.images)
-        self._count()
-
-    def finish(
-        self,
-        shape: SolidShape,
-        line: SolidTableHistory,
-        odd: AddressFaults,
-        habit: AddressHabit,
-    ) -> None:
-        """Complete the entries, and what is told of values. InputError LR2015."""
-        self._versions(line)
-        self._put_together(self.images, shape, line)
-        self._unit_faults(odd, habit)
 
     # -- rows by themselves
     # ---------------------------------------------------------------------------------------------
@@ -194,7 +171,7 @@ class IndexBuilder:
             outside = np.where(loose, Change.HEADLESS, Change.CONTROL)
             entries["change"] = np.where(unit >= 0, _CHANGE_OF[kind], outside)
 
-    def spans(self) -> dict[int, tuple[int, int]]:
+    def _spans(self) -> dict[int, tuple[int, int]]:
         """The first and the last row of the committed changes of each table."""
         spans: dict[int, tuple[int, int]] = {}
         for part in windows(len(self.rows)):
@@ -264,11 +241,11 @@ class IndexBuilder:
 
     def _exported(self) -> Known:
         """What the export of the system tables knows of."""
-        dropped = {relid: self.row_behind(at) for relid, at in self.manifest.dropped.items()}
+        dropped = {relid: self._row_behind(at) for relid, at in self.manifest.dropped.items()}
         at = self.manifest.metadata_at
-        return Known(len(self.rows) if at is None else self.row_behind(at), dropped)
+        return Known(len(self.rows) if at is None else self._row_behind(at), dropped)
 
-    def row_behind(self, at: bytes) -> int:
+    def _row_behind(self, at: bytes) -> int:
         """The first row behind a commit."""
         bounds, behind = self.bounds, 0
         for part in windows(len(bounds.last)):
@@ -297,17 +274,17 @@ class IndexBuilder:
 
         def known() -> Iterator[TableImages]:
             for relid, mine in clear.items():
-                yield from self.by_version(line, relid, mine).values()
+                yield from self._by_version(line, relid, mine).values()
 
-        def as_exported() -> Iterator[TableImages]:
+        def exported_ones() -> Iterator[TableImages]:
             for relid, mine in clear.items():
                 if relid in self.tables and len(mine):
                     last = int(line.version_at(relid, np.array([exported.of(relid) - 1]))[0])
-                    yield self.as_exported(line, relid, mine, last)
+                    yield self._as_exported(line, relid, mine, last)
 
         refusal: InputError | None = None
         # old images may have been widened to the columns of now
-        for attempt in map(list, (known(), as_exported(), self.as_they_are().values())):
+        for attempt in map(list, (known(), exported_ones(), self._as_they_are().values())):
             if any(len(group.start) for group in attempt):
                 try:
                     return settle(
@@ -325,7 +302,7 @@ class IndexBuilder:
             raise refusal
         return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
 
-    def as_they_are(self) -> dict[int, TableImages]:
+    def _as_they_are(self) -> dict[int, TableImages]:
         """All images of the tables that the export of the system tables has, with their columns as
         it has them, by table."""
         return {
@@ -334,7 +311,7 @@ class IndexBuilder:
             if relid in self.tables
         }
 
-    def as_exported(
+    def _as_exported(
         self, line: SolidTableHistory, relid: int, rows: Index, version: int
     ) -> TableImages:
         """Those of some images of a table that are of a version, with the columns that the export
@@ -342,7 +319,7 @@ class IndexBuilder:
         chosen = self._of_version(line, relid, rows, version)
         return self._group(chosen, self.tables[relid].attributes, relid)
 
-    def by_version(
+    def _by_version(
         self, line: SolidTableHistory, relid: int, rows: Index
     ) -> dict[int, TableImages]:
         """Some images of a table by the version that it has there, as far as it has one."""
@@ -376,10 +353,10 @@ class IndexBuilder:
 
         return table_history.build(
             self.tables, records, exported, shape.columns, self.settings.charset,
-            partial(self.closes, shape),
+            partial(self._closes, shape),
         )  # fmt: skip
 
-    def closes(
+    def _closes(
         self, shape: SolidShape, relid: int, low: int, high: int, fmt: RowFormat
     ) -> tuple[bool, int]:
         """As :data:`replay.logs.soliddb.table_history.Closes`."""
@@ -525,7 +502,7 @@ class IndexBuilder:
     # -- units
     # ---------------------------------------------------------------------------------------------
 
-    def _unit_faults(self, odd: AddressFaults, habit: AddressHabit) -> None:
+    def _unit_faults(self, addresses: AddressFaults) -> None:
         """Faults of whole units, noted at their first record that holds something."""
         bounds, rows, count = self.bounds, self.rows, len(self.bounds.first)
         first = self.arrays.full(count, -1, np.int64)
@@ -544,10 +521,10 @@ class IndexBuilder:
             held = first[part] >= 0
             broken = held & ~bounds.whole[part] & (bounds.disposition[part] == ord("C"))
             self._fault(first[part][broken], faults.UNFINISHED)
-        if habit.rises:
-            self._fault_unit(odd.falls, faults.ADDRESS_FALLS)
-        if habit.counts:
-            self._fault_unit(odd.gaps, faults.ADDRESS_GAP)
+        if addresses.rises:
+            self._fault_unit(addresses.falls, faults.ADDRESS_FALLS)
+        if addresses.counts:
+            self._fault_unit(addresses.gaps, faults.ADDRESS_GAP)
         several = self.arrays.places(
             count, lambda part: bounds.whole[part] & (least[part] < most[part])
         )

@@ -164,7 +164,7 @@ def join(
         arrays.zeros(count, np.int64),
         arrays,
     )
-    count_sessions(joined, sessions)
+    _count_sessions(joined, sessions)
     return joined
 
 
@@ -175,7 +175,7 @@ def _addresses(part: SyslogRows, size: int, arrays: LongArrays) -> Bytes:
     return arrays.zeros(len(part) * size, np.uint8)
 
 
-def count_sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> None:
+def _count_sessions(rows: Joined, manifest: Sequence[Mapping[str, Any]]) -> None:
     """Fill in the read session of each row, from 0: a new one begins where SESSION changes, after a
     shutdown, where a file begins with SEQ 0, and, without SESSION, behind each commit that the
     manifest calls the last of its session. InputError LR2030 where rows are not in fetch order."""

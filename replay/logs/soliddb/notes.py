@@ -1,4 +1,4 @@
-"""What is to be told of the rows of a log, as numbers that add up and as words."""
+"""What is to be told of the rows of a log, as numbers and as words."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ class IndexNotes:
     ids: list[int] = field(default_factory=list)
     unknown: int = 0
     texts: int = 0
-
-    def add(self, other: IndexNotes) -> None:
-        """Take those of a stretch of the log that comes behind."""
-        self.lost_texts += other.lost_texts
-        self.several += other.several
-        self.ids = (self.ids + other.ids)[:SHOWN]
-        self.unknown |= other.unknown
-        self.texts += other.texts
 
     def words(self, outside: OutsideRows, of_values: Iterable[str]) -> list[str]:
         """In words, with those of rows outside of transactions and of values."""

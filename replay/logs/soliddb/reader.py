@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, RowLog, SavedArray, image_bounds, image_sides, save
+from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, image_sides, save
 from replay.logs.plain import FoundImages
 from replay.logs.soliddb import rows
 from replay.logs.soliddb.calibration import calibrated
@@ -35,13 +35,12 @@ from replay.logs.soliddb.detect import SolidShape
 from replay.logs.soliddb.entries import SolidEntries
 from replay.logs.soliddb.export import read_rows
 from replay.logs.soliddb.faults import FAULTS
-from replay.logs.soliddb.gathered import index_by_tasks
-from replay.logs.soliddb.index import SolidIndex, build_index
+from replay.logs.soliddb.index import build_index
 from replay.logs.soliddb.joined_rows import in_order, join
 from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
 from replay.logs.soliddb.manifest import CHARSETS, Manifest, charset_number, read_manifest
-from replay.logs.soliddb.read_sessions import SessionChain, check_sessions
-from replay.logs.soliddb.tables import SolidTable, files_of, read_catalog, read_constraints
+from replay.logs.soliddb.read_sessions import check_sessions
+from replay.logs.soliddb.tables import files_of, read_catalog, read_constraints
 from replay.logs.soliddb.transactions import find_transactions
 from replay.logs.soliddb.wanted import POLICIES, Settings
 from replay.storage import at
@@ -66,8 +65,6 @@ class SolidLog(RowLog):
     reach: tuple[bytes | None, bytes | None]
     headless: int
     charset: int
-    #: As :class:`replay.logs.by_tasks.Digested`.
-    digests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def positions_are_places(self) -> bool:
@@ -256,102 +253,39 @@ def open_log(inputs: Inputs) -> SolidLog:
     settings = _settings(inputs, manifest)
     tables = read_catalog(inputs.catalog, manifest, settings.charset)
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
-    found = _found_by_tasks(inputs, tables, manifest, settings, accepts) or _found_here(
-        inputs, tables, manifest, settings, accepts
-    )
-    index, chain = found.index, found.chain
-    first = np.cumsum([0, *found.counts]).tolist()
-    database = "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
-    if not index.by_address:
-        database += ":" + hashlib.sha256(np.ascontiguousarray(found.data()).data).hexdigest()[:16]
-    use_foreign_keys = inputs.options.get("foreign-keys") != "ignore"
-    gaps = () if inputs.gaps is Gaps.ALLOW else chain.warnings
-    return SolidLog(
-        files=[
-            IndexedFile(name=name, first=first[number], count=found.counts[number])
-            for number, name in enumerate(found.names)
-        ],
-        catalog=Catalog(tuple(index.timeline.versions)),
-        catalog_files=files_of(inputs.catalog, manifest),
-        arrays=save(found.arrays, inputs.scratch),
-        changes=dict(index.structure),
-        source=f"soliddb{database}",
-        opening_warnings=tuple(dict.fromkeys((*found.moved, *gaps, *index.warnings))),
-        constraints=(
-            read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()
-        ),
-        indexed_by_tasks=found.by_tasks,
-        shape=index.shape,
-        alike=index.alike,
-        by_address=index.by_address,
-        manifest=manifest,
-        reach=(chain.begins, chain.ends),
-        headless=found.headless,
-        digests=found.digests,
-        charset=settings.charset,
-    )
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The ``names`` of files in the order of the log and the rows of each (``counts``), what is to
-    be said of that (``moved``), how read sessions follow one another (``chain``), their index, its
-    ``arrays``, how many rows are ``headless``, whether tasks made the index, and their ``digests``
-    of the files."""
-
-    names: Sequence[str]
-    counts: Sequence[int]
-    moved: Sequence[str]
-    chain: SessionChain
-    index: SolidIndex
-    arrays: Sequence[SavedArray]
-    headless: int
-    by_tasks: bool = False
-    digests: Mapping[str, Any] = field(default_factory=dict)
-
-    def data(self) -> Bytes:
-        """DATA of all rows."""
-        saved = self.arrays[2]
-        return np.load(saved, mmap_mode="r") if isinstance(saved, str) else saved
-
-
-def _found_by_tasks(
-    inputs: Inputs,
-    tables: Mapping[int, SolidTable],
-    manifest: Manifest,
-    settings: Settings,
-    accepts: bool,
-) -> _Found | None:
-    """What tasks find in large files; None where there are none, and where they meet what they do
-    not judge."""
-    found = index_by_tasks(
-        inputs.log, tables, manifest, settings, accepts, inputs.tasks, inputs.scratch
-    )
-    if found is None:
-        return None
-    arrays = (found.entries, found.index.units, found.data, found.address)
-    return _Found(
-        inputs.log, found.counts, (), found.chain, found.index, arrays, found.headless, True,
-        found.digests,
-    )  # fmt: skip
-
-
-def _found_here(
-    inputs: Inputs,
-    tables: Mapping[int, SolidTable],
-    manifest: Manifest,
-    settings: Settings,
-    accepts: bool,
-) -> _Found:
-    """What this process finds. Errors as :func:`open_log`."""
     files, moved = in_order([read_rows(path, inputs.scratch) for path in inputs.log])
     joined = join(files, manifest.sessions, inputs.scratch)
     bounds = find_transactions(joined)
     chain = check_sessions(joined, bounds, manifest, accepts)
     index = build_index(joined, bounds, tables, manifest, settings, inputs.scratch)
-    arrays = (index.entries, index.units, joined.data, joined.address)
-    names, counts = [part.name for part in files], [len(part) for part in files]
-    return _Found(names, counts, moved, chain, index, arrays, bounds.outside.headless)
+    first = np.cumsum([0, *map(len, files)]).tolist()
+    database = "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
+    if not index.by_address:
+        database += ":" + hashlib.sha256(np.ascontiguousarray(joined.data).data).hexdigest()[:16]
+    use_foreign_keys = inputs.options.get("foreign-keys") != "ignore"
+    gaps = () if inputs.gaps is Gaps.ALLOW else chain.warnings
+    return SolidLog(
+        files=[
+            IndexedFile(name=part.name, first=first[number], count=len(part))
+            for number, part in enumerate(files)
+        ],
+        catalog=Catalog(tuple(index.timeline.versions)),
+        catalog_files=files_of(inputs.catalog, manifest),
+        arrays=save((index.entries, index.units, joined.data, joined.address), inputs.scratch),
+        changes=dict(index.structure),
+        source=f"soliddb{database}",
+        opening_warnings=tuple(dict.fromkeys((*moved, *gaps, *index.warnings))),
+        constraints=(
+            read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()
+        ),
+        shape=index.shape,
+        alike=index.alike,
+        by_address=index.by_address,
+        manifest=manifest,
+        reach=(chain.begins, chain.ends),
+        headless=bounds.outside.headless,
+        charset=settings.charset,
+    )
 
 
 def _settings(inputs: Inputs, manifest: Manifest) -> Settings:

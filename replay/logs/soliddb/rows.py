@@ -122,15 +122,13 @@ def walk(
     framing: ValueFraming,
     *,
     until_bad: bool = False,
-    until_none: bool = False,
 ) -> SolidRowWalk:
     """Find the columns of the images ``buffer[start:end]``. Nothing outside an image is read;
     images that do not fit are bad. ``until_bad``: columns behind one in which an image is found to
-    be bad are not looked for; what is asked is whether all images fit. ``until_none``: the same of
-    one up to which every image is bad, and whether any fits."""
+    be bad are not looked for; what is asked is whether all images fit."""
     result = SolidRowWalk(fmt, np.asarray(buffer), start, end, np.zeros(len(start), bool))
     if not _walked_at_once(result, framing):
-        _Walker(result, framing).run(until_bad, until_none)
+        _Walker(result, framing).run(until_bad)
     return result
 
 
@@ -252,7 +250,7 @@ class _Walker:
                 expected,
             )
 
-    def run(self, until_bad: bool, until_none: bool) -> None:
+    def run(self, until_bad: bool) -> None:
         result = self.result
         columns = result.format.columns
         if self.framing.count:
@@ -265,7 +263,7 @@ class _Walker:
                 count,
             )
         for column in columns:
-            if (until_bad and result.bad.any()) or (until_none and result.bad.all()):
+            if until_bad and result.bad.any():
                 return
             result.columns.append(self._cell(column))
         size = result.end - result.start

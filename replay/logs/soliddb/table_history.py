@@ -78,21 +78,6 @@ class SolidTableHistory:
         values = np.array([version for _, version in steps], np.int32)
         return values[np.searchsorted(places, rows, side="right") - 1]
 
-    def of_rows(self, first: int, stop: int) -> SolidTableHistory:
-        """That of some rows of the log, which are counted from ``first`` on."""
-        steps = {}
-        for relid, all_steps in self.steps.items():
-            begun = [step for step in all_steps if step[0] < first][-1:]
-            inside = [(row - first, of) for row, of in all_steps if first <= row < stop]
-            steps[relid] = [*((-1, of) for _, of in begun), *inside]
-        return SolidTableHistory(
-            self.versions,
-            self.attributes,
-            steps,
-            {row - first: of for row, of in self.changes.items() if first <= row < stop},
-            {row - first: of for row, of in self.truncated.items() if first <= row < stop},
-        )
-
     def versions_at(self, relid: int, rows: Index) -> list[int]:
         """The versions of a table at rows, rising."""
         found = set[int]()

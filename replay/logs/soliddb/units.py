@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from replay.arrays import Hashes, Index, Records
@@ -26,33 +24,19 @@ UNIT = np.dtype(
 )
 
 
-@dataclass(frozen=True)
-class UnitsBefore:
-    """What comes before the units of a stretch of a log: so many ``rows``; the highest beginning of
-    an address that commits have (``reached``), which the last of them has by itself."""
-
-    rows: int = 0
-    reached: int = 0
-
-
 def units_of(rows: Joined, bounds: SolidTransactions) -> tuple[Records, bool]:
     """The units of a log (dtype :data:`UNIT`), and whether commits are positioned by address: where
     the first 8 bytes of the addresses tell all of them apart."""
-    told = heads_of(rows, bounds)
-    by_address = told.tell_apart
-    table = placed_units(rows, bounds, by_address, UnitsBefore())
-    name_units(table, rows.arrays)
+    by_address = _told_apart(rows, bounds)
+    table = _placed_units(rows, bounds, by_address)
+    _name_units(table, rows.arrays)
     return table, by_address
 
 
-def placed_units(
-    rows: Joined, bounds: SolidTransactions, by_address: bool, behind: UnitsBefore
-) -> Records:
-    """The units of a stretch of a log, which :func:`name_units` has yet to name; their ids are in
-    ``trx``."""
+def _placed_units(rows: Joined, bounds: SolidTransactions, by_address: bool) -> Records:
+    """The units of a log, which :func:`_name_units` has yet to name; their ids are in ``trx``."""
     table = rows.arrays.zeros(len(bounds.first), UNIT)
-    reached, rank_before = behind.reached, 0
-    before = behind.reached if behind.reached else -1
+    reached, before, rank_before = 0, -1, 0
     for part in windows(len(table)):
         first, last = bounds.first[part], bounds.last[part]
         if by_address:
@@ -69,8 +53,7 @@ def placed_units(
         commit[:, :8] = value.astype(">u8").view(np.uint8).reshape(-1, 8)
         commit[:, 8:] = np.minimum(rank, 0xFFFF).astype(">u2").view(np.uint8).reshape(-1, 2)
         start = np.zeros((len(value), 10), np.uint8)
-        begin = first + behind.rows + 1
-        start[:, 2:] = begin.astype(">u8").view(np.uint8).reshape(-1, 8)
+        start[:, 2:] = (first + 1).astype(">u8").view(np.uint8).reshape(-1, 8)
         address = np.zeros((len(value), 28), np.uint8)
         address[:, : rows.address.shape[1]] = rows.address[last]
         units = table[part]
@@ -101,43 +84,19 @@ def _heads(rows: Joined, bounds: SolidTransactions, part: slice) -> Hashes:
     return np.where(new, value, np.uint64(0))
 
 
-@dataclass(frozen=True)
-class CommitHeads:
-    """Whether the beginnings of the addresses of new commits ``rise`` from each to the next; those
-    of the ``first`` and the ``last`` of ``count``."""
-
-    rise: bool = True
-    first: int = 0
-    last: int = 0
-    count: int = 0
-
-    @property
-    def tell_apart(self) -> bool:
-        """Whether they tell commits apart."""
-        return self.rise and (self.first > 0 or not self.count)
-
-    def followed_by(self, other: CommitHeads) -> CommitHeads:
-        """Those of two stretches, one behind the other."""
-        if not self.count or not other.count:
-            return self if self.count else other
-        rise = self.rise and other.rise and self.last < other.first
-        return CommitHeads(rise, self.first, other.last, self.count + other.count)
-
-
-def heads_of(rows: Joined, bounds: SolidTransactions) -> CommitHeads:
-    """What they are in a log, or a stretch of one."""
-    found = CommitHeads()
+def _told_apart(rows: Joined, bounds: SolidTransactions) -> bool:
+    """Whether the beginnings of the addresses of new commits rise from each to the next."""
+    before = np.zeros(1, np.uint64)
     for part in windows(len(bounds.first)):
         new = bounds.whole[part] & ~bounds.repeated[part]
-        done = _heads(rows, bounds, part)[new]
-        if len(done):
-            rise = bool((done[1:] > done[:-1]).all())
-            mine = CommitHeads(rise, int(done[0]), int(done[-1]), len(done))
-            found = found.followed_by(mine)
-    return found
+        done = np.concatenate([before, _heads(rows, bounds, part)[new]])
+        if not (done[1:] > done[:-1]).all():
+            return False
+        before = done[-1:]
+    return True
 
 
-def name_units(table: Records, arrays: LongArrays) -> None:
+def _name_units(table: Records, arrays: LongArrays) -> None:
     """Name units by their TRXID, and how often it was used before: it may come again (section
     3)."""
     trx = table["trx"]

@@ -87,14 +87,13 @@ class Keys:
 @dataclass
 class ValueNotes:
     """What of the values of a table version is to be told: ``counts`` by column and what it is,
-    and the ``first`` row of the log in which a column has wide text. Those of stretches of a log
-    add up."""
+    and the ``first`` row of the log in which a column has wide text."""
 
     counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     first: dict[int, int] = field(default_factory=dict)
 
     def add(self, other: ValueNotes) -> None:
-        """Take those of a stretch that comes behind."""
+        """Take those of images that come behind."""
         self.counts.update(other.counts)
         for column, row in other.first.items():
             self.first.setdefault(column, row)
