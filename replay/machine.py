@@ -6,20 +6,13 @@ import errno
 import os
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 #: What the system says where there is no room: on a disk, within a quota or the largest size of a
 #: file.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-#: More threads than these wait for one another: what they do is put in order.
-_THREADS = 8
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 def is_full(error: BaseException) -> bool:
@@ -44,30 +37,6 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # only Linux tells
         return os.cpu_count() or 1
-
-
-def in_threads(
-    call: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
-) -> Iterator[Result]:
-    """What ``call`` gives for each item, in the order of items. So many ``threads`` (None: one a
-    core, eight at most) work on it, and no more items are held than they are and one. Raises what
-    ``call`` and ``items`` raise."""
-    threads = min(cores(), _THREADS) if threads is None else threads
-    if threads < 2:
-        yield from map(call, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        running = deque[Future[Result]]()
-        try:
-            for item in items:
-                running.append(pool.submit(call, item))
-                if len(running) > threads:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
-        finally:
-            for future in running:
-                future.cancel()
 
 
 class _Hides:

@@ -123,9 +123,9 @@ def _judge(
     entry["fault"][contradicted] = FOREIGN
     compensates = records["type"] == layouts.COMPENSATION
     undo = entry["change"] == Change.COMPENSATION
-    entry["fault"][committed & ((row & compensates) | (undo & ~compensates) | records["odd"])] = (
-        CONTRADICTS
-    )
+    entry["fault"][
+        committed & ((row & compensates) | (undo & ~compensates) | records["contradicts"])
+    ] = CONTRADICTS
     entry["problem"][~row] = 0
 
 

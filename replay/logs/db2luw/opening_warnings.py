@@ -160,13 +160,13 @@ def passed_over(
                 f"LR2006 {file.name}: the last {left} bytes, from offset {file.tail} on,"
                 " are no whole record and are not read"
             )
-    loads, unknown, odd = list[TableId](), 0, 0
+    loads, unknown, others = list[TableId](), 0, 0
     functions: set[str] = set()
     for part in windows(len(records)):
         loads += [_loaded(record, files) for record in records[part][_loads(records[part])]]
         unknown += int((records["kind"][part] == RecordKind.UNKNOWN).sum())
         rows = records[part][records["role"][part] == RecordRole.UNKNOWN]
-        odd += len(rows)
+        others += len(rows)
         pairs = np.unique(rows["component"].astype(np.int64) << 8 | rows["function"]).tolist()
         functions |= {f"{pair >> 8}/{pair & 0xFF}" for pair in pairs}
     if loads:
@@ -183,9 +183,9 @@ def passed_over(
     if unknown:
         texts.append(f"{unknown} record(s) of unknown types were passed over by their length")
     texts += _of_unknown_rows(records, files)
-    if odd:
+    if others:
         texts.append(
-            f"{odd} record(s) of unknown functions (component/function"
+            f"{others} record(s) of unknown functions (component/function"
             f" {', '.join(sorted(functions)[:10])}) were passed over"
         )
     return texts

@@ -1,4 +1,4 @@
-"""Whether the chains of a log have nothing odd, in one walk along its records.
+"""Whether the chains of a log have nothing unusual, in one walk along its records.
 
 In most logs each record names the one before it in its transaction, nothing is missing, and all
 positions are as far apart as the records between are long. Of such a log most that
@@ -54,7 +54,7 @@ PLACE, BASE, LSN, LFS, FORM, STREAM, OPEN, NAMED = range(8)
 
 @dataclass(frozen=True)
 class PlainChains:
-    """The chains of a log (``records``) with nothing odd. Its positions are ``base`` bytes from
+    """The chains of a log (``records``) with nothing unusual. Its positions are ``base`` bytes from
     places among the lengths; ``told``: the framing says them."""
 
     records: Records
@@ -91,8 +91,8 @@ class PlainChains:
 
 
 def plain_chains(records: Records) -> PlainChains | None:
-    """What is known of the chains of a log that have nothing odd; None of others, and of logs for
-    which that is not looked at. Bytes of positions are in their order."""
+    """What is known of the chains of a log that have nothing unusual; None of others, and of logs
+    for which that is not looked at. Bytes of positions are in their order."""
     go_along = once_worth(_KERNEL, records.nbytes, WORTH)
     if go_along is None or not records.flags.c_contiguous:
         return None

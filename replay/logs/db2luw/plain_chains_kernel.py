@@ -1,4 +1,4 @@
-"""Machine code that goes along the records of a log and sees whether their chains have nothing odd.
+"""Machine code that goes along the records of a log: whether their chains have nothing unusual.
 
 As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else.
@@ -77,7 +77,7 @@ def go_along(
     bits: int,
     state: Array,
 ) -> int:
-    """How many records have nothing odd before them. ``outside``: types of no transaction's
+    """How many records have nothing unusual before them. ``outside``: types of no transaction's
     records; ``ends``: kinds that end one, and (behind 256) that which does with the flag that is
     the last of them."""
     singular, component = octet(ends, 257), octet(ends, 256)

@@ -17,15 +17,15 @@ from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
 from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
 from replay.logs.long_arrays import NEAR, LongArrays, windows
-from replay.machine import in_threads
+from replay.logs.threads import in_threads
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
 #: record. ``before`` and ``after`` are the row images (with row header), -1 for none, ``before_is``
 #: and ``after_is`` their kinds (:data:`NONE` to :data:`UNKNOWN`). ``problem``: an index of
-#: :data:`PROBLEMS`; ``odd``: the header contradicts what follows it; ``temporary``: flagged as of a
-#: temporary table, and as one to be propagated, too. Of commit and abort records ``seconds`` is the
-#: time since 1970 (0: none), and ``name`` the number of the authorization id.
+#: :data:`PROBLEMS`; ``contradicts``: the header contradicts what follows it; ``temporary``: flagged
+#: as of a temporary table, and as one to be propagated, too. Of commit and abort records
+#: ``seconds`` is the time since 1970 (0: none), and ``name`` the number of the authorization id.
 SCANNED = np.dtype(
     [
         ("file", "<u2"), ("offset", "<i8"), ("length", "<i4"), ("type", "u1"), ("kind", "u1"),
@@ -36,7 +36,7 @@ SCANNED = np.dtype(
         ("moves", "?"), ("part", "<u2"),
         ("before", "<i8"), ("before_size", "<i4"), ("before_is", "u1"), ("after", "<i8"),
         ("after_size", "<i4"), ("after_is", "u1"),
-        ("problem", "u1"), ("odd", "?"), ("temporary", "?"),
+        ("problem", "u1"), ("contradicts", "?"), ("temporary", "?"),
         ("seconds", "<i8"), ("name", "<i4"),
     ]
 )  # fmt: skip
@@ -216,7 +216,7 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
         names = ["space", "table", "rid"]
         damaged = np.isin(records[mine][names], records[theirs][names])
         damaged &= one_of(role[mine], _CHANGES)
-        records["odd"][mine[damaged]] = True
+        records["contradicts"][mine[damaged]] = True
         rows = mine[~damaged]
         records["role"][rows], records["problem"][rows] = RecordRole.OTHER, 0
         for side in ("before", "after"):
@@ -291,13 +291,13 @@ class _Scan:
 
     def _look_at_once(self, look: MachineCode) -> None:
         """By machine code; of those for which it is not enough, the other way."""
-        odd = np.zeros(len(self.offsets), np.uint8)
+        left = np.zeros(len(self.offsets), np.uint8)
         offsets, lengths = np.ascontiguousarray(self.offsets), np.ascontiguousarray(self.lengths)
         out, roles = self.records.view(np.uint8), self.dialect.roles.reshape(-1)
         own = shape_of(self.shape), layouts.KIND_OF_TYPE, roles, _FIELDS, np.zeros(len(PUT), int)
-        if not look(self.buffer, offsets, lengths, *own, out, odd):
+        if not look(self.buffer, offsets, lengths, *own, out, left):
             return
-        rows = np.flatnonzero(odd)
+        rows = np.flatnonzero(left)
         rest = _Scan(self.buffer, self.shape, self.file, offsets[rows], lengths[rows])
         rest._look()
         self.records[rows] = rest.records
@@ -357,7 +357,7 @@ class _Scan:
         role = self.dialect.roles[DMS, self.buffer[body + 1]]
         meant = rows[(self.buffer[body] == DMS) & one_of(role, _UNDOES)]
         self.records["header"][meant] = large
-        self.records["kind"][meant], self.records["odd"][meant] = RecordKind.COMPONENT, True
+        self.records["kind"][meant], self.records["contradicts"][meant] = RecordKind.COMPONENT, True
 
     def _framing(self) -> None:
         framing = self.shape.framing
@@ -428,7 +428,10 @@ class _Scan:
             & there
             & (records["problem"][rows] == 0)
         )
-        records["kind"][rows[holds]], records["odd"][rows[holds]] = RecordKind.COMPONENT, True
+        records["kind"][rows[holds]], records["contradicts"][rows[holds]] = (
+            RecordKind.COMPONENT,
+            True,
+        )
         records["role"][rows[~holds]], records["problem"][rows[~holds]] = (
             np.broadcast_to(roles, len(rows))[~holds],
             0,

@@ -256,9 +256,9 @@ def look(
     fields: Array,
     found: Array,
     out: Array,
-    odd: Array,
+    left: Array,
 ) -> int:
-    """Look at records; how many are odd: of these nothing is said. ``out``: the bytes of the
+    """Look at records; how many are ``left``: of these nothing is said. ``out``: the bytes of the
     results, which are zeros but for file, offset, length, before and after."""
     wrong = 0
     for row in range(len(offsets)):
@@ -273,7 +273,7 @@ def look(
                 strange = _component(buffer, body, length - found[PUT_HEADER], shape, roles, found)
             elif kind not in (_COMMIT, _ABORT, _PREPARE):
                 strange = octet(buffer, min(body, len(buffer) - 1)) == _DMS
-        odd[U(row)] = strange
+        left[U(row)] = strange
         if strange:
             wrong += 1
         else:

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from replay import machine
 from replay.arrays import Bytes
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.errors import InputError
-from replay.logs import Inputs, files, long_arrays
+from replay.logs import Inputs, files, long_arrays, threads
 from replay.logs.db2luw import framing, reader, scan
 from tests.independent import luw_history
 from tests.independent.harm import harmed_log
@@ -51,7 +50,7 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
         patch.setattr(scan, "WORTH", draw.choice([0, 1 << 40]))
         for name in ("_BATCH", "_MANY"):
             patch.setattr(scan, name, draw.randrange(1, 30))
-        patch.setattr(machine, "cores", lambda: draw.randrange(1, 5))
+        patch.setattr(threads, "cores", lambda: draw.randrange(1, 5))
         patch.setattr(long_arrays, "WINDOW", draw.randrange(1, 60))
         patch.setattr(long_arrays, "BUDGET", draw.choice([0, 1 << 20]))
         assert outcome(reader.open_log, inputs) == whole
