@@ -91,11 +91,6 @@ class IndexedLog(ABC):
         """All units of recovery."""
         return self.array(1)
 
-    @property
-    def count(self) -> int:
-        """How many records there are."""
-        return len(self.entries())
-
     @abstractmethod
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
         """The entries (``int64[n]``) of records by file (one for all, or ``[n]``) and offset."""

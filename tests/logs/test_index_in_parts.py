@@ -22,8 +22,8 @@ from replay.logs.db2luw import framing, plain_chains, reader, scan
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.soliddb import export_files, index
 from replay.logs.soliddb import reader as solid_reader
-from tests.independent import luw_history, solid_export, solid_history
-from tests.independent.harm import harmed_export, harmed_log
+from tests.independent import solid_export, solid_history
+from tests.independent.harm import harmed_export
 from tests.independent.solid_export import form_of
 from tests.logs.db2luw.test_damage import row
 from tests.logs.db2luw.test_missing import FORMS
@@ -71,40 +71,6 @@ def compare(
 
 def drawn_sizes(draw: random.Random) -> list[int]:
     return [draw.randrange(1, 40), draw.randrange(40, 200)]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_db2luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs of all releases, whole, damaged, and with a stretch that a second file repeats."""
-    draw = random.Random(f"parts {seed}")
-    form, wants = luw_history.form_of(seed), luw_history.wants_of(seed)
-    if seed % 3 == 2:
-        form = luw_history.Form("v10", form.order, form.framing, streams=2)
-    wants = luw_history.Wants(
-        changes=25, tables=3, rows=6, values=False,
-        moves=wants.moves, short=wants.short, described=wants.described,
-    )  # fmt: skip
-    history = luw_history.History(f"parts {seed}", form, wants)
-    luw_history.case_of(history, tmp_path)
-    records = [record.bytes for record in history.log.records]
-    one, two = sorted(draw.sample(range(1, len(records)), 2))
-    files = {
-        "whole": [b"".join(records)],
-        "again": [b"".join(records[:two]), b"".join(records[one:])],
-        "gap": [b"".join(records[:one]), b"".join(records[one + 2 :])],
-        **{f"harm {number}": [harmed_log(history.log, draw)[1]] for number in range(3)},
-    }
-    options = {"byte-order": form.order, "dialect": form.release}
-    for name, parts in files.items():
-        paths = [tmp_path / f"{name} {number}" for number in range(len(parts))]
-        for path, part in zip(paths, parts, strict=True):
-            path.write_bytes(part)
-        inputs = Inputs(
-            log=tuple(map(str, paths)), catalog=str(tmp_path / "catalog.csv"),
-            framing=form.framing, options=options, scratch=str(tmp_path),
-        )  # fmt: skip
-        found = compare(reader.open_log, inputs, monkeypatch, drawn_sizes(draw))
-        assert not isinstance(found, str) or name != "whole", found
 
 
 def drawn_units(draw: random.Random, builder: LogBuilder) -> list[bytes]:

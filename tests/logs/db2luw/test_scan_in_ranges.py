@@ -67,7 +67,7 @@ def check_history(
     records = [record.bytes for record in history.log.records]
     one, two = sorted(draw.sample(range(1, len(records)), 2))
     whole = b"".join(records)
-    files = {
+    logs = {
         "whole": [whole],
         "two": [b"".join(records[:one]), b"".join(records[one:])],
         "again": [b"".join(records[:two]), b"".join(records[one:])],
@@ -80,7 +80,7 @@ def check_history(
         "rest": [whole + bytes(draw.randrange(20)) + b"\1"],
         **{f"harm {number}": [harmed_log(history.log, draw)[1]] for number in range(4)},
     }
-    for name, parts in files.items():
+    for name, parts in logs.items():
         paths = [folder / f"{name} {number}" for number in range(len(parts))]
         for path, part in zip(paths, parts, strict=True):
             path.write_bytes(part)
@@ -92,7 +92,7 @@ def check_history(
         compare(inputs, draw, monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logs of all releases, some of them filtered."""
     draw, form = random.Random(f"ranges {seed}"), luw_history.form_of(seed)
