@@ -117,11 +117,6 @@ class Engine(Protocol):
         ``reduce`` raise, and UsageError (LR1005) where the engine cannot be started."""
         ...
 
-    def elsewhere(self) -> bool:
-        """Whether tasks run on other machines than this one; it may have to start to say it, and
-        raises as :meth:`execute`."""
-        ...
-
     def results(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         """What :meth:`execute` gives. Raises what that raises, and InputError LR2001 where a file
         of the log is another one than when it was opened."""

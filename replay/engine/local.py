@@ -292,9 +292,5 @@ class LocalEngine(Engine):
         """As :func:`execute`."""
         return execute(job, log, splits, self.progress, self.threads, self.told)
 
-    def elsewhere(self) -> bool:
-        """Never."""
-        return False
-
 
 ENGINE = LocalEngine()

@@ -116,14 +116,10 @@ class SparkEngine(Engine):
     name: EngineName = EngineName.SPARK
     _sent: dict[str, str] = field(default_factory=dict)
 
-    def elsewhere(self) -> bool:
-        """Whether tasks run on other machines than this one."""
-        return not is_local(str(self.started().master))
-
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         """As :func:`execute`."""
         context = self.started()
-        if self.files and not self._sent and self.elsewhere():
+        if self.files and not self._sent and not is_local(str(context.master)):
             for path in map(Path, self.files):
                 self._sent[str(path)] = self._give(context, path)
         more = (self.progress, self._sent, self.limits, self.told)

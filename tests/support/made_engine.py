@@ -22,6 +22,3 @@ class MadeEngine(Engine):
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         return self.runs(job, log, splits)
-
-    def elsewhere(self) -> bool:
-        return False
