@@ -136,8 +136,9 @@ def _without_value(pair: re.Match[str]) -> str:
 
 
 def _is_secret_word(name: str) -> bool:
-    """Whether a keyword in front of a value is one of a database: folders are called ``key=5``."""
-    return is_secret_name(name) and not name.lower().endswith("key")
+    """Whether a keyword in front of a value is one of a database: folders are called ``key=5``, and
+    an option of a log ``foreign-keys=ignore``."""
+    return is_secret_name(name) and not name.lower().endswith(("key", "keys"))
 
 
 def _shown(pairs: Iterable[str]) -> Iterator[str]:

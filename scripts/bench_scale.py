@@ -76,12 +76,14 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     from replay.changes.options import ScriptOptions
     from replay.changes.selection import Selection
     from replay.engine import local
+    from replay.engine.contract import Engine
     from replay.logs.logmaster.opening import open_log
     from replay.output.bundle import write_bundle
     from replay.pipeline.plan import make_plan
 
     gc.set_threshold(100_000, 20, 20)  # as the command does
-    context, chosen = None, local.ENGINE
+    context: Any = None
+    chosen: Engine = local.ENGINE
     with Watch() as watch:
         if engine == "spark":
             from replay.engine import spark as spark_engine
