@@ -31,7 +31,6 @@ from tests.support import artefacts
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import (
-    LANES,
     is_all_long,
     lane_of,
     place_in_memory,
@@ -67,6 +66,9 @@ NEEDS = {
     "container_mysql": "containers",
     "browser": "containers",
 }
+
+#: The lane of a test.
+LANE = pytest.StashKey[str]()
 
 #: Whether a container engine answers: a variable, for processes that run tests side by side.
 ENGINE = "LOGREPLAY_TESTS_ENGINE"
@@ -159,7 +161,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A report has the lane of its test; the files of a failed one are kept."""
     report = yield
-    report.lane = next((mark.name for mark in item.iter_markers() if mark.name in LANES), "unit")  # type: ignore[attr-defined]
+    report.lane = item.stash[LANE]  # type: ignore[attr-defined]
     folder = getattr(item, "funcargs", {}).get("tmp_path")
     if report.failed and folder is not None:
         artefacts.keep_files(item.nodeid, folder)
@@ -205,6 +207,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
         lane = lane_of(markers, place, programs, fixtures)
         item.add_marker(lane)
+        item.stash[LANE] = lane
         turns[item] = turn_of(place, lane)
         is_other = ("long" in markers) != config.option.long and not is_wanted_anyway(config)
         if is_other or (lane == "containers" and os.environ.get(ENGINE) == "no"):

@@ -52,7 +52,6 @@ def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
             described_parser().parse_args([STANDS_FOR.get(word, word) for word in words])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", TEACHING)
 def test_commands_of_the_docs_run(
     name: str,
@@ -112,7 +111,6 @@ def test_lines_of_man_pages_are_no_requests_by_accident() -> None:
         assert not re.search(r"^'", text, re.M)
 
 
-@pytest.mark.long
 def test_the_site_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     import docs

@@ -17,7 +17,6 @@ STATE = "The database holds the state "
 
 
 @pytest.mark.parametrize("errand", ERRANDS, ids=lambda path: path.stem)
-@pytest.mark.long
 def test_an_errand(
     errand: Path, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

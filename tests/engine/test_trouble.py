@@ -164,6 +164,7 @@ class Tasks:
 SPLITS = [Split(0, start, start + 1, 1) for start in range(4)]
 
 
+@pytest.mark.long
 def test_tasks_that_do_not_end(spark: Any) -> None:
     context, log = spark.sparkContext, cast(LogFile, None)
     _let_go(spark)  # workers have started
@@ -183,6 +184,7 @@ def _let_go(spark: Any) -> None:
     list(spark_engine.execute(spark.sparkContext, Tasks(0), cast(LogFile, None), SPLITS))
 
 
+@pytest.mark.long
 def test_an_error_of_a_task_does_not_wait_for_all_others(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
