@@ -193,7 +193,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    turns = dict[pytest.Item, tuple[int, int]]()
+    turns, anyway = dict[pytest.Item, tuple[int, int]](), is_wanted_anyway(config)
     left_out = set[pytest.Item]()
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -201,15 +201,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if fixture in fixtures:
                 item.add_marker(marker)
         markers = {mark.name for mark in item.iter_markers()}
-        place, programs = (
-            item.path.relative_to(HERE),
-            starts_programs(getattr(item, "module", None)),
-        )
+        place = item.path.relative_to(HERE)
+        programs = starts_programs(getattr(item, "module", None))
         lane = lane_of(markers, place, programs, fixtures)
         item.add_marker(lane)
         item.stash[LANE] = lane
         turns[item] = turn_of(place, lane)
-        is_other = ("long" in markers) != config.option.long and not is_wanted_anyway(config)
+        is_other = ("long" in markers) != config.option.long and not anyway
         if is_other or (lane == "containers" and os.environ.get(ENGINE) == "no"):
             left_out.add(item)
     if left_out:  # told as deselected
@@ -240,15 +238,10 @@ def times_of(reporter: pytest.TerminalReporter) -> dict[str, tuple[str, float]]:
 
 
 def engine_answers() -> bool:
-    import docker
-    import docker.errors
-
-    try:
-        with closing(docker.from_env(timeout=10)) as client:
-            client.ping()
-    except docker.errors.DockerException:
-        gc.collect()  # the client leaves a socket open when nobody answers
+    found = engine_or_reason()
+    if isinstance(found, str):
         return False
+    found.close()
     return True
 
 
@@ -431,6 +424,14 @@ def database_on(server: str, template: str = "template1") -> Iterator[str]:
 
 def container_engine() -> docker.DockerClient:
     """A client of the container engine; the test fails when none answers."""
+    found = engine_or_reason()
+    if isinstance(found, str):
+        pytest.fail(f"no container engine answers ({found}). {START}", pytrace=False)
+    return found
+
+
+def engine_or_reason() -> docker.DockerClient | str:
+    """A client of the container engine, or why none answers."""
     import docker
     import docker.errors
 
@@ -446,7 +447,7 @@ def container_engine() -> docker.DockerClient:
         else:
             return client
         gc.collect()
-    pytest.fail(f"no container engine answers ({said}). {START}", pytrace=False)
+    return said
 
 
 def require_image(client: docker.DockerClient, name: str) -> None:

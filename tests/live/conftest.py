@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,9 +13,23 @@ import pytest
 from replay.cli.main import main
 from replay.targets import target_named
 from tests.conftest import database_on
+from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import rows
 
 Replay = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def replayer() -> Iterator[subprocess.Popen[str]]:
+    """A child that replays in processes of its own, which can be killed."""
+    command = [sys.executable, str(SUPPORT / "replayer.py")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ by a point of the replay (:mod:`tests.support.replayer`).
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -28,7 +27,6 @@ from replay.live.position_store import Store
 from replay.targets import Session, embedded, target_named, target_of
 from tests.support.history import SCHEMA, History, Maker, Step
 from tests.support.logbuilder import lrsn
-from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import START
 from tests.support.servers import kinds, servers_of
 
@@ -210,18 +208,6 @@ class Machine:
             self.go(self.chance.randint(self.at + blow.least, UNITS), blow)
         else:
             self.go(self.chance.randint(0, self.at - blow.least), blow)
-
-
-@pytest.fixture(scope="module")
-def replayer() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, str(SUPPORT / "replayer.py")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture

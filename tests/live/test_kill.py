@@ -8,10 +8,9 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +19,6 @@ import pytest
 
 from replay.targets import embedded, target_named
 from tests.support.examples import examples
-from tests.support.places import ROOT, SUPPORT
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, same
 
 pytestmark = pytest.mark.long
@@ -37,18 +35,6 @@ APPLYING = (
 )
 
 Run = Callable[..., int]
-
-
-@pytest.fixture(scope="module")
-def replayer() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, str(SUPPORT / "replayer.py")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture
