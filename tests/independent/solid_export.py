@@ -224,7 +224,7 @@ def _write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Rows as CSV, JSON lines or Parquet, by the name of the file."""
     if path.suffix == ".parquet":
         kinds = {"RECNAME": pa.string(), "LOGADDR": pa.binary(), "DATA": pa.binary()}
-        names = list(rows[0])
+        names = list(rows[0] if rows else _LOG)
         arrays = [pa.array([row[n] for row in rows], type=kinds.get(n, pa.int64())) for n in names]
         pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
         return

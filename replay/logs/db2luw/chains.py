@@ -24,8 +24,8 @@ _STREAM = np.uint64(48)
 _FAR = np.iinfo(np.int64).max
 #: Pairs of records that must agree for positions to be counted.
 _ENOUGH = 3
-#: A log of which so many records are placed was not filtered where it has one gap within its files
-#: at most, and one more in so many records.
+#: A log was not filtered where it has no gap within its files; one, where so many of its records
+#: are placed, and one more in so many records.
 _SOME, _RARE = 8, 500
 
 
@@ -75,7 +75,7 @@ def holes(records: Records, arrays: LongArrays) -> Holes:
 def holds_all(positioned: int, within: int) -> bool:
     """Whether a log with so many records whose position is known, and so many gaps within its
     files, holds all but few: what lacks more was filtered."""
-    return positioned >= _SOME and within <= 1 + positioned // _RARE
+    return positioned > 0 and within <= (positioned >= _SOME) + positioned // _RARE
 
 
 class _Log:
@@ -157,11 +157,14 @@ class _Stretch:
             self.lowest[places] = self.lowest[places - 1]
 
     def within_a_file(self) -> int:
-        """How many steps lie within a file, not between two."""
+        """How many steps lie within a file, and not between two: where only its successor says the
+        position of a record, the gap may be between them."""
         file, within = self.log.records["file"], 0
         for part in windows(len(self.at)):
             steps = np.flatnonzero(self._rises(part.start, part.stop)) + part.start
-            within += int((file[self.at[steps]] == file[self.at[steps + 1]]).sum())
+            behind = self.at[steps + 1]
+            behind = behind if self.told else self.log.successor[behind]
+            within += int((file[self.at[steps]] == file[behind]).sum())
         return within
 
     @cached_property

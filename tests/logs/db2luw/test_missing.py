@@ -71,10 +71,20 @@ def test_what_a_filter_left_out_within_a_file_is_not_missing(
     assert not log.units()["incomplete"].any()
 
 
-def test_a_unit_with_records_between_two_files_is_set_aside(tmp_path: Path) -> None:
-    records = three_units(LogBuilder())
-    log = opened(tmp_path, b"".join(records[:1]), b"".join(records[2:]))
-    assert log.units()["incomplete"].tolist() == [True, False, False]
+@pytest.mark.parametrize(("dialect", "framing"), FORMS)
+def test_a_unit_with_records_between_two_files_is_set_aside(
+    tmp_path: Path, dialect: str, framing: str
+) -> None:
+    builder = LogBuilder(dialect, True, framing)
+    unit = builder.begin()
+    for number in range(3):
+        unit.insert(PLAIN, row(number), (1, number + 1))
+    unit.commit()
+    records = builder.records
+    shape = {"byte-order": "big", "dialect": dialect}
+    files = b"".join(records[:2]), b"".join(records[3:])
+    log = opened(tmp_path, *files, framing=framing, options=shape)
+    assert log.units()["incomplete"].tolist() == [True]
 
 
 @pytest.mark.parametrize("turned", [False, True])
