@@ -40,6 +40,7 @@ from replay.cli.request import (
     request_of,
     selection_of,
 )
+from replay.cli.terminal import OUTPUT
 from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.live.keys import NO_SCHEMA
@@ -375,7 +376,7 @@ def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Nam
         names = [entry["name"] for entry in manifest.get("scripts", ())]
         names += [file["name"] for data in manifest.get("datasets", ()) for file in data["files"]]
         for name in names:
-            with (folder / name).open("rb") as file, room_for("standard output"):
+            with (folder / name).open("rb") as file, room_for(OUTPUT):
                 shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
     return code

@@ -7,6 +7,7 @@ import argparse
 import atexit
 import errno
 import gc
+import io
 import os
 import sys
 import tempfile
@@ -25,8 +26,8 @@ from replay.cli.stopping import (
     interruptible,
     last_moments,
 )
-from replay.cli.terminal import shown
-from replay.errors import EXIT_OK, EXIT_UNUSABLE, LogReplayError, UsageError
+from replay.cli.terminal import OUTPUT, shown
+from replay.errors import EXIT_UNUSABLE, LogReplayError, UsageError
 from replay.machine import give_back_memory, is_full, start_arrow
 from replay.storage import StoredPath, at, run_folder, unreachable
 from replay.storage.timeouts import StoreError
@@ -39,6 +40,9 @@ _GARBAGE = 200_000, 20, 20
 #: Errors that say enough without the name of a file: libraries put it into their text.
 _OF_THE_DISK = (errno.EACCES, errno.EPERM, errno.EROFS)
 
+#: What is said where the reader of standard output, as in ``| head``, does not take all of it.
+_CLOSED = "the reader of the output closed it; the rest was not written"
+
 #: What Python says where there is no memory for the stack of a thread.
 _NO_THREAD = "can't start new thread"
 
@@ -49,11 +53,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(list(argv))
     gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
+    _write_whole()
     code = EXIT_UNUSABLE
     with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
         code = _main(sys.argv[1:])
     end_at_once(code)
     return code
+
+
+def _write_whole() -> None:
+    """Have a buffer before standard output where PYTHONUNBUFFERED took it away: a file without one
+    may take a part of what it is given, and Python passes over the rest."""
+    bare = sys.stdout.buffer if sys.stdout else None
+    if isinstance(bare, io.FileIO):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(bare),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=True,
+        )
 
 
 def _main(given: list[str]) -> int:
@@ -84,13 +102,15 @@ def _main(given: list[str]) -> int:
         except SqlgenError as error:
             return _fail(UsageError(error.code, error.message, hint=error.hint), arguments)
         except BrokenPipeError:
-            os.dup2(
-                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-            )  # whoever read the output has read enough; nothing more can be said there
-            return EXIT_OK
+            _give_up_output()
+            with suppress(OSError):
+                print(f"logreplay: {_CLOSED}", file=sys.stderr)
+            return EXIT_UNUSABLE
         except StoreError as error:
             return _fail(unreachable(error), arguments)
         except OSError as error:
+            if error.filename == OUTPUT:
+                _give_up_output()
             if error.errno == errno.ENOMEM:
                 return _fail(_no_memory(), arguments)
             if error.filename is None and not (is_full(error) or error.errno in _OF_THE_DISK):
@@ -104,6 +124,12 @@ def _main(given: list[str]) -> int:
             ):
                 return _fail(_no_memory(), arguments)
             return _defect(error, arguments)
+
+
+def _give_up_output() -> None:
+    """Have what standard output did not take go nowhere: Python would try again at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @cache

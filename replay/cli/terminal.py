@@ -16,6 +16,9 @@ from replay.machine import room_for
 from replay.public import HIDDEN, hidden, is_secret_setting, secrets_of
 from sqlgen.hidden import visible
 
+#: What standard output is called where it takes no more.
+OUTPUT = "standard output"
+
 #: Environment variables that hold a password.
 _PASSWORDS = ("PGPASSWORD", "MYSQL_PWD", "PGSSLPASSWORD")
 #: Places of the first and last byte of the command line among the fields of /proc/self/stat, after
@@ -34,13 +37,13 @@ class Shown:
     def write(self, text: str) -> int:
         """Write a text; its length."""
         shown = hidden(text, self._secrets)
-        with room_for("standard output"):
+        with room_for(OUTPUT):
             self.raw.write(visible(shown, "\n\t") if self._whole else shown)
         return len(text)
 
     def flush(self) -> None:
         """Give what was written to whoever reads it."""
-        with room_for("standard output"):
+        with room_for(OUTPUT):
             self.raw.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:

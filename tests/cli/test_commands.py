@@ -722,10 +722,10 @@ def test_times(small: list[str], tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_read_enough(sakila_small: Path) -> None:
-    """Output that nobody takes any more (as behind ``| head``) is no defect."""
+    """Output that nobody takes any more (as behind ``| head``) is no defect, and not whole."""
     log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
     program = "from replay.cli.main import main; raise SystemExit(main())"
-    command = [sys.executable, "-c", program, "inspect", *log, "--json"]
+    command = [sys.executable, "-c", program, "report", "audit", *log, "--engine", "local"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as process:
@@ -733,8 +733,9 @@ def test_a_reader_that_has_read_enough(sakila_small: Path) -> None:
         assert process.stderr is not None
         process.stdout.read(1)
         process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait() == 0
+        said = process.stderr.read().decode()
+        assert said == ("logreplay: the reader of the output closed it; the rest was not written\n")
+        assert process.wait() == 12
 
 
 def test_upsert_needs_keys_and_nothing_else(

@@ -4,8 +4,10 @@ a disk: the system refuses what goes beyond, and does not say of which file."""
 from __future__ import annotations
 
 import gzip
+import os
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -113,3 +115,31 @@ def test_what_is_printed_goes_to_a_full_disk(
     said = capsys.readouterr().err
     assert "LR1006 found No space left on device: standard output" in said
     assert code == 12
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_is_printed_is_written_whole_or_refused(
+    unbuffered: str, log: list[str], tmp_path: Path
+) -> None:
+    """A disk takes what it has room for, and a write says how much that was."""
+
+    def run(place: Path, most: int) -> subprocess.CompletedProcess[str]:
+        program = "from replay.cli.main import main; raise SystemExit(main())"
+        command = [sys.executable, "-B", "-c", program, "report", "audit", *log]
+        with place.open("wb") as file:
+            return subprocess.run(
+                command,
+                env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+                stdout=file,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+            )
+
+    whole = run(tmp_path / "whole", 1 << 30)
+    assert whole.returncode == 0
+    size = (tmp_path / "whole").stat().st_size
+    cut = run(tmp_path / "cut", size - 100)
+    assert "LR1006 found File too large: standard output" in cut.stderr
+    assert cut.returncode == 12
