@@ -269,11 +269,12 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     if mode == "none" and dependents.conflicts:
         named = some_of(dependents.conflicts, len(dependents.conflicts), "; ")
         message = f"found later changes that depend on what is to be undone: {named}; expected none"
+        left = int(dependents.blocked.sum())
         hint = (
-            f"--cascade all undoes {len(dependents.units)} more unit(s) first,"
-            f" --cascade non-conflicting leaves out {int(dependents.blocked.sum())} change(s),"
-            " --cascade force undoes what was asked for all the same; logreplay whatif shows all of"
-            " it"
+            f"--cascade non-conflicting undoes the other {int(dependents.chosen.sum()) - left}"
+            f" change(s) and leaves these {left} as they are, --cascade all undoes"
+            f" {len(dependents.units)} more unit(s) first, --cascade force undoes what was asked"
+            " for without any check; logreplay whatif shows all of it"
         )
         raise Refusal("LR3010", message, hint=hint)
     taken = dependents.chosen

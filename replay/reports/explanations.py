@@ -231,8 +231,9 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR3010": (
         "Later changes of the same columns of the same rows, or rows that refer to them, depend"
         " on the change; undoing it alone would destroy them.",
-        "logreplay whatif --without URID lists them. Then choose --cascade all, non-conflicting"
-        " or force.",
+        "logreplay whatif --without URID lists them. --cascade non-conflicting undoes the rest of"
+        " the change, --cascade all undoes those later changes as well; --cascade force checks"
+        " nothing.",
     ),
     "LR3011": (
         "The unit of recovery depends on one that is incomplete or damaged, so it is set aside"

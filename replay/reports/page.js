@@ -31,7 +31,13 @@ function textOf(n) {
 
 // ---- what is chosen
 const chosen = { user: "", table: "", op: "", text: "", span: null };
-let shown = new Int32Array(0), picked = -1, active = 0;
+let shown = new Int32Array(0), picked = -1;  // the units of the list, and the one in the pane
+const place = unit => shown.indexOf(unit);
+const wanted = (names, name) => { const code = names.indexOf(name); return name ? n => n === code : () => true; };
+function counted() {  // which counts the filters mean: those of a table and an operation
+  const table = wanted(C.table.names, chosen.table), op = wanted(C.op.names, chosen.op);
+  return n => table(C.table.at[n]) && op(C.op.at[n]);
+}
 function matches() {
   const keep = new Uint8Array(N).fill(1);
   if (chosen.user) {
@@ -39,10 +45,8 @@ function matches() {
     for (let n = 0; n < N; n++) if (U.user.at[n] !== code) keep[n] = 0;
   }
   if (chosen.table || chosen.op) {
-    const table = C.table.names.indexOf(chosen.table), op = C.op.names.indexOf(chosen.op), has = new Uint8Array(N);
-    C.unit.forEach((unit, n) => {
-      if ((!chosen.table || C.table.at[n] === table) && (!chosen.op || C.op.at[n] === op)) has[unit] = 1;
-    });
+    const counts = counted(), has = new Uint8Array(N);
+    C.unit.forEach((unit, n) => { if (counts(n)) has[unit] = 1; });
     for (let n = 0; n < N; n++) keep[n] &= has[n];
   }
   if (chosen.text) {
@@ -60,17 +64,26 @@ function matches() {
 function update() {
   const keep = matches(), inside = [];
   const [low, high] = chosen.span ?? [-Infinity, Infinity];
+  const counts = counted();
   let changes = 0;
-  for (let n = 0; n < N; n++) if (keep[n] && X[n] >= low && X[n] <= high) { inside.push(n); changes += sums[n]; }
+  for (let n = 0; n < N; n++) if (keep[n] && X[n] >= low && X[n] <= high) {
+    inside.push(n);
+    for (const count of countsOf(n)) if (counts(count)) changes += C.changes[count];
+  }
   shown = Int32Array.from(inside);
-  active = Math.min(active, Math.max(0, shown.length - 1));
   const span = chosen.span ? `, ${moment(low)} to ${moment(high)}` : "";
   $("count").textContent = `${shown.length.toLocaleString("en")} of ${N.toLocaleString("en")} units, `
     + `${changes.toLocaleString("en")} changes${span}`;
   chart.setData(bars(keep));
   $("height").style.height = shown.length * LINE + "px";
-  draw();
+  if (place(picked) < 0) showFirst(); else draw();
   refresh();
+}
+function showFirst() {
+  if (shown.length) { showUnit(shown[0]); return; }
+  picked = -1;
+  $("detail").replaceChildren(); draw();
+  element("p", "No unit of recovery is selected.", $("detail"));
 }
 function moment(x) { return timed ? new Date(x * 1000).toISOString().replace("T", " ").slice(0, 23) : "unit " + (Math.round(x) + 1); }
 
@@ -79,7 +92,8 @@ const width = Math.max((last - first) / BARS, timed ? 0.001 : 1);
 function bars(keep) {
   const sum = OPS.map(() => new Float64Array(BARS + 1)), x = new Float64Array(BARS + 1);
   for (let n = 0; n <= BARS; n++) x[n] = first + (n + 0.5) * width;
-  C.unit.forEach((unit, n) => { if (keep[unit]) sum[opOf[C.op.at[n]]][Math.floor((X[unit] - first) / width)] += C.changes[n]; });
+  const counts = counted();
+  C.unit.forEach((unit, n) => { if (keep[unit] && counts(n)) sum[opOf[C.op.at[n]]][Math.floor((X[unit] - first) / width)] += C.changes[n]; });
   for (let s = OPS.length - 2; s >= 0; s--) for (let n = 0; n <= BARS; n++) sum[s][n] += sum[s + 1][n];
   return [x, ...sum];
 }
@@ -154,7 +168,7 @@ function draw() {
   for (let n = from; n < to; n++) {
     const unit = shown[n], line = element("div", "", null, "unit");
     line.id = "unit" + n; line.style.top = n * LINE + "px"; line.role = "option";
-    line.ariaSelected = String(n === active); line.ariaPosInSet = n + 1; line.ariaSetSize = shown.length;
+    line.ariaSelected = String(unit === picked); line.ariaPosInSet = n + 1; line.ariaSetSize = shown.length;
     element("span", `${timed ? moment(U.time[unit]) : unit + 1}  ${[U.user, U.plan, U.job].map(c => at(c, unit)).filter(Boolean).join(" ")} `, line);
     if (state(unit)) element("span", state(unit), line, "state");
     element("small", summary(unit), line);
@@ -162,19 +176,19 @@ function draw() {
     made.push(line);
   }
   $("height").replaceChildren(...made);
-  box.setAttribute("aria-activedescendant", shown.length ? "unit" + active : "");
+  const here = place(picked);
+  box.setAttribute("aria-activedescendant", here < 0 ? "" : "unit" + here);
 }
 function go(n) {
-  active = Math.max(0, Math.min(shown.length - 1, n));
-  const box = $("units"), top = active * LINE;
+  if (!shown.length) return;
+  const row = Math.max(0, Math.min(shown.length - 1, n)), box = $("units"), top = row * LINE;
   if (top < box.scrollTop) box.scrollTop = top;
   if (top + LINE > box.scrollTop + box.clientHeight) box.scrollTop = top + LINE - box.clientHeight;
-  draw();
-  if (shown.length) showUnit(shown[active]);
+  showUnit(shown[row]);
 }
 $("units").addEventListener("scroll", draw);
 $("units").addEventListener("keydown", event => {
-  const page = Math.max(1, Math.floor($("units").clientHeight / LINE) - 1);
+  const page = Math.max(1, Math.floor($("units").clientHeight / LINE) - 1), active = place(picked);
   const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: shown.length - 1 }[event.key];
   if (to === undefined) { if (event.key === "Enter") $("detail").focus(); return; }
   event.preventDefault(); go(to);
@@ -239,6 +253,7 @@ function change(n, parent, withUnit) {
 }
 function showUnit(unit) {
   picked = unit;
+  draw();
   const box = $("detail"), name = U.name[unit];
   box.replaceChildren(); box.scrollTop = 0;
   element("h2", "Unit " + name, box);
@@ -259,11 +274,12 @@ function showUnit(unit) {
   command("what it did", box, "history", "--ur", name);
   if (committed) {
     command("who built on it", box, "whatif", "--without", name);
-    command("take it back, with what built on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-unit");
-    command("all but it, again", box, "redo", "--except", name, "--out", "redo-without");
+    command("undo it, but for what later units changed", box, "undo", "--ur", name, "--cascade", "non-conflicting", "--out", "undo-unit");
+    command("undo it, and later units that depend on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-all");
+    command("redo without it", box, "redo", "--except", name, "--out", "redo-without");
   }
   const job = [["--authid", U.user], ["--plan", U.plan], ["--correlation", U.job]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
-  if (job.length) command("take back all that this job did", box, "undo", ...job, "--out", "undo-job");
+  if (job.length) command("undo all that this job did", box, "undo", ...job, "--out", "undo-job");
   if (R) {
     element("h2", "Changes", box);
     more([...changesOf(unit)], 50, element("div", "", box), (n, parent) => change(n, parent, false));
@@ -272,6 +288,8 @@ function showUnit(unit) {
 function showRow(n) {
   const box = $("detail"), same = [];
   R.key.forEach((key, m) => { if (key === R.key[n] && R.table.at[m] === R.table.at[n]) same.push(m); });
+  picked = R.unit[n];
+  draw();
   box.replaceChildren(); box.scrollTop = 0;
   element("h2", `${at(R.table, n)} ${R.key[n]}: ${same.length} change(s)`, box);
   const table = ["--table", at(R.table, n)], back = element("button", "back to the unit", box);
@@ -294,6 +312,5 @@ $("text").oninput = () => { clearTimeout(waiting); waiting = setTimeout(() => { 
 $("filters").onsubmit = event => event.preventDefault();
 $("filters").onreset = () => { Object.assign(chosen, { user: "", table: "", op: "", text: "" }); setSpan(null); };
 build(); update(); startGraph();
-if (shown.length) showUnit(shown[0]); else element("p", "No unit of recovery is selected.", $("detail"));
 new ResizeObserver(() => { chart.setSize({ width: Math.max(280, $("timeline").clientWidth), height: 160 }); draw(); }).observe($("timeline"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { build(); update(); });

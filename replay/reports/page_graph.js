@@ -213,6 +213,7 @@ function closer(node) {
 }
 function showCluster(node) {
   const box = $("detail");
+  picked = -1; draw();
   box.replaceChildren(); box.scrollTop = 0;
   element("h2", nodeText(node), box);
   const button = element("button", "take them apart", box);
@@ -261,6 +262,7 @@ function startGraph() {
 }
 function showEdge(edge) {  // the rows that both have touched, of a pair of units
   const one = G.nodes[edge.from], other = G.nodes[edge.to], box = $("detail");
+  picked = -1; draw();
   box.replaceChildren(); box.scrollTop = 0;
   element("h2", edgeText(edge), box);
   if (one.units.length > 1 || other.units.length > 1 || !R) {

@@ -3,9 +3,11 @@ pictures in ``build/screenshots``."""
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,58 @@ def test_the_page_draws_and_breaks_no_rule_of_its_own(
     assert "<canvas" in body
     assert len(re.findall(r'role="option"', body)) > 5
     assert re.search(r"logreplay undo --control \S+ --data \S+ .*--ur [0-9A-F]{20}/\d", body)
+
+
+#: Chooses by a table, a text and a span in turn, and notes what the page says each time.
+CHOOSING = """<script>
+const said = [];
+function note(what) {
+  const row = document.querySelector('[aria-selected="true"][role="option"]');
+  const list = row && U.name[shown[row.id.slice(4)]], pane = $("detail").querySelector("h2");
+  said.push([what, $("count").textContent, list, pane && pane.textContent, shown.length]);
+}
+note("all");
+showUnit(shown[3]); note("the fourth");
+$("table").value = "SAKILA.RENTAL"; $("table").onchange(); note("a table");
+$("op").value = "insert"; $("op").onchange(); note("an operation");
+$("filters").onreset(); $("table").value = $("op").value = ""; note("nothing");
+chosen.text = "no such text"; update(); note("a text");
+chosen.text = ""; update(); note("no text");
+setSpan([X[20], X[25]]); note("a span");
+const made = document.createElement("pre");
+made.id = "said"; made.textContent = JSON.stringify(said); document.body.append(made);
+</script></body>"""
+
+
+def test_the_marked_row_is_the_unit_in_the_pane(
+    browser: str, sakila_small: Path, tmp_path: Path
+) -> None:
+    page = page_of(tmp_path, *small(sakila_small))
+    text = re.sub("<meta http-equiv=[^>]*>", "", page.read_text(encoding="utf-8"))
+    page.write_text(text.replace("</body>", CHOOSING), encoding="utf-8")
+    body = subprocess.run(
+        [browser, "--headless=new", "--no-sandbox", f"--user-data-dir={tmp_path / 'profile'}",
+         "--window-size=1200,900", "--virtual-time-budget=5000", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=300, check=True,
+    ).stdout  # fmt: skip
+    (found,) = re.findall('<pre id="said">(.*?)</pre>', body)
+    said = {what: rest for what, *rest in json.loads(html.unescape(found))}
+    for count, row, pane, units in said.values():
+        assert count.startswith(f"{units} of 40 units, ")
+        assert (row is None and pane is None) if units == 0 else pane == f"Unit {row}"
+    assert said["all"][1] != said["the fourth"][1]
+    assert len({tuple(said[what]) for what in ("all", "nothing", "no text")}) <= 2
+    assert said["a text"][3] == 0
+    data = re.findall('<script[^>]*id="data"[^>]*>(.*?)</script>', text, re.DOTALL)
+    counts = json.loads(data[0])["counts"]
+    changes: Counter[tuple[str, str]] = Counter()
+    for table, op, number in zip(
+        counts["table"]["at"], counts["op"]["at"], counts["changes"], strict=True
+    ):
+        changes[counts["table"]["names"][table], counts["op"]["names"][op]] += number
+    of_table = sum(number for (table, _), number in changes.items() if table == "SAKILA.RENTAL")
+    assert said["a table"][0].endswith(f" units, {of_table} changes")
+    assert said["an operation"][0].endswith(f" units, {changes['SAKILA.RENTAL', 'insert']} changes")
 
 
 @pytest.mark.parametrize("size", ["1200,900", "400,800"])

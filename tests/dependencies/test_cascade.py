@@ -201,9 +201,9 @@ def test_a_refusal_names_some_and_counts_all(tmp_path: Path, later: int) -> None
         f"found later changes that depend on what is to be undone: {named}{more}; expected none"
     )
     assert refused.value.hint == (
-        f"--cascade all undoes {later} more unit(s) first, --cascade non-conflicting leaves out"
-        f" {later} change(s), --cascade force undoes what was asked for all the same; logreplay"
-        " whatif shows all of it"
+        f"--cascade non-conflicting undoes the other 0 change(s) and leaves these {later} as they"
+        f" are, --cascade all undoes {later} more unit(s) first, --cascade force undoes what was"
+        " asked for without any check; logreplay whatif shows all of it"
     )
 
 
