@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.decoding import transcoding
 from replay.decoding.code_pages import charset_of
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, once_worth
 from replay.errors import InputError
 
 #: What a decoder returns: the values, and which rows are bad (their value is null), or None when
@@ -35,28 +34,6 @@ _SHORT = 24
 _VIEW_STEP = 1 << 30
 _VIEW_REACH = (1 << 31) - 1
 
-#: Rows, and octets of a row, from which on machine code brings them together: it asks for the
-#: memory of rows to come, where NumPy waits for each.
-_MANY, _WIDE = 4096, 16
-#: Octets at a time that make it worth to load that.
-_WORTH = 8 << 20
-_KERNEL = Kernel(
-    "replay.decoding.gather_kernel",
-    "gather_rows",
-    (
-        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True), NUMBER),
-        ArrayOf("uint8"),
-    ),
-)
-_PIECES = Kernel(
-    "replay.decoding.gather_kernel",
-    "gather_pieces",
-    (
-        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True)),
-        *(ArrayOf("int64", fixed=True), ArrayOf("uint8")),
-    ),
-)
-
 
 def gather(buf: Bytes, start: Index, width: int) -> Bytes:
     """``width`` bytes from every ``start``, as ``uint8[n, width]``. ``ValueError`` when one would
@@ -66,12 +43,6 @@ def gather(buf: Bytes, start: Index, width: int) -> Bytes:
         return np.empty((count, width), np.uint8)
     if int(start.min()) < 0 or int(start.max()) + width > len(buf):
         raise ValueError(f"gather of {width} bytes outside a buffer of {len(buf)}")
-    if count >= _MANY and width >= _WIDE and buf.flags.c_contiguous:
-        together = once_worth(_KERNEL, count * width, _WORTH)
-        if together is not None:
-            out = np.empty((count, width), np.uint8)
-            together(buf, np.ascontiguousarray(start, np.int64), width, out.reshape(-1))
-            return out
     windows = np.ndarray((len(buf) - width + 1,), f"V{width}", buf, 0, (1,))
     return windows[start].view(np.uint8).reshape(count, width)
 
@@ -145,12 +116,6 @@ def gather_varying(buf: Bytes, start: Index, length: Index) -> tuple[Bytes, Inde
         raise ValueError(f"gather outside a buffer of {len(buf)} bytes")
     if offsets[-1] == 0:
         return np.empty(0, np.uint8), offsets
-    if count >= _MANY and buf.flags.c_contiguous:
-        together = once_worth(_PIECES, int(offsets[-1]), _MANY * _WIDE)
-        if together is not None:
-            out = np.empty(int(offsets[-1]), np.uint8)
-            together(buf, np.ascontiguousarray(start, np.int64), offsets, out)
-            return out, offsets
     if longest <= _SHORT:
         return (
             gather_padded(buf, start, length, longest)[np.arange(longest) < length[:, None]],

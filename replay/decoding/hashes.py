@@ -14,24 +14,12 @@ from replay.arrays import Bytes, Hashes, Index
 from replay.changes.position import UnitId
 from replay.changes.units import unit_column
 from replay.decoding.codecs import gather_padded
-from replay.decoding.machine_code import ArrayOf, Kernel, once_worth
 from sqlgen.schema import SqlType
 
 _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SEEDS = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
 _NULL = np.uint64(0xA4093822299F31D0)
 TEXT = (SqlType.CHAR, SqlType.VARCHAR)
-#: Ranges from which on machine code hashes them.
-_MANY = 4096
-_KERNEL = Kernel(
-    "replay.decoding.hash_kernel",
-    "hash_pieces",
-    (
-        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True)),
-        *(ArrayOf("int64", fixed=True), ArrayOf("uint64", fixed=True)),
-        ArrayOf("uint64"),
-    ),
-)
 
 
 def mixed(values: Hashes) -> Hashes:
@@ -51,9 +39,6 @@ def mixed(values: Hashes) -> Hashes:
 def hash_ranges(buffer: Bytes, start: Index, end: Index, seed: int = 0) -> Hashes:
     """A 64-bit hash of each byte range: the sum of its mixed 8-byte words (the last may overlap the
     one before) and of its length."""
-    at_once = _at_once(buffer, start, end, seed)
-    if at_once is not None:
-        return at_once
     length = end - start
     result = mixed(length.astype(np.uint64) ^ _SEEDS[seed])
     long = np.flatnonzero(length >= 8)
@@ -72,21 +57,6 @@ def hash_ranges(buffer: Bytes, start: Index, end: Index, seed: int = 0) -> Hashe
         words = mixed(windows[at] ^ mixed(place.astype(np.uint64) ^ _SEEDS[seed]))
         result[long] += np.add.reduceat(words, first)
     return mixed(result)
-
-
-def _at_once(buffer: Bytes, start: Index, end: Index, seed: int) -> Hashes | None:
-    """The same by machine code, where there are enough; None where there are not."""
-    count = len(start)
-    if count < _MANY or not buffer.flags.c_contiguous or buffer.dtype != np.uint8:
-        return None
-    hashed = once_worth(_KERNEL, count, _MANY)
-    inside = int(start.min()) >= 0 and int(end.max()) <= len(buffer)
-    if hashed is None or not inside or (end < start).any():
-        return None
-    both = (np.ascontiguousarray(side, np.int64) for side in (start, end))
-    result = np.empty(count, np.uint64)
-    hashed(buffer, *both, np.array([_SEEDS[seed]]), result)
-    return result
 
 
 def hash_rows(rows: Bytes, seed: int = 0) -> Hashes:

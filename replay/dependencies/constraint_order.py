@@ -34,7 +34,6 @@ from replay.dependencies.unique_order import (
 )
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile
-from replay.logs.plain import FoundImages
 from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
 
@@ -112,14 +111,12 @@ class ConstraintOrder:
         sequence: Index,
         moved: Mask,
         unwritten: tuple[Index, Index] | None = None,
-        found: FoundImages | None = None,
     ) -> Arranged:
         """``sequence`` (places in ``batch``, unit by unit) with the changes of each unit in an
         order that keeps every key and reference whole. ``unit`` numbers the unit of each change;
         only those that are ``live`` count, and ``moved`` are updates that change a key.
         ``unwritten``: the changes that are left out, rising, and of each the one by which the
-        target does the same (:class:`replay.dependencies.unique_order.UnitChanges`). ``found``:
-        where the images of all changes of rows lie that may be live, if that is known."""
+        target does the same (:class:`replay.dependencies.unique_order.UnitChanges`)."""
         arranged = Arranged(sequence)
         self.unwritten = {}
         if self.related.any():
@@ -128,9 +125,6 @@ class ConstraintOrder:
         if len(left):
             live, moved = live.copy(), moved.copy()
             live[left], moved[left] = True, batch.change[left] == Change.UPDATE
-        known = found is not None and _among(left, found.changes)
-        if found is not None and known and self.raw_keys.none_met(batch, unit, moved, found):
-            return arranged
         self.unwritten = dict(zip(left.tolist(), causes.tolist(), strict=True))
         span, rows, crossed, by_nulls = self._crossed(batch, unit, live, moved)
         if not len(crossed):
@@ -429,12 +423,6 @@ class ConstraintOrder:
             values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
             steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
-
-
-def _among(some: Index, all_of_them: Index) -> bool:
-    """Whether some numbers are among others; both rise."""
-    place = np.searchsorted(all_of_them, some)
-    return bool((np.take(all_of_them, place, mode="clip") == some).all())
 
 
 def _row_spaces(spaces: KeySpaces) -> Mask:

@@ -16,26 +16,13 @@ from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.decoding.hashes import mixed
 from replay.decoding.image_layouts import layouts
 from replay.decoding.image_values import unusable
-from replay.decoding.machine_code import ArrayOf, Kernel, available
-from replay.decoding.plain_rows import Framed, PlainRows, Sectioned, ValueForm
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.write_sets import ChangeBatch
 from replay.logs import Images, LogFile
-from replay.logs.plain import FoundImages
 from sqlgen.schema import SqlType
 
 _INTEGERS = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
 _ODD = np.uint64(0x9E37_79B9_7F4A_7C15)
-_TABLE, _ROWS = ArrayOf("int64", 2, fixed=True), ArrayOf("int64", fixed=True)
-_OCTETS = ArrayOf("uint8", fixed=True)
-_KERNEL = Kernel(
-    "replay.dependencies.raw_keys_kernel",
-    "taken_keys_met",
-    (
-        *(_OCTETS, _TABLE, _ROWS, _ROWS, _OCTETS, _OCTETS, _TABLE, _TABLE, _TABLE),
-        *(ArrayOf("uint64"), ArrayOf("uint8")),
-    ),
-)
 
 
 class KeyTouches(NamedTuple):
@@ -80,8 +67,7 @@ class RawKeys:
 
     def __init__(self, log: LogFile, spaces: KeySpaces) -> None:
         self.log, self.spaces = log, spaces
-        self._known: dict[tuple[int, bool], Sequence[_Key] | None] = {}
-        self._joined: dict[tuple[int, ...], tuple[Index, Index, Index] | None] = {}
+        self._known: dict[int, Sequence[_Key] | None] = {}
 
     def met_spans(self, batch: ChangeBatch, rows: Index, span: Index) -> Index | None:
         """The stretches ``span[change]`` in which a key that one of the changes ``rows`` takes is
@@ -145,61 +131,11 @@ class RawKeys:
         alone[change[order[np.concatenate([met, met + 1])]]] = False
         return alone
 
-    def none_met(self, batch: ChangeBatch, unit: Index, moved: Mask, found: FoundImages) -> bool:
-        """Whether no unit has a change of ``found`` that takes a key which a later one of them
-        touches; False too where machine code cannot tell. ``unit`` and ``moved`` are those of all
-        changes."""
-        kind = batch.change[found.changes]
-        some = np.flatnonzero((kind != Change.UPDATE) | moved[found.changes])
-        changes, kind = found.changes[some], kind[some]
-        if not len(changes):
-            return True
-        version = batch.version[changes].astype(np.int64)
-        tables, meet = self._tables(tuple(distinct(version).tolist())), available(_KERNEL)
-        if tables is None or meet is None:
-            return False
-        two, takes = ((kind == one).astype(np.uint8) for one in (Change.UPDATE, Change.INSERT))
-        count = int(np.diff(tables[0])[version, 0] @ (1 + two.astype(np.int64)))
-        size = 1 << (2 * count + 3).bit_length()
-        seen, taken = np.zeros(size, np.uint64), np.zeros(size, np.uint8)
-        bounds = np.ascontiguousarray(found.bounds[:, some])
-        if len(bounds) < 4 and two.any():
-            return False
-        units = np.ascontiguousarray(unit[changes], np.int64)
-        return not meet(found.buffer, bounds, units, version, two, takes, *tables, seen, taken)
-
-    def _tables(self, versions: tuple[int, ...]) -> tuple[Index, Index, Index] | None:
-        """Of the table versions the keys, as machine code takes them; None where the bytes do not
-        tell of one."""
-        if versions not in self._joined:
-            self._joined = {versions: self._as_tables(versions)}
-        return self._joined[versions]
-
-    def _as_tables(self, versions: tuple[int, ...]) -> tuple[Index, Index, Index] | None:
-        keys_of = np.zeros((max(versions) + 1, 2), np.int64)
-        table: list[tuple[int, bool, int, int]] = []
-        columns: list[tuple[int, int]] = []
-        for version in versions:
-            keys = self._keys(version, True)
-            if keys is None:
-                return None
-            keys_of[version] = len(table), len(table) + len(keys)
-            for key in keys:
-                first = len(columns)
-                columns += key.columns
-                table.append((key.space, key.of_row, first, len(columns)))
-        return (
-            keys_of,
-            np.array(table, np.int64).reshape(-1, 4),
-            np.array(columns, np.int64).reshape(-1, 2),
-        )
-
-    def _keys(self, version: int, plain: bool = False) -> Sequence[_Key] | None:
-        """The keys of a table version, of which each has a place in its images: in those that
-        :meth:`replay.logs.LogFile.plain_rows` is true of where they are ``plain``, else in all."""
-        if (version, plain) not in self._known:
-            self._known[version, plain] = self._found(version, plain)
-        return self._known[version, plain]
+    def _keys(self, version: int) -> Sequence[_Key] | None:
+        """The keys of a table version, of which each has a place in its images."""
+        if version not in self._known:
+            self._known[version] = self._found(version)
+        return self._known[version]
 
     def _all_keys(self, version: int) -> Sequence[_Key] | None:
         """The keys of a table version that tells rows apart by one and refers to no other table;
@@ -209,17 +145,13 @@ class RawKeys:
         keys = self._keys(version)
         return keys if keys is not None and any(key.of_row for key in keys) else None
 
-    def _found(self, version: int, plain: bool) -> Sequence[_Key] | None:
+    def _found(self, version: int) -> Sequence[_Key] | None:
         if self.spaces.generations(version) > 1:
             return None
         table, reading = self.log.catalog.versions[version], self.log.image_reading(version)
-        rows = self.log.plain_rows(version) if plain and reading is None else None
-        if rows is not None:
-            places = _plain_integers(table, rows)
-        elif reading is not None:
-            places = _fixed_integers(table, reading)
-        else:
+        if reading is None:
             return None
+        places = _fixed_integers(table, reading)
         found = []
         for use in self.spaces.uses[version]:
             if use.how == "child" or not use.columns:
@@ -260,25 +192,6 @@ def _fixed_integers(table: TableVersion, reading: int) -> dict[str, tuple[int, i
         if whole and not cell.nullable and not unusable(column, cell.width):
             places[column.column.name] = at, cell.width
         at += cell.nullable + cell.width
-    return places
-
-
-def _plain_integers(table: TableVersion, rows: PlainRows) -> dict[str, tuple[int, int]]:
-    """The same of images that are known to be as ``rows`` says, of families whose other images
-    have their columns elsewhere."""
-    places: dict[str, tuple[int, int]] = {}
-    at = rows.shape.count_size if isinstance(rows.shape, Framed) else 0
-    for cell, column in zip(rows.cells, table.format.columns, strict=True):
-        whole = cell.form in (ValueForm.INTEGER, ValueForm.LITTLE) and not cell.nullable
-        if isinstance(rows.shape, Sectioned):
-            if whole:
-                places[column.column.name] = rows.shape.head + cell.position, cell.width
-            continue
-        if not isinstance(rows.shape, Framed) or not whole or cell.other_width != cell.width:
-            break
-        at += rows.shape.length_size + (rows.shape.null_byte >= 0)
-        places[column.column.name] = at, cell.width
-        at += cell.width
     return places
 
 

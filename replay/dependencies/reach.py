@@ -4,7 +4,7 @@ All nodes are walked through so that each comes behind those that lead to it; no
 circle are one. In one walk, each of up to :data:`BITS` nodes that are asked about has a bit, which
 goes along the edges: a node has the bits of all that reach it, until the last edge out of it is
 looked at. How often each bit was met is counted for all bits at once, in planes of one binary digit
-each. Large graphs are walked by machine code, which decides nothing by itself.
+each.
 """
 
 from __future__ import annotations
@@ -19,33 +19,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Hashes, Index, Mask
+from replay.arrays import Index, Mask
 from replay.changes.kept import column_of
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, available
 
 #: Bits that are carried in one walk at most: more of them would be carried where most are 0.
 BITS = 4096
 #: Octets of bits that are carried at a time; or 8 for each node that has some, where that is more.
 MEMORY = 64 << 20
 #: Words of 64 bits that go along edges, behind the nodes that were asked about, in all walks.
-WORK = 1 << 34
+WORK = 1 << 32
 #: Edges, or pairs, that are looked at together.
 PART = 1 << 21
-#: Nodes whose edges are looked at together where there is no machine code.
+#: Nodes whose edges are looked at together.
 _NODES = 1 << 14
-#: Edges in all walks that make it worth to load the machine code.
-_WORTH = 1 << 21
 #: Binary digits of a count.
 _DIGITS = 48
 _WORD = 64
-
-_NUMBERS = ArrayOf("int64", fixed=True)
-_OWN, _WORDS = ArrayOf("int64"), ArrayOf("uint64", 2)
-_KERNEL = Kernel(
-    "replay.dependencies.reach_kernel",
-    "carry_bits",
-    (*[_NUMBERS] * 7, _OWN, _OWN, _OWN, _WORDS, _WORDS, _WORDS, _OWN, NUMBER),
-)
 
 
 class Arcs(NamedTuple):
@@ -88,11 +77,7 @@ def reach_counts(arcs: Arcs, asked: Index) -> Reached:
     words = max(1, min(words, MEMORY // (8 * way.widest)))
     walks = -(-len(begins) // (words * _WORD))
     allowed = max(1, WORK // (words * walks))
-    work = walks * len(arcs.source)
-    carry = available(_KERNEL) if work >= _WORTH else None
-    walk: _InPython | _InMachineCode = (
-        _InPython(way) if carry is None else _InMachineCode(way, carry, words)
-    )
+    walk = _Walk(way)
     by_group = Reached(np.ones_like(reached.counts), np.zeros_like(reached.more))
     for low in range(0, len(begins), words * _WORD):
         some = begins[low : low + words * _WORD]
@@ -153,60 +138,19 @@ class _Way:
         return np.flatnonzero(first & wanted[group])
 
 
-class _InMachineCode:
-    """Walks with machine code."""
-
-    def __init__(self, way: _Way, carry: MachineCode, words: int) -> None:
-        self.way, self.carry = way, carry
-        self.slot = np.full(len(way.order), -1, np.int64)
-        self.left = np.zeros(way.widest, np.int64)
-        self.masks = np.zeros((way.widest, words), np.uint64)
-        self.planes = np.zeros((_DIGITS, words), np.uint64)
-        self.waiting = np.zeros((_DIGITS, words), np.uint64)
-        self.full = np.zeros(_DIGITS, np.int64)
-        self.free = np.arange(way.widest)
-
-    def counts(self, begins: Index, allowed: int) -> tuple[Index, Mask]:
-        """How many nodes are reached from each of some places, and whether there are more."""
-        way, arcs = self.way, self.way.arcs
-        for kept in (self.planes, self.full):
-            kept.fill(0)
-        live = self.carry(
-            *(way.order, way.group, arcs.out, arcs.into, arcs.back, arcs.source, begins),
-            *(self.slot, self.left, self.free, self.masks, self.planes, self.waiting, self.full),
-            allowed,
-        )
-        counts = np.zeros(len(begins), np.int64)
-        for digit in range(_DIGITS):
-            counts += _bits(self.planes[digit], len(begins)).astype(np.int64) << digit
-            if self.full[digit]:
-                counts += _bits(self.waiting[digit], len(begins)).astype(np.int64) << digit
-        if not live:
-            return counts, np.zeros(len(begins), bool)
-        carried = np.bitwise_or.reduce(self.masks[self.left > 0], axis=0)
-        self.left.fill(0)
-        self.free[:] = np.arange(len(self.free))
-        return counts, _bits(carried, len(begins)).astype(bool)
-
-
-def _bits(words: Hashes, count: int) -> npt.NDArray[np.uint8]:
-    """The first bits of words, the lowest one of each first."""
-    return np.unpackbits(words.astype("<u8").view(np.uint8), count=count, bitorder="little")
-
-
 #: The number of a node's group, the node, how many edges lead out of it, and from where edges lead
 #: into it.
 _Step = tuple[int, int, int, list[int]]
 
 
-class _InPython:
-    """The same without machine code: bits are those of Python's numbers."""
+class _Walk:
+    """Walks along a graph; bits are those of Python's numbers."""
 
     def __init__(self, way: _Way) -> None:
         self.way = way
 
     def counts(self, begins: Index, allowed: int) -> tuple[Index, Mask]:
-        """As :meth:`_InMachineCode.counts`."""
+        """How many nodes are reached from each of some places, and whether there are more."""
         places, begun, looked, live = begins.tolist(), 0, 0, 0
         # by node, for all of its group: bits, edges that were not looked at, and that group
         carried: dict[int, list[Any]] = {}

@@ -27,7 +27,6 @@ from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
-from replay.logs.plain import FoundImages
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
@@ -165,7 +164,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         moved = np.zeros(len(changes.head), bool)
         seen: _Seen = defaultdict(list)
         live = self._live(changes)
-        found = self._together(changes, live, moved, texts)
+        self._together(changes, live, moved, texts)
         for rows, kind, version in self._groups(changes, live):
             if kind in ROW_CHANGES:
                 for decoder, some in self._by_decoder(changes, rows):
@@ -177,7 +176,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 texts.add(rows, self._event_statements(changes, rows, kind, version))
             elif kind is Change.STRUCTURE:
                 texts.add(rows, self._structure_statements(changes, rows, version))
-        arranged = self._arranged(changes, moved, seen, found)
+        arranged = self._arranged(changes, moved, seen)
         place = texts.places()[arranged.sequence]
         if arranged.part is not None:
             parts = np.flatnonzero(arranged.part)
@@ -203,15 +202,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         ends = np.append(self.unit_start[unit + 1 : unit + 2], len(self.records))
         return int(ends[0] - self.unit_start[unit]) > len(changes.records)
 
-    def _together(
-        self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts
-    ) -> FoundImages | None:
+    def _together(self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts) -> None:
         """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
-        at apart; ``live`` are those that are left then. Where the images lie, if that was all."""
+        at apart; ``live`` are those that are left then."""
         rows = np.flatnonzero(live & one_of(changes.change, ROW_CHANGES))
-        found: FoundImages | None = None
         if self.decoder.mixed is None or not len(rows) or self.whole[changes.unit[rows]].any():
-            return found
+            return
         version, change, head, weight = (
             of_rows(column, rows)
             for column in (changes.version, changes.change, changes.head, changes.weight)
@@ -225,9 +221,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             live[settled] = False
             changes.outcome[settled] = of_rows(made.outcome, done)
             moved[settled] = of_rows(made.moved, done)
-            if len(settled) == len(rows):
-                found = replace(made.images, changes=here)
-        return found
 
     def _row_statements(
         self,
@@ -381,9 +374,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
-    def _arranged(
-        self, changes: ChunkChanges, moved: Mask, seen: _Seen, found: FoundImages | None
-    ) -> Arranged:
+    def _arranged(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
         """The changes in the order of the script; refuses units that have none."""
         count = len(changes.head)
         if self.plan.mode == "redo":
@@ -400,7 +391,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             changes.records, changes.head, changes.weight, changes.change, changes.version, seen
         )
         unwritten = self._unwritten(changes, live)
-        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten, found)
+        arranged = self.order.arrange(batch, changes.unit, live, sequence, moved, unwritten)
         for change, way in arranged.cycles:
             record = changes.records[changes.head[change]]
             hint = (

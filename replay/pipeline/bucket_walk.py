@@ -11,20 +11,9 @@ import numpy as np
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes.envelope import RECORD, field_slice
 from replay.decoding import codecs
-from replay.decoding.machine_code import ArrayOf, Kernel, available
 
 #: Records that are walked along together, and of which it is told together whether some are odd.
 STEP, BLOCK = 1 << 16, 64
-#: Records of a bucket that make it worth to load machine code.
-WORTH = 50_000
-_KERNEL = Kernel(
-    "replay.pipeline.bucket_walk_kernel",
-    "walk_records",
-    (
-        *(ArrayOf("uint8", fixed=True), ArrayOf("int64", fixed=True), ArrayOf("uint64")),
-        *(ArrayOf("int64"), ArrayOf("bool")),
-    ),
-)
 #: What tells units apart, which a record begins with, and what tells the changes of one apart.
 _UNIT, _CHANGE = ("commit", "unit"), ("position", "segment")
 
@@ -46,31 +35,18 @@ class WalkedRecords(NamedTuple):
 
 def walked(records: Records) -> WalkedRecords:
     """What a walk along ``records``, which are in commit order, finds."""
-    walk = available(_KERNEL) if len(records) >= WORTH else None
     starts, odd = [np.arange(min(len(records), 1))], [np.zeros(0, bool)]
-    facts, places = records["unit_facts"][:1].copy(), _places()
+    facts = records["unit_facts"][:1].copy()
     for low in range(0, len(records), STEP):
         first = max(low - 1, 0)
         some = np.ascontiguousarray(records[first : low + STEP])
         strange = np.empty(len(some), bool)
         strange[0] = _alone(some[:1])[0]
-        if walk is None:
-            begun, strange[1:], facts = _compared(some, facts)
-        else:
-            begun = np.empty(len(some), np.int64)
-            begun = begun[: walk(some.view(np.uint8), places, facts, begun, strange)]
+        begun, strange[1:], facts = _compared(some, facts)
         starts.append(begun + first)
         places_of_blocks = np.arange(0, len(some) - (low - first), BLOCK)
         odd.append(np.logical_or.reduceat(strange[low - first :], places_of_blocks))
     return WalkedRecords(np.concatenate(starts), np.concatenate(odd))
-
-
-def _places() -> Index:
-    """Sizes and places of fields, as the machine code takes them."""
-    unit, change = (field_slice(fields[-1]).stop for fields in (_UNIT, _CHANGE))
-    fields = ("segment", "segments", "damaged", "unit_facts")
-    places = [RECORD.itemsize, unit, change - unit, *(field_slice(one).start for one in fields)]
-    return np.array(places, np.int64)
 
 
 def _alone(records: Records) -> Mask:
@@ -80,8 +56,8 @@ def _alone(records: Records) -> Mask:
 
 
 def _compared(records: Records, facts: Hashes) -> tuple[Index, Mask, Hashes]:
-    """What the machine code finds, without it. ``facts`` (uint64[1]) are those of the first one's
-    unit; the last result is those of the last one's."""
+    """Which of some records but the first begin a unit, and which of these are odd. ``facts``
+    (uint64[1]) are those of the first one's unit; the last result is those of the last one's."""
     same = like_the_one_before(records, *_UNIT)
     again = same & like_the_one_before(records, *_CHANGE)
     starts = np.flatnonzero(~same) + 1

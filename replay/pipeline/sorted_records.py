@@ -10,46 +10,21 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import chain, pairwise
 from typing import IO
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Records
-from replay.changes.envelope import RECORD, field_slice, take_records
+from replay.arrays import Records
+from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
-from replay.pipeline.packed_records import PackedRecords
+from replay.pipeline.packed_records import unpacked
 from replay.temp_folders import scratch_file
 
 #: Records that are sorted in memory; a bucket of more is sorted by runs of so many.
 RUN = 1 << 19
 #: Runs that are merged together, and the records of each that a step looks at.
 TOGETHER, WINDOW = 128, 4096
-#: Records that make it worth to load machine code, and by how many places it may move one, on
-#: average.
-WORTH, _MOVES = 50_000, 8
-_MODULE = "replay.pipeline.sorted_records_kernel"
-_KERNEL = Kernel(
-    _MODULE,
-    "settle_order",
-    (ArrayOf("uint8"), NUMBER, NUMBER, ArrayOf("int64", fixed=True), NUMBER),
-)
-_JOIN = Kernel(
-    _MODULE,
-    "join_fields",
-    (ArrayOf("uint64", 2, fixed=True), ArrayOf("uint64"), ArrayOf("uint64")),
-)
-#: Words that the latter needs for itself.
-_STATE = 10
-_RANK = Kernel(
-    _MODULE,
-    "rank_words",
-    (ArrayOf("uint64", fixed=True), ArrayOf("uint64", 3), ArrayOf("int64"), ArrayOf("int64")),
-)
-#: Counts that it needs: of seven digits of 10 bits, and of each value that one has.
-_COUNTS = 7 << 10
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
@@ -75,68 +50,23 @@ def in_commit_order(blocks: Iterable[bytes]) -> Records:
 
 def _runs(blocks: Iterable[bytes]) -> Iterator[Records]:
     """Sorted runs of the records as they come; the last one may be shorter."""
-    pieces, room = list[PackedRecords](), RUN
+    pieces, room = list[Records](), RUN
     for block in blocks:
-        rest = PackedRecords.of(block)
-        while rest.count > room:
-            run = _sorted([*pieces, rest.part(0, room)])
-            pieces, rest, room = [], rest.part(room, rest.count), RUN
+        rest = unpacked(block)
+        while len(rest) > room:
+            run = _sorted([*pieces, rest[:room]])
+            pieces, rest, room = [], rest[room:], RUN
             yield run
         pieces.append(rest)
-        room -= rest.count
+        room -= len(rest)
     if room < RUN:
         yield _sorted(pieces)
 
 
-def _sorted(pieces: Sequence[PackedRecords]) -> Records:
+def _sorted(pieces: Sequence[Records]) -> Records:
     """The records of all ``pieces`` in their order."""
-    count = sum(piece.count for piece in pieces)
-    together = [piece.rest for piece in pieces if piece.is_whole]
-    if len(together) > 1:  # many that are small
-        others = [piece for piece in pieces if not piece.is_whole]
-        pieces = [PackedRecords.whole(np.concatenate(together)), *others]
-    settle = available(_KERNEL) if count >= WORTH else None
-    octets = None if settle is None else _nearly_sorted(pieces, count)
-    if settle is None or octets is None:
-        records = np.concatenate([piece.records() for piece in pieces])
-        return take_records(records, commit_order(records))
-    unsettled = settle(octets, RECORD.itemsize, *_key_places(), _MOVES * count)
-    records = octets.view(RECORD)[:count]
-    return take_records(records, commit_order(records)) if unsettled else records
-
-
-def _nearly_sorted(pieces: Sequence[PackedRecords], count: int) -> Bytes | None:
-    """The octets of the records in the order of their leading words, with room for one record
-    more. None where there is no machine code."""
-    starts = np.cumsum([0, *(piece.count for piece in pieces)]).tolist()
-    join, rank = available(_JOIN), available(_RANK)
-    if join is None or rank is None:
-        return None
-    fields = np.empty((count, 4), np.uint64)
-    for piece, start in zip(pieces, starts, strict=False):
-        if not piece.leading_words(fields[start : start + piece.count]):
-            return None
-    # of one commit mostly records of one unit
-    words, ranks = np.empty(count, np.uint64), np.empty(count, np.int64)
-    join(fields, np.empty(_STATE, np.uint64), words)
-    rank(words, fields.reshape(2, count, 2), np.empty(_COUNTS, np.int64), ranks)
-    octets = np.empty((count + 1) * RECORD.itemsize, np.uint8)
-    for piece, start in zip(pieces, starts, strict=False):
-        if not piece.put(ranks[start : start + piece.count], octets):
-            return None
-    return octets
-
-
-@cache
-def _key_places() -> tuple[int, Index]:
-    """(words, octets): what :func:`replay.changes.order.commit_order` compares of a record, which
-    are the words that it begins with, and then these octets, of numbers the last one first."""
-    places: list[int] = []
-    for name in ("commit", "unit", "position", "segment", "file", "offset"):
-        octets = range(RECORD.itemsize)[field_slice(name)]
-        places += octets if RECORD[name].kind == "V" else reversed(octets)
-    words = next(n for n, place in enumerate([*places, -1]) if n != place) // 8
-    return words, np.array(places[8 * words :], np.int64)
+    records = np.concatenate(pieces)
+    return take_records(records, commit_order(records))
 
 
 def merged(runs: Sequence[Records]) -> Iterator[Records]:
@@ -147,12 +77,11 @@ def merged(runs: Sequence[Records]) -> Iterator[Records]:
     while left:
         stops = {number: min(places[number] + WINDOW, len(runs[number])) for number in left}
         bound = min(_key(runs[number], stop - 1) for number, stop in stops.items())
-        pieces = list[PackedRecords]()
+        pieces = list[Records]()
         for number, stop in stops.items():
             start, run = places[number], runs[number]
             places[number] = _after(run, start, stop, bound)
-            part = np.ascontiguousarray(run[start : places[number]])
-            pieces.append(PackedRecords.whole(part.view(np.uint8)))
+            pieces.append(run[start : places[number]])
         yield _sorted(pieces)
         left = [number for number in left if places[number] < len(runs[number])]
 

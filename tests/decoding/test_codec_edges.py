@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from replay.decoding import codecs, machine_code
+from replay.decoding import codecs
 from replay.errors import InputError
 from tests.decoding.test_codecs import block, text_column, values
 
@@ -50,17 +50,6 @@ def test_every_gather_of_a_small_buffer(size: int) -> None:
         ]
     nothing = codecs.gather(array(data), np.array([7, -1]), 0)
     assert (nothing.shape, nothing.dtype) == ((2, 0), np.uint8)
-
-
-def test_little_that_is_gathered_links_no_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That takes longer than all that the machine code saves of a log of some megabytes."""
-    asked: list[machine_code.Kernel] = []
-    monkeypatch.setattr(machine_code, "_WORK", {})
-    monkeypatch.setattr(machine_code, "available", asked.append)
-    buffer, starts = np.zeros((1 << 16) + 128, np.uint8), np.arange(1 << 16)
-    for megabytes in range(8, 33, 8):
-        codecs.gather(buffer, starts, 128)
-        assert bool(asked) == (megabytes == 32)
 
 
 def test_every_halfword_of_a_small_buffer() -> None:

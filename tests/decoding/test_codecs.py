@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.decoding import code_pages, codecs
-from replay.decoding.machine_code import Kernel, MachineCode, loaded
 from replay.errors import InputError
 from tests.support import encoders
 
@@ -62,26 +61,6 @@ def test_gather_varying_is_slicing(data: bytes, pieces: list[tuple[int, int]]) -
     assert [joined[a:b].tobytes() for a, b in pairwise(offsets)] == [
         data[a : a + n] for a, n in pieces
     ]
-
-
-@pytest.mark.parametrize("width", [16, 33, 64, 128, 200])
-def test_machine_code_gathers_what_numpy_does(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(width)
-    buffer = draw.integers(0, 256, 300_000).astype(np.uint8)
-    start = draw.integers(0, len(buffer) - width, 5_000, endpoint=True)
-    start[[0, -1]] = len(buffer) - width, 0
-    used: list[Kernel] = []
-
-    def worth(kernel: Kernel, size: int, least: int) -> MachineCode:
-        used.append(kernel)
-        return loaded(kernel)
-
-    monkeypatch.setattr(codecs, "once_worth", worth)
-    block = codecs.gather(buffer, start, width)
-    assert len(used) == 1
-    assert (block == buffer[start[:, None] + np.arange(width)]).all()
-    with pytest.raises(ValueError, match="outside"):
-        codecs.gather(buffer, start + 1, width)
 
 
 def test_gather_fixed_and_at_the_very_end() -> None:

@@ -13,7 +13,7 @@ import pytest
 import replay
 from replay.decoding import machine_code
 from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
-from replay.logs.logmaster import framing
+from replay.logs.logmaster import data
 from replay.pipeline import fast_path
 from replay.temp_folders import UNUSED_DAYS
 
@@ -100,7 +100,7 @@ def test_what_nobody_used_for_long_is_removed(
     """Files of a kernel in other versions stay while they are used; those of others stay."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
-    kernel = framing._KERNEL
+    kernel = data._KERNEL
     names = {
         f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
         f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,

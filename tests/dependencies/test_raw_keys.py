@@ -18,7 +18,6 @@ from replay.dependencies.unique_order import met_spans
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.logs.plain import FoundImages
 from replay.pipeline.scan import sort_records
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.logbuilder import Col, LogBuilder, Tab, generation
@@ -171,28 +170,6 @@ def test_images_that_are_known_are_not_found_again(
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("constraints", [Constraints(), unique("U")], ids=["key", "unique too"])
-def test_machine_code_says_the_same_of_each_unit(
-    tmp_path: Path, seed: int, constraints: Constraints
-) -> None:
-    log = history(tmp_path, seed)
-    batch, keys = batch_of(log), RawKeys(log, KeySpaces(log.catalog, constraints))
-    units = batch.records["unit"][batch.head]
-    unit = np.cumsum(np.append(True, units[1:] != units[:-1]))
-    rows = np.flatnonzero(np.isin(batch.change, ROW_CHANGES))
-    met = keys.met_spans(batch, rows, unit)
-    assert met is not None
-    moved = np.ones(len(unit), bool)
-    for number in np.unique(unit).tolist():
-        found = found_of(log, batch, rows[unit[rows] == number])
-        assert keys.none_met(batch, unit, moved, found) is (number not in met)
-    assert keys.none_met(batch, unit, moved, found_of(log, batch, rows[~np.isin(unit[rows], met)]))
-    assert not keys.none_met(batch, unit, moved, found_of(log, batch, rows))
-    still = found_of(log, batch, rows[batch.change[rows] == Change.UPDATE])
-    assert keys.none_met(batch, unit, ~moved, still)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("constraints", [Constraints(), unique("U")], ids=["key", "unique too"])
 def test_what_no_other_change_touches(tmp_path: Path, seed: int, constraints: Constraints) -> None:
     log = history(tmp_path, seed)
     every, spaces = batch_of(log), KeySpaces(log.catalog, constraints)
@@ -228,22 +205,3 @@ def test_what_is_not_said_of_keys_alone(tmp_path: Path, constraints: Constraints
     assert keys.alone(rows) is not None
     assert keys.alone(replace(rows, change=np.full_like(rows.change, Change.TRUNCATE))) is None
     assert RawKeys(log, KeySpaces(log.catalog, constraints)).alone(rows) is None
-
-
-def found_of(log: LogmasterLog, batch: ChangeBatch, rows: np.ndarray) -> FoundImages:
-    """Where the images of some changes lie."""
-    heads, weights = batch.head[rows], batch.weight[rows]
-    updates = batch.change[rows] == Change.UPDATE
-    (found,) = log.plain_images(batch.records, heads, weights, updates)
-    return replace(found, changes=rows[found.changes])
-
-
-def test_machine_code_reads_nothing_behind_an_image(tmp_path: Path) -> None:
-    log = history(tmp_path, 1, (OTHER,))
-    batch, keys = batch_of(log), RawKeys(log, KeySpaces(log.catalog, Constraints()))
-    unit, moved = np.arange(len(batch.head)), np.ones(len(batch.head), bool)
-    found = found_of(log, batch, np.flatnonzero(np.isin(batch.change, ROW_CHANGES)))
-    assert keys.none_met(batch, unit, moved, found)
-    short = found.bounds.copy()
-    short[1, 5] = short[0, 5] + 3
-    assert not keys.none_met(batch, unit, moved, replace(found, bounds=short))

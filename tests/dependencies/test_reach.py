@@ -17,15 +17,11 @@ from replay.dependencies.graph import DependencyGraph
 from tests.dependencies.test_much_set_aside import chain, made
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
-#: With machine code, and without.
-WAYS = [0, 1 << 60]
 
-
-@pytest.fixture(params=WAYS, ids=["machine code", "python"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_WORTH", request.param)
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few nodes are looked at together."""
     monkeypatch.setattr(reach, "_NODES", 7)
-    assert reach.available(reach._KERNEL) is not None
 
 
 def counted(graph: DependencyGraph, asked: list[int]) -> list[int]:
@@ -38,7 +34,7 @@ def counted(graph: DependencyGraph, asked: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("links", [75, 225, 450])
-def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch, way: None) -> None:
+def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch, few: None) -> None:
     """As another library finds it; with circles, and more units than are counted in one walk."""
     graph, judge = made(seed, 200, links)
     expected = [len(nx.descendants(judge, one)) + 1 for one in range(len(graph))]
@@ -55,21 +51,16 @@ def test_reach_counts(seed: int, links: int, monkeypatch: pytest.MonkeyPatch, wa
 @pytest.mark.parametrize("links", [100, 225, 450])
 def test_more_than_were_counted(seed: int, links: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is less work to do than the counting takes: what is said to be all is all, of
-    the others there are more; and both ways say the same."""
+    the others there are more."""
     graph, judge = made(seed, 300, links)
     monkeypatch.setattr(reach, "MEMORY", 8)
     expected = np.array([len(nx.descendants(judge, one)) + 1 for one in range(len(graph))])
     some: list[int] = []
     for work in (0, 50, 200, 1 << 30):
         monkeypatch.setattr(reach, "WORK", work)
-        found = []
-        for worth in WAYS:
-            monkeypatch.setattr(reach, "_WORTH", worth)
-            count, more = graph.reach_counts()
-            assert (count[more] < expected[more]).all()
-            assert (count[~more] == expected[~more]).all()
-            found.append([count.tolist(), more.tolist()])
-        assert found[0] == found[1]
+        count, more = graph.reach_counts()
+        assert (count[more] < expected[more]).all()
+        assert (count[~more] == expected[~more]).all()
         some.append(int(more.sum()))
     assert some == sorted(some, reverse=True)
     assert some[-1] == 0
@@ -96,7 +87,7 @@ def test_circles(seed: int) -> None:
 
 
 @pytest.mark.long
-def test_a_long_chain(way: None) -> None:
+def test_a_long_chain(few: None) -> None:
     """All units of it were together as many bits as their number squared."""
     count = 10_000
     graph = chain(count)

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from replay.logs.db2luw import framing
 from replay.pipeline import fast_path
 from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
@@ -53,7 +52,6 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = case.scripts("redo"), case.scripts("undo")
     assert any(b"COMMIT" in text.upper() for text in quick[0])
     monkeypatch.setattr(fast_path, "WORTH", 1 << 62)
-    monkeypatch.setattr(framing, "WORTH", 1 << 62)
     assert case.run("redo", "redo")[0] == 0
     assert case.run("undo", "undo", "--schema", "none")[0] == 0
     assert (case.scripts("redo"), case.scripts("undo")) == quick
@@ -61,7 +59,6 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", seeds(long=17))
 def test_rows_of_luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(framing, "WORTH", 0)
     both_ways(luw_history.case_of(luw(seed), tmp_path), monkeypatch)
 
 

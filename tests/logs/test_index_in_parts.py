@@ -18,7 +18,7 @@ import pytest
 
 from replay.errors import LogReplayError
 from replay.logs import Inputs, files, long_arrays
-from replay.logs.db2luw import framing, plain_chains, reader, scan
+from replay.logs.db2luw import framing, reader, scan
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.soliddb import export_files, index
 from replay.logs.soliddb import reader as solid_reader
@@ -277,18 +277,14 @@ def units_side_by_side(count: int) -> bytes:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("worth", [0, 1 << 60], ids=["machine code", "plain"])
 def test_memory_does_not_grow_with_a_db2luw_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, worth: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (scan, plain_chains):  # one way for all logs, however many bytes came before
-        monkeypatch.setattr(module, "WORTH", worth)
     monkeypatch.setattr(long_arrays, "WINDOW", 256)
     monkeypatch.setattr(long_arrays, "BUDGET", 4096)
     monkeypatch.setattr(reader, "_HEAD", 4096)
     monkeypatch.setattr(scan, "_BATCH", 256)
     monkeypatch.setattr(framing, "_TOGETHER", 256)
-    monkeypatch.setattr(framing, "WORTH", 0)
     (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
     peaks = []
     for count in (60, 200, 1600):  # the first one for what is made once

@@ -1,5 +1,5 @@
 """A walk along the records of a bucket finds the units, and every record that is no whole change of
-its own, with machine code and without."""
+its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from replay.arrays import Records
 from replay.changes.envelope import RECORD, take_records
 from replay.changes.order import commit_order
-from replay.decoding.machine_code import available
 from replay.pipeline import bucket_walk
 from replay.pipeline.bucket_walk import walked
 
@@ -50,14 +49,11 @@ def expected(records: Records) -> tuple[list[int], list[bool]]:
     return starts, odd
 
 
-@pytest.mark.parametrize("worth", [0, 1 << 60], ids=["machine code", "without"])
 @pytest.mark.parametrize("seed", range(12))
-def test_units_and_odd_records(seed: int, worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_units_and_odd_records(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
-    monkeypatch.setattr(bucket_walk, "WORTH", worth)
     monkeypatch.setattr(bucket_walk, "BLOCK", 1)
     monkeypatch.setattr(bucket_walk, "STEP", draw.choice([1, 7, 64, 1 << 16]))
-    assert available(bucket_walk._KERNEL) is not None
     records = drawn(draw, draw.choice([1, 2, 300, 700]))
     found = walked(records)
     starts, odd = expected(records)
@@ -65,9 +61,7 @@ def test_units_and_odd_records(seed: int, worth: int, monkeypatch: pytest.Monkey
     assert found.odd.tolist() == odd
 
 
-@pytest.mark.parametrize("worth", [0, 1 << 60], ids=["machine code", "without"])
-def test_an_odd_record_is_seen_wherever_it_is(worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bucket_walk, "WORTH", worth)
+def test_an_odd_record_is_seen_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_walk, "STEP", 128)
     records = np.zeros(400, RECORD)
     for number, record in enumerate(records):

@@ -22,7 +22,6 @@ from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding.plain_rows import PlainRows
-from replay.dependencies import raw_keys
 from replay.engine import local
 from replay.errors import LogReplayError
 from replay.logs import Images, Walk
@@ -576,86 +575,3 @@ def with_changes(rows: LoadedRows) -> LoadedRows:
     masks = {name: values_differ(rows.before[name], rows.after[name], False) for name in names}
     shown = {name: pa.array(mask) for name, mask in masks.items() if mask.any()}
     return replace(rows, changed=shown)
-
-
-def met_log(folder: Path, family: str, pick: random.Random) -> dict[str, Any]:
-    """A log of plain rows alone whose units touch few keys, some of them again."""
-    columns = ("C0", "INTEGER", 12), ("C1", "VARCHAR", 20), ("C2", "BIGINT", 19)
-    luw_log = luwbuilder.LogBuilder("v10", pick.random() < 0.5, "raw")
-    solid_log = solidbuilder.LogBuilder(solidbuilder.Framing(pick.choice(("len32", "va", "ind0"))))
-    wide = tuple(luwbuilder.Col(*column, key=int(column[0] == "C0")) for column in columns)
-    slim = tuple(solidbuilder.Col(*column, null=False) for column in columns)
-    luw_table = luwbuilder.Tab(2, 3, "SHOP", "T", wide)
-    solid_table = solidbuilder.Tab(10_001, "SHOP", "T", slim, ("C0",))
-    for number in range(120):
-        few = 2 if number % 20 == 19 else 10**6
-        first, second = luw_log.begin(), solid_log.begin()
-        for place in range(10 if few == 2 else pick.randrange(1, 5)):
-            one, other = ((pick.randrange(few), text(pick, 3), number) for _ in range(2))
-            one, other = ((key, "x" + value, rest) for key, value, rest in (one, other))
-            kind = pick.choice(("insert", "delete", "update", "update"))
-            if kind == "update":
-                other = other if pick.random() < 0.3 else (one[0], *other[1:])
-                first.update(luw_table, one, other, (number, place))
-                second.update(solid_table, one, other)
-            else:
-                getattr(first, kind)(luw_table, one, (number, place))
-                getattr(second, kind)(solid_table, one)
-        first.commit()
-        second.commit()
-    if family == "db2luw":
-        (folder / "catalog").write_text(luwbuilder.catalog_csv([luw_table]), encoding="utf-8")
-        (folder / "log").write_bytes(luw_log.bytes())
-        return {"source": family, "log": str(folder / "log"), "catalog": str(folder / "catalog")}
-    solidbuilder.write_catalog(folder / "catalog", [solid_table])
-    log = solidbuilder.write_rows(folder / "log.parquet", solid_log.rows)
-    return {"source": family, "log": str(log), "catalog": str(folder / "catalog")}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("family", ["db2luw", "soliddb"])
-def test_keys_are_compared_where_they_lie(
-    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = met_log(tmp_path, family, random.Random(len(family)))
-    monkeypatch.setattr(partition, "CHUNK", 25)
-    monkeypatch.setattr(fast_path, "WORTH", 1)
-    said: list[bool] = []
-    real = raw_keys.RawKeys.none_met
-
-    def told(*given: Any) -> bool:
-        said.append(real(*given))
-        return said[-1]
-
-    monkeypatch.setattr(raw_keys.RawKeys, "none_met", told)
-    fast_ones = [bundle(opened, tmp_path / mode, mode, {}) for mode in ("redo", "undo")]
-    assert all("refused" not in one for one in fast_ones), fast_ones
-    assert set(said) == {True, False}
-    monkeypatch.setattr(raw_keys.RawKeys, "none_met", lambda *_: False)
-    assert [
-        bundle(opened, tmp_path / f"{mode}-2", mode, {}) for mode in ("redo", "undo")
-    ] == fast_ones
-
-
-@pytest.mark.parametrize("family", [luw, solid], ids=["Db2 LUW", "solidDB"])
-def test_places_of_keys_are_those_of_the_walk(family: Callable[[random.Random], Rows]) -> None:
-    told = 0
-    for seed in range(80):
-        pick = random.Random(seed)
-        rows = family(pick)
-        image = rows.image(rows.values(pick))
-        buffer, edges = (
-            np.frombuffer(image, np.uint8),
-            (np.zeros(1, np.int64), np.array([len(image)])),
-        )
-        walk: Any = rows.walk(rows.version.format, buffer, *edges)
-        if walk.bad[0] or (family is luw and image[4] != 1):  # value compression
-            continue
-        assert rows.plain is not None
-        places = raw_keys._plain_integers(rows.version, rows.plain)
-        assert "C0" in places
-        for name, (place, size) in places.items():
-            cells = walk.columns[rows.version.index_of(name)]
-            assert (cells.place[0], cells.length[0]) == (place, size)
-            told += 1
-    assert told > 80

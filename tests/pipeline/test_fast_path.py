@@ -772,8 +772,8 @@ print(fast_path.compiled() is not None, "numba" in sys.modules)
 ASK_FOR_A_SMALL_ONE = """
 import sys
 from replay.decoding import machine_code
-from replay.logs.db2luw import framing
-print(machine_code.available(framing._KERNEL) is not None, "numba" in sys.modules)
+from replay.logs.logmaster import data
+print(machine_code.available(data._KERNEL) is not None, "numba" in sys.modules)
 """
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Lengths
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
@@ -44,16 +43,8 @@ _CLOSURE, _SURE = 3, 20
 #: many others must stand before each further one.
 _UNKNOWN, _KNOWN = -2, 4
 _OR_ZEROS = "expected a record, or nothing but zeros"
-_KERNEL = Kernel(
-    "replay.logs.db2luw.framing_kernel",
-    "walk_records",
-    (
-        *(ArrayOf("uint8", fixed=True), ArrayOf("int64"), NUMBER, NUMBER, NUMBER, NUMBER),
-        *(ArrayOf("int64"), ArrayOf("int32")),
-    ),
-)
-#: Bytes of a file from which on machine code is worth to be loaded; records that are told together.
-WORTH, _TOGETHER = 1 << 20, 1 << 18
+#: Records that are told together.
+_TOGETHER = 1 << 18
 #: Bytes of a file in a store that are read at a time.
 RANGE = 64 << 20
 _AGAIN = "Collect the log again, or copy the file again in binary mode"
@@ -413,22 +404,6 @@ def _closes(payload: bytes, shape: LuwShape) -> bool:
 def walked(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple[Index, Lengths]]:
     """Offsets and lengths of records as far as they follow one another from ``start`` on, where
     the framing of the first one begins, many at a time."""
-    walk_on = available(_KERNEL) if len(buffer) >= WORTH else None
-    if walk_on is None:
-        yield from _walked_slowly(buffer, shape, start)
-        return
-    place = np.array([start], np.int64)
-    own = (shape.framing.size, int(shape.big), shape.dialect.sizes[0], layouts.LONGEST_RECORD)
-    while True:
-        offsets, lengths = np.empty(_TOGETHER, np.int64), np.empty(_TOGETHER, np.int32)
-        count = walk_on(buffer, place, *own, offsets, lengths)
-        yield offsets[:count].copy(), lengths[:count].copy()
-        if count < _TOGETHER:
-            return
-
-
-def _walked_slowly(buffer: Bytes, shape: LuwShape, start: int) -> Iterator[tuple[Index, Lengths]]:
-    """What the machine code does, without it."""
     view = memoryview(np.ascontiguousarray(buffer).data)
     length_at = struct.Struct(f"{'>' if shape.big else '<'}I").unpack_from
     lead, least, size = shape.framing.size, shape.dialect.sizes[0], len(view)

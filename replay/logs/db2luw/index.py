@@ -16,13 +16,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Index, Records
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, opening_warnings, repeats, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.index_entries import ENTRY, fill, moved_rows, with_repeated
 from replay.logs.db2luw.index_units import units_told
-from replay.logs.db2luw.plain_chains import PlainChains, plain_chains
 from replay.logs.db2luw.scan import SCANNED, pass_over_temporary, scanned_files
 from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.subtransactions import parents_of
@@ -80,31 +79,29 @@ def build_index(
     pass_over_temporary(records, arrays)
     tids, apart = parents_of(records, files, arrays)
     rising = all(lsns_rise(file.shape) for file in files)
-    chain: PlainChains | _Chained | None = plain_chains(records) if rising and not apart else None
-    if chain is None:
-        chain = _Chained(tids, *_in_order(records, files, rising, arrays))
+    chained, holes = _in_order(records, files, rising, arrays)
     # a subtransaction has a first record of its own, which begins nothing; where no record names a
     # previous one, none says that it is the first
     splits = not apart and any_of(records["previous"])
     result = units.resolve(records, tids, splits, arrays)
     timeline = build(records, result, files, tables, code_page, arrays)
     entries = arrays.kept(len(records), ENTRY)
-    stray = strays(chain.records, result, chain.positions, arrays)
-    foreign = chain.foreign(result, arrays)
+    stray = strays(chained, result, holes.position, arrays)
+    foreign = units.foreign(chained, tids, result.unit, holes.position, arrays)
     fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
     halves = moved_rows(records, result, entries)
     holds = opening_warnings.changing(records, result, arrays)
     known_units, by_lsn, untimed = units_told(
         records, result, holds, files, list(scanned.names), arrays
     )
-    lacking = chain.lacking(result, arrays)
+    lacking = chains.lacking(chained, result.unit, len(result.last), holes, arrays)
     for part in windows(len(lacking)):
         known_units["incomplete"][part] = lacking[part] & set_aside
     places = {
         (int(records["file"][row]), int(records["offset"][row])): change
         for row, change in timeline.changes.items()
     }
-    missing = opening_warnings.missing(records, chain.holes, files)
+    missing = opening_warnings.missing(records, holes, files)
     texts = (
         *(repeats.whole_files(again, found, files) if several else ()),
         *timeline.warnings,
@@ -114,7 +111,7 @@ def build_index(
         *opening_warnings.endless(result, holds),
         *missing,
         *opening_warnings.suspicious(records, stray.suspects, files),
-        *opening_warnings.lost(records, chain.lost(records, arrays), files),
+        *opening_warnings.lost(records, units.lost(records, arrays), files),
         *opening_warnings.passed_over(records, files, tables),
     )
     if several:
@@ -134,34 +131,6 @@ def build_index(
         texts,
         next(iter(missing), None),
     )
-
-
-@dataclass(frozen=True)
-class _Chained:
-    """What :class:`PlainChains` says, of any log: the transactions of its ``records``, which have
-    positions in the byte order in which they rise, and what is missing among them."""
-
-    tids: Hashes
-    records: Records
-    holes: chains.Holes
-
-    def positions(self, arrays: LongArrays) -> Hashes:
-        """Of each record, 0 where it is not known."""
-        return self.holes.position
-
-    def foreign(self, result: units.Units, arrays: LongArrays) -> Mask:
-        """As :func:`units.foreign`."""
-        position = self.holes.position
-        return units.foreign(self.records, self.tids, result.unit, position, arrays)
-
-    def lacking(self, result: units.Units, arrays: LongArrays) -> Mask:
-        """As :func:`chains.lacking`."""
-        count = len(result.last)
-        return chains.lacking(self.records, result.unit, count, self.holes, arrays)
-
-    def lost(self, records: Records, arrays: LongArrays) -> tuple[int, int]:
-        """As :func:`units.lost`, of records as they were read."""
-        return units.lost(records, arrays)
 
 
 def _edges(records: Records, files: list[OpenedFile]) -> list[int]:

@@ -106,9 +106,9 @@ def endless(result: units.Units, holds: Mask) -> list[str]:
     )
 
 
-def missing(records: Records, holes: chains.Holes | None, files: list[OpenedFile]) -> list[str]:
+def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> list[str]:
     """A warning about records that are missing in files that hold all others."""
-    if holes is None or not len(holes.behind):
+    if not len(holes.behind):
         return []
     first, size, count = records[holes.behind[0]], int(holes.size[0]), len(holes.behind)
     return [

@@ -10,7 +10,6 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, one_of
 from replay.decoding.hashes import mixed
-from replay.decoding.machine_code import ArrayOf, Kernel, MachineCode, once_worth
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.endings import endings_of
@@ -86,34 +85,8 @@ PROBLEMS: tuple[tuple[str, str, str], ...] = (
 ROW_OPEN, UPDATE_OPEN, NOT_EXPANDED, PARTIAL, HALF_MOVED, HALF_INTERNAL = range(1, 7)
 ROWS_OPEN, OTHER_RELEASE = 7, 8
 
-#: Records that are looked at together: thirty fields of each are written one after the other. By
-#: machine code more are, which writes those of one record before the next.
-_BATCH, _MANY = NEAR, 2 * NEAR
-#: Bytes of records from which on machine code looks at them.
-WORTH = 1 << 20
-#: What it says of a record; what is left is the same for all, or said of few.
-PUT = (
-    "type", "kind", "flags", "header", "tid", "lsn", "lfs", "lso", "previous", "compensated",
-    "component", "function", "role", "space", "table", "rid", "moves", "before", "before_size",
-    "before_is", "after", "after_size", "after_is",
-)  # fmt: skip
-_KERNEL = Kernel(
-    "replay.logs.db2luw.scan_kernel",
-    "look",
-    (
-        ArrayOf("uint8", fixed=True),
-        ArrayOf("int64", fixed=True),
-        ArrayOf("int32", fixed=True),
-        ArrayOf("int64", fixed=True),
-        ArrayOf("uint8", fixed=True),
-        ArrayOf("uint8", fixed=True),
-        ArrayOf("int64", fixed=True),
-        ArrayOf("int64"),
-        ArrayOf("uint8"),
-        ArrayOf("uint8"),
-    ),
-    sources=("replay.logs.db2luw.layouts", "replay.logs.db2luw.scan"),
-)
+#: Records that are looked at together: thirty fields of each are written one after the other.
+_BATCH = NEAR
 _UNDOES = (RecordRole.UNDO_INSERT, RecordRole.UNDO_DELETE, RecordRole.UNDO_UPDATE)
 #: Roles of records with one row image.
 _ONE_ROW = (
@@ -144,7 +117,6 @@ class _Stretch:
     number: int
     offsets: Index
     lengths: Lengths
-    at_once: MachineCode | None
 
     def look(self) -> tuple[Records, list[bytes]]:
         """(they (dtype :data:`SCANNED`), many-row records as one entry a row, behind each other;
@@ -153,7 +125,7 @@ class _Stretch:
         end = int(self.offsets[-1]) + int(self.lengths[-1])
         buffer = self.file.buffer(int(self.offsets[0]) - lead, end)
         scan = _Scan(buffer, self.file.shape, self.number, self.offsets, self.lengths)
-        return scan.run(names, self.at_once), [*names]
+        return scan.run(names), [*names]
 
 
 def scanned_files(files: Sequence[OpenedFile], arrays: LongArrays) -> Scanned:
@@ -183,9 +155,8 @@ def _stretches(
     file: OpenedFile, number: int, offsets: Index, lengths: Lengths
 ) -> Iterator[_Stretch]:
     """The records of a file at these ``offsets`` with these ``lengths``, in bytes."""
-    at_once = once_worth(_KERNEL, int(lengths.sum()), WORTH)
-    for part in windows(len(offsets), _BATCH if at_once is None else _MANY):
-        yield _Stretch(file, number, offsets[part], lengths[part], at_once)
+    for part in windows(len(offsets), _BATCH):
+        yield _Stretch(file, number, offsets[part], lengths[part])
 
 
 def first_record(opened: OpenedFile) -> Records:
@@ -223,47 +194,6 @@ def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
             records[side][rows], records[f"{side}_is"][rows] = -1, NONE
 
 
-#: Where those of :data:`PUT` lie in a record, and how many bytes it has.
-_FIELDS = np.array(
-    [*(SCANNED.fields[name][1] for name in PUT), SCANNED.itemsize]  # type: ignore[index]
-)
-
-
-def shape_of(shape: LuwShape) -> Index:
-    """What machine code is told of the shape of records: whether the highest byte is the first;
-    where type, flags, id, previous position (and its size), LSN, flush sequence and stream are (-1:
-    nowhere), bytes of the three headers; where the position of what is taken back is, and its size;
-    bytes of the framing, where LSN (and its size), flush sequence, LSO and code are in it; where
-    the place of a row (and its size), its length and flags are, and the bytes before it; and the
-    place of an undone insert and its size."""
-    header, row, framing = shape.dialect.header, shape.dialect.row, shape.framing
-
-    def place(of: layouts.Parts, name: str) -> int:
-        return of[name].offset if name in of else -1
-
-    def both(of: layouts.Parts, name: str) -> tuple[int, int]:
-        return (of[name].offset, of[name].size) if name in of else (-1, 0)
-
-    return np.array(
-        [
-            int(shape.big),
-            *(place(header, name) for name in ("type", "flags", "tid")),
-            *both(header, "previous"),
-            *(place(header, name) for name in ("lsn", "lfs", "stream")),
-            *shape.dialect.sizes,
-            *both(shape.dialect.compensation, "compensated"),
-            framing.size,
-            *both(framing.parts, "lsn"),
-            *(place(framing.parts, name) for name in ("lfs", "lso", "sqlcode")),
-            *both(row, "rid"),
-            *(place(row, name) for name in ("length", "flags")),
-            shape.dialect.row_size,
-            *both(shape.dialect.undo_row, "rid"),
-        ],
-        np.int64,
-    )
-
-
 class _Scan:
     def __init__(
         self, buffer: Bytes, shape: LuwShape, file: int, offsets: Index, lengths: Lengths
@@ -278,29 +208,13 @@ class _Scan:
         )
         self.records["before"] = self.records["after"] = -1
 
-    def run(self, names: dict[bytes, int], at_once: MachineCode | None) -> Records:
-        if at_once is None or not self.buffer.flags.c_contiguous:
-            self._look()
-        else:
-            self._look_at_once(at_once)
+    def run(self, names: dict[bytes, int]) -> Records:
+        self._look()
         ends = one_of(self.records["kind"], (RecordKind.COMMIT, RecordKind.ABORT))
         if ends.any():
             told = endings_of(self.records[ends], self.buffer, self.shape, names)
             self.records["seconds"][ends], self.records["name"][ends] = told
         return self._expanded()
-
-    def _look_at_once(self, look: MachineCode) -> None:
-        """By machine code; of those for which it is not enough, the other way."""
-        left = np.zeros(len(self.offsets), np.uint8)
-        offsets, lengths = np.ascontiguousarray(self.offsets), np.ascontiguousarray(self.lengths)
-        out, roles = self.records.view(np.uint8), self.dialect.roles.reshape(-1)
-        own = shape_of(self.shape), layouts.KIND_OF_TYPE, roles, _FIELDS, np.zeros(len(PUT), int)
-        if not look(self.buffer, offsets, lengths, *own, out, left):
-            return
-        rows = np.flatnonzero(left)
-        rest = _Scan(self.buffer, self.shape, self.file, offsets[rows], lengths[rows])
-        rest._look()
-        self.records[rows] = rest.records
 
     def _look(self) -> None:
         self._header()

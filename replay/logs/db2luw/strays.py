@@ -40,10 +40,8 @@ class Strays:
     contradicted: Mask
 
 
-def strays(
-    records: Records, result: Units, positions: Callable[[LongArrays], Hashes], arrays: LongArrays
-) -> Strays:
-    """What may be of another unit. ``positions``: gives that of each record, 0 where it is not
+def strays(records: Records, result: Units, position: Hashes, arrays: LongArrays) -> Strays:
+    """What may be of another unit. ``position``: that of each record, 0 where it is not
     known."""
     nothing = np.zeros(0, np.int64)
     previous = records["previous"]
@@ -51,7 +49,6 @@ def strays(
     heads = arrays.chosen(result.first, lambda rows: previous[rows].astype(np.int64) > 0)
     if not len(heads):
         return Strays(nothing, contradicted)
-    position = positions(arrays)
     bounds = _bounds(records, result.unit, position, arrays)
     # two records of two units that name the same one, where the framing does not tell whose it is
     shared = _named_among(

@@ -19,15 +19,10 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Lengths, Mask
 from replay.decoding import codecs
-from replay.decoding.machine_code import ArrayOf, Kernel, MachineCode, once_worth
 from replay.errors import InputError, Where
 
 #: Bytes between two chains of the parallel walk, and the block that is walked at once.
 CHAIN_BYTES = 32 << 10
-#: Chains that are enough for machine code not to wait for memory: more begins must be looked for.
-CHAINS = 256
-#: Bytes to walk along that make it worth to load machine code.
-WORTH = 8 << 20
 #: How far after a cut a record start is looked for; where none is found, the chain before goes on.
 GUESS_BYTES = 4 << 10
 BLOCK_BYTES = 64 << 20
@@ -57,15 +52,6 @@ class Framing(Enum):
     FTP = "ftp"
 
 
-_KERNEL = Kernel(
-    "replay.logs.logmaster.framing_kernel",
-    "walk_chains",
-    (
-        ArrayOf("uint8", fixed=True),
-        *[ArrayOf("int64"), ArrayOf("int64", fixed=True), ArrayOf("int64")],
-        *[ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("int32")],
-    ),
-)
 #: Bytes from the start of a file to the first byte of its first record.
 LEAD = {Framing.NONE: 0, Framing.RDW: 4, Framing.BDW: 8, Framing.FTP: 3}
 
@@ -197,25 +183,15 @@ def _walk_parallel(
 ) -> Block | None:
     """All chains at once; None when a chain does not close (the scalar walk then finds out why)."""
     lead, pattern = LEAD[framing], shape.pattern
-    worth = framing is Framing.RDW and stop - start >= WORTH
-    walk = once_worth(_KERNEL, stop - start, WORTH) if worth else None
-    begins, chain_bytes = [start], CHAIN_BYTES
-    if walk is not None:
-        chain_bytes = max(chain_bytes, (stop - start) // CHAINS)
     if not shape.system_id:  # nothing tells where else a record begins
-        if walk is None:
-            return None
-        chain_bytes = stop - start
-    for cut in range(start + chain_bytes, stop, chain_bytes):
+        return None
+    begins = [start]
+    for cut in range(start + CHAIN_BYTES, stop, CHAIN_BYTES):
         place = buffer[cut + lead : min(cut + GUESS_BYTES, stop)].tobytes().find(pattern)
         if place >= 0 and cut + place > begins[-1]:
             begins.append(cut + place)
     chains = np.array(begins, np.int64)
     goal = np.append(chains[1:], stop)
-    if walk is not None:
-        block = _walk_compiled(walk, buffer, shape, chains, goal, first_record)
-        if block is not None:
-            return block
     position, active = chains.copy(), np.arange(len(chains))
     steps: list[tuple[Index, Index, Index]] = []
     while len(active):
@@ -239,24 +215,6 @@ def _walk_parallel(
     offsets = np.concatenate([step[1] for step in steps])[order]
     lengths = np.concatenate([step[2] for step in steps])[order].astype(np.int32)
     return Block(start, int(position[-1]), first_record, offsets, lengths)
-
-
-def _walk_compiled(
-    walk: MachineCode, buffer: Bytes, shape: RecordShape, chains: Index, goal: Index, first: int
-) -> Block | None:
-    """The same by machine code, of records with descriptor words; None too where there are more
-    records than headers would fit."""
-    last = np.cumsum((goal - chains) // (shape.header + 4) + 2)
-    slot = np.append(0, last[:-1])
-    begin, position = slot.copy(), chains.copy()
-    offsets, lengths = np.empty(int(last[-1]), np.int64), np.empty(int(last[-1]), np.int32)
-    if walk(np.ascontiguousarray(buffer), position, goal, slot, last, offsets, lengths):
-        return None
-    if (position[:-1] != goal[:-1]).any():
-        return None
-    count = slot - begin
-    kept = np.arange(int(count.sum())) + np.repeat(begin - (np.cumsum(count) - count), count)
-    return Block(int(chains[0]), int(position[-1]), first, offsets[kept], lengths[kept])
 
 
 def _next(

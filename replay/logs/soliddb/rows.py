@@ -19,7 +19,6 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.machine_code import ArrayOf, Kernel, once_worth
 from replay.decoding.plain_rows import ColumnPlaces, Framed, PlainCell, PlainRows, ValueForm
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType, ValueFraming
@@ -27,16 +26,6 @@ from sqlgen.schema import ARROW_TYPES, SqlType
 
 #: Bytes of a value shown in a finding.
 _SHOWN = 64
-_KERNEL = Kernel(
-    "replay.logs.soliddb.rows_kernel",
-    "walk_rows",
-    (
-        *(ArrayOf("uint8", fixed=True), *[ArrayOf("int64", fixed=True)] * 3),
-        *(ArrayOf("int64", 2, fixed=True), ArrayOf("int64"), ArrayOf("int64"), ArrayOf("uint8")),
-    ),
-)
-#: Values from which on machine code is worth to be loaded.
-_WORTH = 1 << 16
 _FILLED = "values that fill the image to its last byte"
 
 
@@ -127,44 +116,8 @@ def walk(
     images that do not fit are bad. ``until_bad``: columns behind one in which an image is found to
     be bad are not looked for; what is asked is whether all images fit."""
     result = SolidRowWalk(fmt, np.asarray(buffer), start, end, np.zeros(len(start), bool))
-    if not _walked_at_once(result, framing):
-        _Walker(result, framing).run(until_bad)
+    _Walker(result, framing).run(until_bad)
     return result
-
-
-def _walked_at_once(result: SolidRowWalk, framing: ValueFraming) -> bool:
-    """Whether machine code found the columns: it does where all images fit. Of what does not fit,
-    :class:`_Walker` says why."""
-    columns, count = result.format.columns, len(result.start)
-    buffer = result.buffer
-    at_once = once_worth(_KERNEL, count * len(columns), _WORTH)
-    if at_once is None or not count or not buffer.flags.c_contiguous:
-        return False
-    lengths = framing.lengths
-    shape = [
-        framing.count,
-        lengths.size,
-        int(lengths.big),
-        -1 if lengths.null_byte is None else lengths.null_byte,
-        int(lengths.null_has_length),
-        -1 if lengths.null is None else lengths.null,
-        layouts.VA_LONG if lengths.escapes else -1,
-        layouts.VA_OUTSIDE,
-    ]
-    wanted = np.zeros((len(columns), 5), np.int64)
-    for number, column in enumerate(columns):
-        kind = InternalType[column.subtype]
-        widths = layouts.WIDTHS.get(kind, (-1,))
-        nul = framing.nul and kind in layouts.ENDS_IN_NUL
-        wanted[number] = column.nullable, nul, widths[0], widths[-1], kind is InternalType.UNICODE
-    place, length = (np.empty(len(columns) * count, np.int64) for _ in range(2))
-    null = np.empty(len(columns) * count, np.uint8)
-    start, end = (np.ascontiguousarray(side, np.int64) for side in (result.start, result.end))
-    if at_once(buffer, start, end, np.array(shape), wanted, place, length, null) < count:
-        return False
-    found = (each.reshape(len(columns), count) for each in (place, length, null.view(bool)))
-    result.columns = [Cells(*cells) for cells in zip(*found, strict=True)]
-    return True
 
 
 def plain_rows(fmt: RowFormat, framing: ValueFraming) -> PlainRows:

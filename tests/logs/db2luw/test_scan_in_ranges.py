@@ -46,10 +46,7 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
         patch.setattr(framing, "mapped", nothing_else)
         patch.setattr(framing, "RANGE", draw.randrange(1, 1500))
         patch.setattr(framing, "_TOGETHER", draw.randrange(1, 30))
-        patch.setattr(framing, "WORTH", draw.choice([0, 1 << 40]))
-        patch.setattr(scan, "WORTH", draw.choice([0, 1 << 40]))
-        for name in ("_BATCH", "_MANY"):
-            patch.setattr(scan, name, draw.randrange(1, 30))
+        patch.setattr(scan, "_BATCH", draw.randrange(1, 30))
         patch.setattr(threads, "cores", lambda: draw.randrange(1, 5))
         patch.setattr(long_arrays, "WINDOW", draw.randrange(1, 60))
         patch.setattr(long_arrays, "BUDGET", draw.choice([0, 1 << 20]))

@@ -1,5 +1,4 @@
-"""Machine code that walks from record to record finds what the slow way does, in whatever steps,
-and is stopped by the same damage."""
+"""A walk from record to record finds the same in whatever steps, and is stopped by damage."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from replay.decoding.machine_code import available
 from replay.errors import InputError
 from replay.logs.db2luw import framing
 from replay.logs.db2luw.layouts import DIALECTS, FRAMINGS, LONGEST_RECORD
@@ -49,8 +47,7 @@ def found(content: bytes, shape: framing.LuwShape) -> object:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_both_ways(shape: framing.LuwShape, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert available(framing._KERNEL) is not None
+def test_steps(shape: framing.LuwShape, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(str(shape))
     whole = file_of(shape, draw, 40)
     size_at = shape.start + shape.framing.size
@@ -65,17 +62,15 @@ def test_both_ways(shape: framing.LuwShape, monkeypatch: pytest.MonkeyPatch) -> 
     for content in (whole, *damaged, *tails, *cut, *anything):
         told = []
         monkeypatch.setattr(framing, "is_url", lambda path: True)
-        for worth, together in ((1 << 40, 1 << 18), (0, 1 << 18), (0, 7), (0, 1), (1 << 40, 7)):
+        for together in (1 << 18, 7, 1):
             monkeypatch.setattr(framing, "RANGE", draw.choice([1, 50, 500, 1 << 20]))
-            monkeypatch.setattr(framing, "WORTH", worth)
             monkeypatch.setattr(framing, "_TOGETHER", together)
             told.append(found(content, shape))
         assert all(one == told[0] for one in told)
 
 
-def test_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_found() -> None:
     """And what it is that is wrong, and where."""
-    monkeypatch.setattr(framing, "WORTH", 0)
     shape = framing.LuwShape(FRAMINGS["raw"], True, DIALECTS["v10"])
     least, word = shape.dialect.sizes[0], struct.Struct(">I").pack
     one, two = (word(size) + bytes(range(1, size - 3)) for size in (least, least + 9))
