@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from replay.changes.balance import balance_text
+from replay.changes.balance import SHOWN, balance_text
 from replay.errors import UsageError
 from replay.output.bundle import Bundle
 from replay.pipeline.late import skipped_in_words
@@ -40,11 +40,8 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
         )
     for unit in bundle.contents["quarantined_units"][:20]:
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
-    if len(bundle.contents["quarantined_units"]) > 20:
-        print(
-            f"… {len(bundle.contents['quarantined_units']) - 20} more quarantined units in"
-            " manifest.json"
-        )
+    if (more := len(bundle.tally.quarantined_units) - 20) > 0:
+        print(f"… {more} more quarantined units; manifest.json names up to {SHOWN:,}")
     if skipped := bundle.contents.get("late_skipped"):
         print(skipped_in_words(skipped))
     exported = bundle.contents["mode"] == "export"

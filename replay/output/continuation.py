@@ -18,7 +18,6 @@ import numpy as np
 from replay.arrays import Records
 from replay.changes.balance import Tally
 from replay.changes.choices import CascadeMode, Late, Mode
-from replay.changes.json_columns import json_items, json_strings
 from replay.changes.position import (
     LOWEST,
     POSITION,
@@ -29,7 +28,6 @@ from replay.changes.position import (
     UnitPosition,
     highest_of,
 )
-from replay.changes.text_columns import beside
 from replay.changes.units import UnitSet
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.engine.contract import Engine
@@ -289,8 +287,6 @@ class Pending(Mapping[str, str]):
     """Units that are pending, as texts, with the reason, in unit order; each is made when it is
     asked for."""
 
-    brackets = "{}"
-
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
 
@@ -310,15 +306,9 @@ class Pending(Mapping[str, str]):
         """As those of a dictionary."""
         return _PendingItems(self)
 
-    def written(self, indent: int) -> Iterator[str]:
-        """As :class:`replay.output.json_file.ItemsAsJson` has it."""
-        for units, reasons in self._verdicts.in_words():
-            pairs = beside(json_strings(units), b": ", json_strings(reasons))
-            yield json_items(indent, pairs)
-
     def described(self) -> Iterator[tuple[str, str]]:
         """(unit, reason)."""
-        return ((str(unit), str(verdict)) for unit, verdict in self._verdicts.rows())
+        return self._verdicts.described()
 
 
 class _PendingItems(ItemsView[str, str]):

@@ -15,7 +15,7 @@ from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, POINTS
 from replay.logs.db2luw.table_history import LuwTableHistory
-from replay.logs.long_arrays import LongArrays, near_windows, windows
+from replay.spill import Spill, near_windows, windows
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
@@ -136,10 +136,10 @@ def _emptied(entry: Records, emptied: Iterable[tuple[int, bool]]) -> None:
         entry["problem"][place] = ONE_PARTITION if alone else 0
 
 
-def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:
+def with_repeated(entries: Records, found: Records, again: Mask, arrays: Spill) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""
-    result = arrays.kept(len(found), ENTRY)
+    result = arrays.zeros(len(found), ENTRY)
     kept = arrays.places(len(found), lambda part: ~again[part])
     rows = (
         RecordRole.INSERT,
