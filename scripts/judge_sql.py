@@ -24,7 +24,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 
 from sqlgen.db2 import Db2
-from sqlgen.db2.script_file import statements
+from sqlgen.ddl_tokens import statements
 from sqlgen.soliddb import Soliddb
 
 DIALECTS = {"db2": Db2, "soliddb": Soliddb}
@@ -52,7 +52,7 @@ def grains(path: Path) -> Iterator[str]:
 def files(folder: Path) -> Iterator[str]:
     """The statements of the SQL files in a folder and below."""
     for path in sorted(folder.rglob("*.sql")):
-        for statement in statements(path.read_text(encoding="utf-8", errors="replace")):
+        for statement in statements(path.read_text(encoding="utf-8", errors="replace"), "db2"):
             yield statement.text
 
 

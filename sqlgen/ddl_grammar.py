@@ -28,10 +28,6 @@ class Clause(exp.Expression):
         return str(self.args["this"])
 
 
-#: The words of a clause of a unique index that is over parts of values.
-PARTS_OF_VALUES = "GENERATE KEY USING"
-
-
 class ParenthesizedList(exp.Expression):
     """A list in parentheses inside a clause; each entry is a list of words of its own (``Clause``
     without name)."""

@@ -1,543 +1,381 @@
-"""Schema files of any database but Db2, statement by statement and part by part, so that a clause
-nobody knows costs neither the keys beside it nor the columns.
+"""What a schema file says of tables: columns, keys, foreign keys, checks, defaults and identities,
+in one pass over its statements, for any database.
 
-What states keys is read token by token (:mod:`sqlgen.key_clauses`); columns, for what else they
-declare, by sqlglot in the file's dialect.
+Only statements that name a table of the log are read; of the others the number is said. Each word
+of :data:`~sqlgen.ddl_clauses.KEY_WORDS` in a statement that is read is accounted for, or named with
+its line. What is renamed is not followed: it is named, and its keys are not used.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from sqlglot import exp
+from sqlgen import ddl_clauses
+from sqlgen.ddl_clauses import KeyClause
+from sqlgen.ddl_facts import WORD, Schema, TableNames
+from sqlgen.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
+from sqlgen.ddl_tokens import KEY_WORDS, LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
+from sqlgen.errors import SqlgenError
+from sqlgen.late import sqlglot
+from sqlgen.schema import Table
 
-from sqlgen import key_clauses
-from sqlgen.alter_actions import (
-    ACTIONS,
-    BEGIN_ACTIONS,
-    declared_by,
-    default_for,
-    key_clause_of,
-    said_in_full,
-    split_actions,
-)
-from sqlgen.ddl_script import (
-    LEXIS,
-    Lexis,
-    ScriptToken,
-    Statement,
-    after_name,
-    close_of,
-    closes,
-    entries,
-    is_routine,
-    listed,
-    statements,
-)
-from sqlgen.key_clauses import KEY_WORDS, NotUnderstood, identifier, states_key, table_of
-from sqlgen.rename_clauses import (
-    altered,
-    dropped_columns,
-    rename_action,
-    rename_statement,
-    sp_rename,
-)
-from sqlgen.schema_statements import (
-    DYNAMIC_TABLE,
-    SchemaReading,
-    SchemaStatements,
-    Unread,
-    beginning,
-    count_parts,
-    kind_of,
-    parsed,
-    unique_of_nothing,
-)
-from sqlgen.switch_clauses import each_in_full, switched
-
-#: Kinds of object that have a word of tables or keys in their definitions.
+#: The dialects that sqlglot has from us.
+OWN_DIALECTS = ("db2", "soliddb")
+#: Kinds of object that CREATE, ALTER and DROP are about beside tables and indexes.
 _OTHER_OBJECTS = frozenset(
     "FUNCTION PROCEDURE PROC TRIGGER VIEW TYPE PACKAGE PUBLICATION POLICY RULE STATISTICS SEQUENCE"
-    " DOMAIN EVENT EXTENSION SCHEMA DATABASE AGGREGATE CAST OPERATOR ON AS (".split()
+    " DOMAIN EVENT EXTENSION SCHEMA DATABASE AGGREGATE CAST OPERATOR ALIAS SYNONYM NICKNAME SERVER"
+    " WRAPPER TABLESPACE BUFFERPOOL STOGROUP MODULE METHOD ROLE USER MASK PERMISSION VARIABLE LOGIN"
+    " DIRECTORY SESSION DEFAULT SECURITY TRUSTED HISTOGRAM SERVICE WORKLOAD THRESHOLD AUDIT USAGE"
+    " SYSTEM EXTERNAL AUXILIARY COLLATION LANGUAGE PROFILE CONTEXT LIBRARY MATERIALIZED CATALOG"
+    " FULLTEXT SUBSCRIPTION".split()
 )
 #: How a statement begins that says nothing about keys, unless it holds others as text.
 _KNOWN = frozenset(
-    "CREATE ALTER DROP COMMENT GRANT REVOKE DENY SET RESET SELECT INSERT UPDATE DELETE MERGE"
+    "CREATE ALTER DROP COMMENT LABEL GRANT REVOKE DENY SET RESET SELECT INSERT UPDATE DELETE MERGE"
     " REPLACE VALUES WITH COMMIT ROLLBACK SAVEPOINT RELEASE START BEGIN END USE GO PRINT IF ELSE"
     " EXEC EXECUTE DECLARE DO CALL COPY ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH LOCK UNLOCK"
     " TRUNCATE SHOW EXPLAIN PRAGMA ATTACH DETACH LOAD IMPORT INSTALL EXPORT OPTIMIZE FLUSH SECURITY"
     " NOTIFY LISTEN DISCARD CHECKPOINT KILL RAISERROR THROW WAITFOR RETURN WHILE PURGE AUDIT"
-    " NOAUDIT CONNECT DISCONNECT RENAME ENABLE DISABLE REASSIGN UNDROP".split()
+    " NOAUDIT CONNECT DISCONNECT RENAME ENABLE DISABLE REASSIGN UNDROP SP_RENAME ADMIN"
+    # Db2's, and the rest of a routine's body that was cut apart
+    " ACTIVATE BACKUP CHANGE DB2 DB2START DB2STOP DEACTIVATE DESCRIBE FORCE FREE GET LIST QUIESCE"
+    " QUIT REBIND REORG RUNSTATS SIGNAL TERMINATE TRANSFER UNQUIESCE ? CLOSE ELSEIF FETCH FOR"
+    " ITERATE LEAVE LOOP OPEN REPEAT RESIGNAL UNTIL WHEN".split()
 )
 #: How a piece begins of a statement that was cut too early.
 _PIECES = frozenset(
     "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT WHERE ( ) ,".split()
 )
-#: Words of a foreign key alone.
-_OF_REFERENCES = frozenset({"DELETE", "DEFERRABLE", "DEFERRED", "MATCH"})
+#: Statements in which words of keys say nothing of them.
+_RIGHTS = frozenset("GRANT REVOKE DENY COMMENT LABEL INSERT SECURITY".split())
 _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
-#: Where one stands alone, what it opens has no end.
-_QUOTES = frozenset("'\"`")
-_RENAMES = "what has another name later is not followed"
-_RENAMING = re.compile(r"\bsp_rename\b", re.I)
-_RENAMES_PARTITION = re.compile(r"RENAME (SUB)?PARTITION ")
-#: What RENAME is about where it is about neither tables nor indexes.
-_RENAMED_OTHERS = frozenset({"USER", "ROLE", "DATABASE", "VIEW", "SEQUENCE"})
-#: Behind TABLE where a statement gives or takes the right to it.
-_NO_TABLE = frozenset({"TO", "FROM", ",", "ON", ""})
+#: What a statement holds that makes tables or keys by others that it has as text or inside it.
+_DYNAMIC_TABLE = re.compile(r"\b(CREATE|ALTER)\s+TABLE\b|\bUNIQUE\s+INDEX\b", re.I)
 #: In a text that has begun too early, because one before it does not end.
 _SWALLOWED = re.compile(
     r"\b(PRIMARY|FOREIGN)\s+KEY\b|\bUNIQUE\s*([(,\n]|KEY|INDEX|(NON)?CLUSTERED)"
     r"|\b(CREATE|ALTER)\s+TABLE\b",
     re.I,
 )
-_MYSQLS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
-_TSQLS = frozenset({"tsql", "fabric"})
-#: Entries of MySQL's tables that state no key.
-_PLAIN_ENTRIES = frozenset({"FULLTEXT", "SPATIAL", "KEY", "INDEX"})
-#: Words of a column or check that say nothing of its values.
-_OF_NO_VALUE = frozenset(
-    "ENABLE VALIDATE NOVALIDATE RELY NORELY VISIBLE INVISIBLE SPARSE ROWGUIDCOL".split()
+_SP_RENAME = re.compile(r"\bsp_rename\b", re.I)
+_SETS_SCHEMA = re.compile(
+    r"(SET (CURRENT )?(SCHEMA|SQLID)|SET CURRENT_SCHEMA|CREATE SCHEMA|CONNECT)\b"
 )
-#: Words of statements about constraints that are there.
-_OF_CHECKS = frozenset({"CONSTRAINT", "NOCHECK"})
-_IF = re.compile(r"IF (NOT )?EXISTS ")
+#: Statements that matter whatever they name, for they name keys without a table.
+_ALWAYS = re.compile(
+    r"(DROP|RENAME|ALTER) INDEX\b|CREATE (OR REPLACE )?UNIQUE( ;| (?!INDEX|\w+ INDEX))|EXEC"
+    r"|SP_RENAME"
+)
+#: What may stand between CREATE and INDEX.
+_BEFORE_INDEX = frozenset(
+    "CREATE OR REPLACE UNIQUE CLUSTERED NONCLUSTERED COLUMNSTORE BITMAP TYPE 1 2 WHERE NOT"
+    " NULL".split()
+)
+#: CREATE or ALTER, and the parts of the name of the table that a statement is about, folded.
+_Subject = tuple[str, tuple[str, ...]]
 
 
-def read(text: str, dialect: str) -> SchemaStatements:
-    """What a schema file of a dialect says of tables and keys."""
-    reader = _FileReader(dialect)
-    for statement in statements(text, dialect):
-        reader.statement(statement)
-    return reader.reading.done()
+@lru_cache(maxsize=1)
+def read_schema(
+    text: str, dialect: str, tables: tuple[Table, ...] | None, lenient: bool = False
+) -> Schema:
+    """What a schema file of a dialect says of ``tables`` (None: of those that it defines). The last
+    is kept, because its keys and what else it declares are asked for in turn.
 
-
-class _FileReader:
-    def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
-        self.lexis = LEXIS.get(dialect, Lexis())
-        self.reading = SchemaReading()
-
-    def statement(self, statement: Statement) -> None:
-        """Read one statement; where it is not understood at all, it is named."""
-        try:
-            self._statement(statement)
-        except NotUnderstood:
-            self.unread(statement, statement.pieces)
-
-    def _statement(self, statement: Statement) -> None:
-        pieces = statement.pieces
-        if swallows(pieces) or any(piece.text in _QUOTES for piece in pieces):
-            self.unread(statement, pieces)
-        first, second = (*(piece.upper for piece in pieces[:2]), "")[:2]
-        kind, at = _object(pieces)
-        if first == "CREATE" and kind == "TABLE":
-            self._create(statement, at)
-        elif first == "CREATE" and kind == "INDEX":
-            self._index(statement)
-        elif first == "ALTER" and kind == "TABLE":
-            self._alter(statement, at)
-        elif first == "RENAME" or (first == "ALTER" and second in ("INDEX", "SCHEMA")):
-            self._renamed(statement, first)
-        elif first == "DROP" and second == "TABLE":
-            self._gone(statement)
-        elif first == "DROP" and second == "INDEX":
-            self.reading.trees.append(_dropped_index(pieces))
-        else:
-            self._pass_over(statement, first)
-
-    def unread(
-        self,
-        statement: Statement,
-        pieces: Sequence[ScriptToken],
-        table: exp.Table | None = None,
-        keys: bool = True,
-    ) -> None:
-        """Name a part of a statement."""
-        said = beginning(statement.of(pieces))
-        if table is not None and len(pieces) < len(statement.pieces):
-            said += f" (table {table.sql('postgres')})"
-        self.reading.unread.append(Unread(statement.line_of(pieces[0]), said, table, keys))
-
-    # -- CREATE TABLE
-
-    def _create(self, statement: Statement, at: int) -> None:
-        pieces = statement.pieces
-        start = after_name(pieces, at)
-        if at >= len(pieces):
-            self.unread(statement, pieces)
-            return
-        table = table_of(pieces[at:start])
-        if start >= len(pieces) or pieces[start].text != "(":
-            if start < len(pieces) and pieces[start].upper == "AS":
-                self.reading.passed["CREATE TABLE by a query"] += 1
-            else:
-                inherits = pieces[min(start, len(pieces) - 1)].upper in ("PARTITION", "OF", "LIKE")
-                self.unread(statement, pieces, table if inherits else None)
-            return
-        end = close_of(pieces, start)
-        elements: list[exp.Expr] = []
-        others: list[exp.Expr] = []
-        for part in listed(pieces, start):
-            for tree in self._element(statement, part, table):
-                (others if isinstance(tree, exp.Create) else elements).append(tree)
-        if elements:
-            schema = exp.Schema(this=table, expressions=elements)
-            self.reading.trees.append(exp.Create(this=schema, kind="TABLE"))
-        self.reading.trees += others
-        rest = pieces[end + 1 :]
-        count_parts(self.reading, rest)
-        if holds_statement(rest) or states_key(rest):
-            self.unread(statement, rest, table)
-        elif not closes(pieces[start:]):
-            self.unread(statement, pieces, table)
-
-    def _element(
-        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
-    ) -> Iterator[exp.Expr]:
-        """The trees of an entry of a table's list; what is not understood is named."""
-        try:
-            yield from self._understood(statement, part, table)
-        except NotUnderstood:
-            self.unread(statement, part, table)
-
-    def _understood(
-        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
-    ) -> Iterator[exp.Expr]:
-        name, own = "", part
-        if part[0].upper == "CONSTRAINT" and len(part) > 1:
-            unnamed = part[1].upper in KEY_WORDS | {"CHECK"}
-            name = "" if unnamed else identifier(part[1]).name
-            own = part[1 if unnamed else 2 :]
-        tree = key_clauses.key_clause(own, name, table)
-        first = own[0].upper if own else ""
-        if tree is not None:
-            yield tree
-        elif first == "INDEX" and self.dialect in _TSQLS and len(own) > 2:
-            if own[2].upper == "UNIQUE":
-                yield self._required(
-                    key_clauses.key_clause(own[2:], identifier(own[1]).name, table)
-                )
-            elif states_key(own):
-                raise NotUnderstood
-        elif first in ("PERIOD", "SUPPLEMENTAL") or (
-            self.dialect in _MYSQLS and first in _PLAIN_ENTRIES
-        ):
-            pass
-        elif first in KEY_WORDS or first in ("LIKE", "EXCLUDE", "(", "ON", ")"):
-            raise NotUnderstood
-        elif first == "CHECK" or own is not part:
-            yield from self._parsed(statement, part, table, states_key(own))
-        else:
-            yield from self._column(statement, part, table)
-
-    @staticmethod
-    def _required(tree: exp.Expr | None) -> exp.Expr:
-        if tree is None:
-            raise NotUnderstood
-        return tree
-
-    def _parsed(
-        self,
-        statement: Statement,
-        part: Sequence[ScriptToken],
-        table: exp.Table,
-        keys: bool = False,
-        said: str = "",
-    ) -> Iterator[exp.Expr]:
-        """An entry as sqlglot reads it in the file's dialect."""
-        for text in (said or statement.of(part), _plain(statement, part)):
-            trees = None if keys else parsed(f"CREATE TABLE t ({text})", self.dialect)
-            schema = trees[0].this if trees and isinstance(trees[0], exp.Create) else None
-            if isinstance(schema, exp.Schema) and len(schema.expressions) == 1:
-                yield schema.expressions[0].pop()
-                return
-        self.unread(statement, part, table, keys or bool(_words(part[1:]) & _OF_REFERENCES))
-
-    def _column(
-        self, statement: Statement, part: Sequence[ScriptToken], table: exp.Table
-    ) -> Iterator[exp.Expr]:
-        keys = list(key_clauses.column_keys(part[1:], self.dialect in _MYSQLS))
-        if states_key(_bracketed(part)):
-            raise NotUnderstood
-        column: exp.ColumnDef | None = None
-        for tree in self._parsed(statement, part, table):
-            if isinstance(tree, exp.ColumnDef):
-                column = tree
-        if column is None:
-            if not keys:
-                return
-            column = exp.ColumnDef(this=identifier(part[0]))
-        if not all(isinstance(one, exp.ColumnConstraint) for one in column.constraints):
-            raise NotUnderstood
-        said = (
-            exp.PrimaryKeyColumnConstraint,
-            exp.UniqueColumnConstraint,
-            exp.Reference,
-        )
-        stay = [one for one in column.constraints if not isinstance(one.kind, said)]
-        column.set("constraints", [*stay, *keys])
-        yield column
-
-    # -- ALTER TABLE, CREATE INDEX, DROP
-
-    def _alter(self, statement: Statement, at: int) -> None:
-        pieces = statement.pieces
-        start = after_name(pieces, at)
-        named = at < len(pieces) and pieces[at].upper not in BEGIN_ACTIONS
-        if start >= len(pieces) or not named:
-            self.unread(statement, pieces)
-            return
-        table = table_of(pieces[at:start])
-        start += pieces[start].text == "*"
-        if [piece.upper for piece in pieces[start : start + 2]] in (
-            ["WITH", "CHECK"],
-            ["WITH", "NOCHECK"],
-        ):
-            start += 2
-        adding = False
-        moved: list[exp.Expr] = []  # what the table is called in the end, for the next statement
-        for action in self._actions(pieces[start:]):
-            first = action[0].upper
-            adding = first == "ADD" or (adding and first not in ACTIONS)
-            renamed = None if adding else rename_action(table, action, self.dialect)
-            if isinstance(renamed, exp.AlterRename):
-                moved.append(altered(table, renamed))
-            elif renamed is not None and first == "RENAME":
-                self.reading.trees.append(altered(table, renamed))
-            else:
-                self._action(statement, table, action, adding)
-                if renamed is not None:
-                    self.reading.trees.append(altered(table, renamed))
-        self.reading.trees += moved
-
-    def _actions(self, pieces: Sequence[ScriptToken]) -> Iterator[Sequence[ScriptToken]]:
-        """The actions of ALTER TABLE, each said in full."""
-        is_tsql = self.dialect in _TSQLS
-        actions = said_in_full(split_actions(pieces), is_tsql)
-        return each_in_full(actions) if is_tsql else actions
-
-    def _action(
-        self,
-        statement: Statement,
-        table: exp.Table,
-        action: Sequence[ScriptToken],
-        adding: bool,
-    ) -> None:
-        if holds_statement(action) or action[0].text in ("(", ")"):
-            self.unread(statement, action, table)
-            return
-        words = " ".join(piece.upper for piece in action[:6]) + " "
-        if adding:
-            self._add(statement, table, action[action[0].upper == "ADD" :])
-            return
-        clause = key_clause_of(action, words, bare=self.dialect in _TSQLS)
-        if clause is not None:
-            self.reading.trees.append(altered(table, clause))
-        elif (dropped := dropped_columns(action, self.dialect in _TSQLS)) is not None:
-            self.reading.trees.append(altered(table, dropped))
-        elif words.startswith("RENAME ") and not _RENAMES_PARTITION.match(words):
-            self._not_followed(statement, action, table)
-        elif (declared := declared_by(statement, action, words)) is not None:
-            for tree in self._parsed(statement, action, table, said=declared):
-                self.reading.trees.append(altered(table, tree))
-        elif states_key(action) and action[0].upper not in ("CLUSTER", "REPLICA", "OWNER"):
-            self.unread(statement, action, table if action[0].upper in ACTIONS else None)
-        elif action[0].upper in ("MODIFY", "CHANGE") and "DEFAULT" in words:
-            self.unread(statement, action, table, keys=False)
-        else:
-            self._switch(statement, table, action)
-
-    def _switch(
-        self, statement: Statement, table: exp.Table, action: Sequence[ScriptToken]
-    ) -> None:
-        """An action that says which constraints the database sees to, or is about none."""
-        try:
-            clause = switched(action, self.dialect in _TSQLS)
-        except NotUnderstood:
-            self.unread(statement, action, table)
-            return
-        if clause is not None:
-            self.reading.trees.append(altered(table, clause))
-        else:
-            self.reading.passed["ALTER TABLE"] += 1
-
-    def _add(self, statement: Statement, table: exp.Table, said: Sequence[ScriptToken]) -> None:
-        """What ADD adds: an entry as of CREATE TABLE, or several in brackets."""
-        if said and said[0].upper == "COLUMN":
-            said = said[1:]
-        if _IF.match(" ".join(piece.upper for piece in said[:3]) + " "):
-            said = said[3:]
-        first = said[0].upper if said else ""
-        if not said or first in ("SUPPLEMENTAL", "PARTITION", "VALUE", "TABLE", "LOGFILE"):
-            self.reading.passed["ALTER TABLE"] += 1
-            return
-        if (declared := default_for(statement, said)) is not None:
-            for tree in self._parsed(statement, said, table, said=declared):
-                self.reading.trees.append(altered(table, tree))
-            return
-        parts = list(listed(said, 0)) if first == "(" else [said]
-        behind = said[close_of(said, 0) :] if first == "(" else ()
-        if states_key(behind) or any(piece.upper == "CASCADE" for piece in behind):
-            self.unread(statement, said, table)
-        for part in parts:
-            for tree in self._element(statement, part, table):
-                if isinstance(tree, exp.Create):
-                    self.reading.trees.append(tree)
-                elif isinstance(tree, exp.ColumnDef):
-                    self.reading.trees.append(altered(table, tree))
-                else:
-                    self.reading.trees.append(altered(table, exp.AddConstraint(expressions=[tree])))
-
-    def _index(self, statement: Statement) -> None:
-        words = {piece.upper for piece in statement.pieces[1:5]}
-        if "UNIQUE" not in words:
-            self._pass_over(statement, "CREATE")
-            return
-        try:
-            tree = key_clauses.index_statement(statement.pieces)
-        except NotUnderstood:
-            self.unread(statement, statement.pieces)
-        else:
-            self.reading.trees.append(tree)
-
-    def _gone(self, statement: Statement) -> None:
-        pieces = statement.pieces
-        start = 4 if _IF.match(" ".join(piece.upper for piece in pieces[2:4]) + " ") else 2
-        for name in entries(pieces[start:]):
-            end = after_name(name, 0)
-            self.reading.trees.append(exp.Drop(tables=[table_of(name[:end])], kind="TABLE"))
-
-    def _renamed(self, statement: Statement, first: str) -> None:
-        trees = rename_statement(statement.pieces)
-        if trees is not None:
-            self.reading.trees += trees
-        elif first == "ALTER" or statement.pieces[1].upper in _RENAMED_OTHERS:
-            self._pass_over(statement, first)
-        else:
-            self._not_followed(statement, statement.pieces)
-
-    def _not_followed(
-        self, statement: Statement, pieces: Sequence[ScriptToken], table: exp.Table | None = None
-    ) -> None:
-        said = f"{beginning(statement.of(pieces))}: {_RENAMES}"
-        self.reading.unread.append(Unread(statement.line_of(pieces[0]), said, table))
-
-    def _made(self, table: exp.Table) -> bool:
-        """Whether the file speaks of a table of that name: a procedure may rename other things."""
-        return any(
-            node.name.upper() == table.name.upper()
-            for tree in self.reading.trees
-            for node in tree.find_all(exp.Table)
-        )
-
-    # -- all others
-
-    def _pass_over(self, statement: Statement, first: str) -> None:
-        pieces = statement.pieces
-        head = statement.head(12)
-        kind = kind_of(head)
-        named = holds_statement(pieces) or unique_of_nothing(head)
-        if kind.endswith((" TABLE", " INDEX")) or first == "WITH":
-            named |= states_key(pieces)
-        if first not in _KNOWN or (first == "ALTER" and not _alters_other(pieces)):
-            named |= states_key(pieces) or first in _PIECES or bool(_words(pieces) & _OF_CHECKS)
-            named |= first == "ALTER" and len(pieces) < 3
-        elif first in _DYNAMIC:
-            named |= DYNAMIC_TABLE.search(statement.text) is not None
-        if named:
-            self.unread(statement, pieces)
-        elif _RENAMING.search(statement.text) and not is_routine(pieces, self.lexis):
-            tree = sp_rename(pieces)
-            if tree is not None and self._made(tree.this):
-                self.reading.trees.append(tree)
-            else:
-                self._not_followed(statement, pieces)
-        elif kind != "CREATE SCHEMA":  # where the tables are
-            self.reading.passed[kind] += 1
-
-
-def _alters_other(pieces: Sequence[ScriptToken]) -> bool:
-    """Whether ALTER is about what has no keys."""
-    return bool(_words(pieces[1:3]) & (_OTHER_OBJECTS | _RENAMED_OTHERS | {"INDEX"}))
-
-
-def _dropped_index(pieces: Sequence[ScriptToken]) -> exp.Drop:
-    """DROP INDEX, with the table (``expression``) where the statement names it."""
-    names = [piece for piece in pieces[2:] if piece.upper not in ("IF", "EXISTS", "CONCURRENTLY")]
-    end = after_name(names, 0)
-    on = names[end + 1 :] if [piece.upper for piece in names[end : end + 1]] == ["ON"] else []
-    table = table_of(on[: after_name(on, 0)]) if on else None
-    return exp.Drop(tables=[table_of(names[:end] or pieces[1:2])], kind="INDEX", expression=table)
-
-
-def _object(pieces: Sequence[ScriptToken]) -> tuple[str, int]:
-    """TABLE or INDEX where a statement is about one, and the place of its name."""
-    for place, piece in enumerate(pieces[1:9], 1):
-        if piece.upper in _OTHER_OBJECTS or piece.kind not in ("word", "other"):
-            break
-        if piece.upper in ("TABLE", "INDEX"):
-            at = place + 1
-            words = [one.upper for one in pieces[at : at + 3]]
-            at += (
-                3 if words == ["IF", "NOT", "EXISTS"] else 2 if words[:2] == ["IF", "EXISTS"] else 0
+    SqlgenError LR1010 when no statement about tables is understood as SQL of the dialect, although
+    there are some, or a key names a column that the log's table does not have; a ``lenient`` reader
+    passes over such a key.
+    """
+    if dialect not in LEXIS and dialect not in OWN_DIALECTS:
+        known = {*sqlglot.Dialect.classes, *OWN_DIALECTS, "mariadb"} - {""}
+        if dialect not in known:
+            raise SqlgenError(
+                "LR1010",
+                f"found the dialect {dialect} for the schema; expected db2, soliddb, or a dialect"
+                " of sqlglot",
+                f"Name one of: {', '.join(sorted(known))}",
             )
-            at += [one.upper for one in pieces[at : at + 1]] == ["ONLY"]
-            return piece.upper, at
-    return "", 0
+    return _FileReader(text, dialect, tables).read(lenient)
 
 
-def holds_statement(pieces: Sequence[ScriptToken]) -> bool:
-    """Whether a statement about tables or unique indexes begins behind the first word, because
-    nothing that we know ended the one before."""
-    for place, piece in enumerate(pieces):
-        if place and piece.kind == "word" and piece.upper in ("CREATE", "ALTER"):
-            kind, at = _object(pieces[place : place + 9])
-            named = pieces[place + at].upper if place + at < len(pieces) else ""
-            if kind == "TABLE" and named not in _NO_TABLE and not named.startswith("#"):
-                return True
-            if kind == "INDEX" and "UNIQUE" in _words(pieces[place : place + 4]):
-                return True
-    return False
+class _FileReader(TableReader):
+    """Reads the statements of a file in their order."""
+
+    def __init__(self, text: str, dialect: str, tables: Sequence[Table] | None) -> None:
+        super().__init__(text, dialect, tables)
+        self.defined: dict[str, tuple[str, str]] = {}
+
+    def read(self, lenient: bool) -> Schema:
+        """All that the file says."""
+        chosen = list(self._chosen())
+        subjects = [(_subject(statement), schema) for statement, schema in chosen]
+        if self.wants_all:
+            self._define(subjects)
+        self.names = TableNames(list(self.defined if self.wants_all else self.log))
+        stated = [self._qualified(said[1], schema) for said, schema in subjects if said is not None]
+        for name in stated:
+            self.names.state(name)
+        about = any(list(map(self.names.find, stated)))
+        for statement, schema in chosen:
+            self.statement, self.schema, self.taken = statement, schema, set()
+            self.table, self.spelled, self.own = "", "", ()
+            self._one()
+        for at in self.script.open:
+            line = self.script.text.count("\n", 0, at) + 1
+            what = "comment" if self.script.text.startswith("/*", at) else "text or name in quotes"
+            begin = " ".join(self.script.text[at : at + 60].split())
+            self.unread.append(f"line {line}: a {what} that does not end: {begin}")
+        if self.unread and not self.understood:
+            raise SqlgenError(
+                "LR1010",
+                f"the schema is not understood as {self.dialect} SQL, beginning with"
+                f" {self.unread[0]}",
+                f"It was read as {self.dialect}: --schema-dialect names another dialect (db2,"
+                " soliddb, or one of sqlglot), else take what is not SQL out of the file",
+            )
+        return Schema(self._constraints(lenient, about), self.facts, self.defined)
+
+    def _chosen(self) -> Iterator[tuple[Statement, str]]:
+        """The statements that are to be read, with the schema of names without one in each."""
+        schema, wanted, every = "", set[str](), self.wants_all
+        for name in self.log:
+            words = WORD.findall(name.partition(".")[2])
+            wanted.update(words[:1])
+            every |= not words
+        for statement in self.script.statements():
+            head = statement.words[:6]
+            if self.dialect == "db2" and _SETS_SCHEMA.match(" ".join(head)):
+                schema = _schema_set(statement)
+            always = every or _ALWAYS.match(" ".join(head)) or head[0] not in _KNOWN
+            if always or _lacks_name(head) or wanted.intersection(_said(statement)):
+                yield statement, schema
+            else:
+                self.passed += 1
+                self.understood |= head[:2] in (["CREATE", "TABLE"], ["ALTER", "TABLE"])
+
+    def _define(self, subjects: Sequence[tuple[_Subject | None, str]]) -> None:
+        """The tables that the file defines, where no log says which matter."""
+        for said, schema in subjects:
+            if said is not None and said[0] == "CREATE":
+                name = (said[1][-2] if len(said[1]) > 1 else schema, said[1][-1])
+                self.defined[f"{name[0]}.{name[1]}".upper()] = name
+
+    def _one(self) -> None:
+        """Read one statement, and name each word of keys in it that was not understood."""
+        statement, named = self.statement, len(self.unread)
+        tokens = statement.tokens
+        if not tokens:
+            return
+        cursor = Cursor(statement, 0, len(tokens), self.taken)
+        try:
+            self._statement(cursor)
+            if self.own and _opens(tokens) != 0:
+                raise NotUnderstood
+        except NotUnderstood:
+            self._name(0, len(tokens))
+        if self._swallows():
+            self._name(0, len(tokens), always=True)
+        end = -1
+        for place, token in enumerate(tokens):
+            if place in self.taken or token.kind != "word" or token.upper not in KEY_WORDS:
+                continue
+            if token.start < end or self._is_divided(place):
+                continue
+            end = token.start + 80
+            self._name(place, len(tokens))
+        self.passed += named == len(self.unread) and not self.table
+
+    def _swallows(self) -> bool:
+        """Whether a quoted thing holds lines that may state keys: one may have ended too late."""
+        return any(
+            token.kind in ("text", "name")
+            and token.text[0] != "$"
+            and "\n" in token.text
+            and _SWALLOWED.search(token.text) is not None
+            for token in self.statement.tokens
+        )
+
+    def _statement(self, cursor: Cursor) -> None:
+        words = cursor.words()[:12]
+        first, second = (*words[:2], "")[:2]
+        kind = _object(words)
+        if first == "CREATE" and kind == "TABLE":
+            self._create(cursor)
+        elif first == "CREATE" and kind == "INDEX":
+            self._index(cursor, words)
+        elif first == "ALTER" and kind == "TABLE":
+            self._alter(cursor)
+        elif first == "DROP" and second in ("TABLE", "INDEX"):
+            cursor.skip(2)
+            self._drop(cursor, second)
+        elif first == "RENAME" or (first == "ALTER" and second in ("INDEX", "SCHEMA")):
+            self._rename(cursor, second)
+        else:
+            self._other(cursor, first, words)
+
+    def _other(self, cursor: Cursor, first: str, words: Sequence[str]) -> None:
+        """A statement that is about no table or index, or is a piece of one."""
+        head, others = " ".join(words), {*words[1:4]} & _OTHER_OBJECTS
+        if first in _RIGHTS:
+            cursor.skip(cursor.end)
+        elif first == "DROP" and others:
+            cursor.skip()
+        elif (
+            head.startswith(("CREATE UNIQUE", "CREATE OR REPLACE UNIQUE"))
+            or (first not in _KNOWN and (first in _PIECES or cursor.states_key()))
+            or (first == "ALTER" and len(words) < 3)
+        ):
+            self._name(0, cursor.end, always=True)
+        elif (
+            first not in _KNOWN
+            or (first == "ALTER" and not others)
+            or (first in _DYNAMIC and _DYNAMIC_TABLE.search(self.statement.text))
+        ):
+            raise NotUnderstood
+        elif _SP_RENAME.search(self.statement.text) and not is_routine(words, self.script.lexis):
+            self._sp_rename(cursor)
+
+    def _create(self, cursor: Cursor) -> None:
+        while not cursor.take("TABLE"):
+            cursor.skip()
+        self._stated(cursor)
+        if cursor.peek() != "(":
+            by_other = {*cursor.words()} & {"AS", "LIKE"}
+            if not by_other or cursor.states_key():
+                raise NotUnderstood
+            return
+        for part in cursor.group().parts():
+            self._entry(part)
+        self.understood = True
+        while cursor:  # storage, or a query; words of keys there are named
+            if cursor.take("ORGANIZE", "BY", "HASH", "UNIQUE"):
+                self._key(KeyClause(HASH_KEY, names_in(cursor)))
+            elif not cursor.take("WITH", "RESTRICT", "ON", "DROP"):
+                cursor.at += 1
+
+    def _index(self, cursor: Cursor, words: Sequence[str]) -> None:
+        before = words[: words.index("INDEX")]
+        if "UNIQUE" not in before:
+            cursor.skip(len(before) + 1)
+            return
+        if {*before} - _BEFORE_INDEX:
+            raise NotUnderstood
+        cursor.skip(len(before) + 1)
+        table, key = ddl_clauses.unique_index(cursor, self.dialect)
+        self.table = self._find(table)
+        self.understood = True
+        self._key(key)
+
+    def _drop(self, cursor: Cursor, kind: str) -> None:
+        cursor.if_exists()
+        cursor.take("CONCURRENTLY")
+        for part in cursor.parts():
+            part.if_exists()
+            name = part.name()
+            if kind == "TABLE":
+                self._forget(self._find(name))
+                continue
+            on = self._find(part.name()) if part.take("ON") and part.is_name() else None
+            for key in self.keys:
+                same = key.clause.name.upper() == name[-1].upper()
+                if same and not key.parent and on in (None, key.table):
+                    key.gone = True
+
+    def _rename(self, cursor: Cursor, second: str) -> None:
+        """RENAME [TABLE] a TO b, RENAME INDEX a TO b, ALTER INDEX a RENAME TO b, and ALTER SCHEMA s
+        TRANSFER t."""
+        words = cursor.words()
+        is_index = second == "INDEX"
+        if words[0] == "ALTER" and not {"RENAME", "TRANSFER"} & {*words}:
+            cursor.skip()
+            return
+        if is_index and "TO" in words:
+            cursor.skip(2)
+            cursor.if_exists()
+            old = cursor.name()[-1]
+            cursor.take("RENAME")
+            if cursor.take("TO") and cursor.is_name():
+                self._call(None, old, cursor.name()[-1])
+                return
+        rest = Cursor(self.statement, 1, cursor.end, self.taken)
+        tables = [self._find(name) for name in all_names(rest)]
+        self._not_followed(0, cursor.end, [table for table in tables if table])
+
+    def _sp_rename(self, cursor: Cursor) -> None:
+        """SQL Server's procedure that renames tables, columns, keys and indexes."""
+        texts = [token.text for token in self.statement.tokens if token.kind == "text"]
+        names = [word for text in texts for word in WORD.findall(text.partition("'")[2])]
+        tables = [table for name in names if (table := self._find([name]))]
+        if tables:
+            self._not_followed(0, cursor.end, tables)
+        elif len(texts) < 2 or not names:
+            self._name(0, cursor.end, always=True)
+        else:
+            old = WORD.findall(texts[0])[-1]
+            self._call(None, old, WORD.findall(texts[1])[-1])
 
 
-def swallows(pieces: Sequence[ScriptToken]) -> bool:
-    """Whether a quoted thing holds lines that may state keys: one may have ended too late."""
-    return any(
-        piece.kind in ("text", "name")
-        and piece.text[0] != "$"
-        and "\n" in piece.text
-        and _SWALLOWED.search(piece.text)
-        for piece in pieces
-    )
+def _opens(tokens: Sequence[Token]) -> int:
+    """How many more brackets open than close."""
+    return sum((token.text == "(") - (token.text == ")") for token in tokens)
 
 
-def _bracketed(pieces: Sequence[ScriptToken]) -> list[ScriptToken]:
-    """What stands in brackets."""
-    inside, depth = list[ScriptToken](), 0
-    for piece in pieces:
-        depth += (piece.text == "(") - (piece.text == ")")
-        if depth:
-            inside.append(piece)
-    return inside
+def _said(statement: Statement) -> list[str]:
+    return WORD.findall(statement.text.upper())
 
 
-def _words(pieces: Sequence[ScriptToken]) -> set[str]:
-    return {piece.upper for piece in pieces}
+def _lacks_name(head: Sequence[str]) -> bool:
+    """Whether a statement begins as one about a table, and then names none."""
+    if head[0] == "ALTER" and (len(head) < 2 or head[1] == ";"):
+        return True
+    named = (*head[2:3], ";")[0]
+    return head[1:2] == ["TABLE"] and (named in BEGIN_ACTIONS or named in (";", "("))
 
 
-def _plain(statement: Statement, part: Sequence[ScriptToken]) -> str:
-    """An entry without words that some databases have and that declare nothing of values."""
-    kept, at, depth = list[str](), 0, 0
-    while at < len(part):
-        piece = part[at]
-        depth += (piece.text == "(") - (piece.text == ")")
-        unit = depth and piece.upper in ("CHAR", "BYTE") and part[at - 1].text.isdigit()
-        if piece.upper == "COLLATE" and piece.kind == "word":
-            at = after_name(part, at + 1)
-            continue
-        if not (unit or (depth == 0 and piece.upper in _OF_NO_VALUE)):
-            kept.append(piece.text)
-        at += 1
-    return " ".join(kept)
+def _object(words: Sequence[str]) -> str:
+    """TABLE or INDEX where a statement is about one."""
+    if words[1:2] == ["TYPE"] and words[2:3] in (["1"], ["2"]):  # of an index of Db2 for z/OS
+        words = [words[0], *words[3:]]
+    for word in words[1:9]:
+        if word in _OTHER_OBJECTS or word in ("ON", "AS", "("):
+            return ""
+        if word in ("TABLE", "INDEX"):
+            return word
+    return ""
+
+
+def _subject(statement: Statement) -> _Subject | None:
+    """The table that a statement is about."""
+    words = list(statement.words)
+    if words[0] not in ("CREATE", "ALTER") or not (kind := _object(words)):
+        return None
+    cursor = Cursor(statement, 0, len(statement.tokens), set())
+    while cursor and not cursor.take("TABLE" if kind == "TABLE" else "ON"):
+        cursor.skip()
+    cursor.if_exists()
+    cursor.take("ONLY")
+    begin = cursor.at
+    try:
+        cursor.name()
+    except NotUnderstood:
+        return None
+    own = [token for token in statement.tokens[begin : cursor.at] if token.text != "."]
+    folded = [token.upper if token.kind == "word" else token.identifier for token in own]
+    return words[0] if kind == "TABLE" else "INDEX", tuple(folded)
+
+
+def _schema_set(statement: Statement) -> str:
+    """The schema of names without one after a statement, "" where that is not known."""
+    if statement.words[0] == "CONNECT":
+        return ""
+    tokens = statement.tokens
+    last = tokens[-1]
+    if statement.words[0] == "CREATE":  # for what stands inside it
+        names = [token for token in tokens[2:] if token.upper != "AUTHORIZATION"]
+        last = names[0] if names else last
+    if last.kind in ("text", "name"):
+        return last.identifier
+    return "" if last.upper in ("USER", "DEFAULT") or last.kind != "word" else last.upper

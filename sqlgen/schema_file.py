@@ -3,22 +3,25 @@ how a target says it."""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 
+import sqlglot
 from sqlglot import ErrorLevel, exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ParseError, SqlglotError
 
-from sqlgen.constraints import NOT_ENFORCED, TableNames, options_of
 from sqlgen.ddl import type_rule
+from sqlgen.ddl_facts import NOT_ENFORCED, Facts
+from sqlgen.ddl_reader import OWN_DIALECTS, read_schema
 from sqlgen.dialects import Profile
 from sqlgen.dialects.ddl_support import AUTO_INCREMENT
 from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_names import followed
-from sqlgen.schema_statements import schema_statements
 
 _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 #: What a target keeps moments and numbers in where it has no type for them.
@@ -38,13 +41,6 @@ _NUMBERS = frozenset(
 )
 _WHOLE = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB})
-#: Columns whose values the database makes of others, or of the time.
-_GENERATED = (
-    exp.ComputedColumnConstraint,
-    exp.GeneratedAsIdentityColumnConstraint,
-    exp.GeneratedAsRowColumnConstraint,
-    exp.OnUpdateColumnConstraint,
-)
 _SYSTEM: dict[SqlType, type[exp.Func]] = {
     SqlType.DATE: exp.CurrentDate,
     SqlType.TIME: exp.CurrentTime,
@@ -127,107 +123,75 @@ class ColumnClauses:
 def parse_declared(text: str, dialect: str, tables: Sequence[Table]) -> dict[str, Declared]:
     """What the DDL in ``text`` declares of ``tables`` (OWNER.NAME -> what). SqlgenError LR1010 when
     it is not SQL of the dialect."""
+    facts = read_schema(text, dialect, tuple(tables), lenient=True).facts
     by_name = {f"{table.schema}.{table.name}".upper(): table for table in tables}
-    declarations: dict[str, _TableDeclarations] = {}
-
-    def of(name: str) -> _TableDeclarations:
-        columns = {column.name.upper(): column for column in by_name[name].columns}
-        return declarations.setdefault(name, _TableDeclarations(name, columns))
-
-    def found(table: exp.Table) -> set[str]:
-        return {name for one in last.names_of(table) if (name := names.find(one)) is not None}
-
-    schema = schema_statements(text, dialect)
-    last = followed(schema.trees, dialect, tables)
-    names = TableNames(by_name, last.trees)
-    for tree in last.trees:
-        for name, entry, label in _entries(tree, names):
-            of(name).take(entry, label)
-    for part in schema.unread:
-        for table in set() if part.table is None or part.keys else found(part.table):
-            of(table).unused.append(f"{part}: not understood")
-    for gone in last.gone:
-        for table in set() if gone.key else found(gone.table):
-            of(table).unused.append(gone.said)
-    return {
-        name: Declared(dialect, one.defaults, tuple(one.checks), one.identities, tuple(one.unused))
-        for name, one in declarations.items()
-    }
+    return {name: _declared(one, by_name[name], dialect) for name, one in facts.items()}
 
 
-def _entries(tree: exp.Expr, names: TableNames) -> Iterator[tuple[str, exp.Expr, str]]:
-    """(table, column or constraint, its name) that a statement declares."""
-    entries: list[exp.Expr] = []
-    name: str | None = None
-    if isinstance(tree, exp.Create) and tree.kind == "TABLE" and isinstance(tree.this, exp.Schema):
-        name, entries = names.find(tree.this.this), list(tree.this.expressions)
-    elif isinstance(tree, exp.Alter):
-        name = names.find(tree.this)
-        for action in tree.args.get("actions") or ():
-            entries += action.expressions if isinstance(action, exp.AddConstraint) else [action]
-    for entry in entries if name is not None else ():
-        if isinstance(entry, exp.Constraint):
-            yield from ((str(name), part, entry.name) for part in entry.expressions)
-        else:
-            yield str(name), entry, ""
-
-
-@dataclass
-class _TableDeclarations:
-    table: str
-    columns: Mapping[str, Column]
-    defaults: dict[str, exp.Expr] = field(default_factory=dict)
-    checks: list[tuple[str, exp.Expr]] = field(default_factory=list)
-    identities: dict[str, Identity] = field(default_factory=dict)
-    unused: list[str] = field(default_factory=list)
-
-    def take(self, entry: exp.Expr, label: str) -> None:
-        if isinstance(entry, exp.CheckColumnConstraint):
-            self._check(entry, label)
-        elif isinstance(entry, exp.ColumnDef) and entry.name.upper() in self.columns:
-            for constraint in entry.constraints:
-                if isinstance(constraint, exp.ColumnConstraint):
-                    self._of_column(self.columns[entry.name.upper()], constraint)
-
-    def _check(self, check: exp.CheckColumnConstraint, name: str) -> None:
-        if "NOT ENFORCED" in options_of(check):
-            self.unused.append(f"check {name or '(unnamed)'} of {self.table}: {NOT_ENFORCED}")
-        else:
-            self.checks.append((name, check.this))
-
-    def _identity(self, column: Column, kind: exp.ColumnConstraintKind) -> None:
-        said = [kind.args.get(name) for name in ("start", "increment")]
-        numbers = ["1" if tree is None else tree.sql() for tree in said]
-        if all(map(_NUMBER.fullmatch, numbers)):
-            self.identities[column.name] = Identity(*map(int, numbers))
-        else:
-            self.unused.append(
-                f"identity of {self.table}.{column.name}: START {numbers[0]} INCREMENT {numbers[1]}"
-                " are no whole numbers"
-            )
-
-    def _of_column(self, column: Column, constraint: exp.ColumnConstraint) -> None:
-        from sqlgen.db2 import nodes  # the dialect is needed only where there is DDL
-
-        kind = constraint.kind
-        if isinstance(kind, exp.CheckColumnConstraint):
-            self._check(kind, constraint.name)
-        elif isinstance(kind, exp.DefaultColumnConstraint):
-            self.defaults[column.name] = kind.this
-        elif (
-            isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
-            and not kind.args.get("expression")
-        ) or isinstance(kind, nodes.IdentityOptions):
-            self._identity(column, kind)
-        elif isinstance(kind, nodes.SystemDefault):
-            self.defaults[column.name] = _system_default(column)
-        elif isinstance(kind, _GENERATED) or (
-            isinstance(kind, nodes.ColumnClause) and kind.this.words.startswith("GENERATED")
-        ):
-            self.unused.append(
-                f"how {self.table}.{column.name} is generated: it becomes an ordinary column with"
+def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
+    defaults, identities, unused = dict[str, exp.Expr](), dict[str, Identity](), list[str]()
+    checks: list[tuple[str, exp.Expr]] = []
+    where = f"{table.schema}.{table.name}".upper()
+    columns = {column.name.upper(): column for column in table.columns}
+    for name, said in facts.columns.items():
+        column = columns.get(name)
+        if column is None:
+            continue
+        if said.identity is not None:
+            if all(map(_NUMBER.fullmatch, said.identity)):
+                identities[column.name] = Identity(*map(int, said.identity))
+            else:
+                start, step = said.identity
+                unused.append(
+                    f"identity of {where}.{column.name}: START {start} INCREMENT {step}"
+                    " are no whole numbers"
+                )
+        if said.generated:
+            unused.append(
+                f"how {where}.{column.name} is generated: it becomes an ordinary column with"
                 " the log's values"
             )
+        if said.default == "" and not said.generated:
+            defaults[column.name] = _system_default(column)
+        elif said.default:
+            try:
+                defaults[column.name] = expression(said.default, dialect)
+            except SqlglotError:
+                unused.append(f"default value of {where}.{column.name}: {said.default}")
+    for check in facts.checks:
+        label = f"check {check.name or '(unnamed)'} of {where}"
+        try:
+            if check.enforced:
+                checks.append((check.name, expression(check.condition, dialect)))
+            else:
+                unused.append(f"{label}: {NOT_ENFORCED}")
+        except SqlglotError:
+            unused.append(f"{label}: {check.condition}: not understood")
+    return Declared(dialect, defaults, tuple(checks), identities, (*unused, *facts.notes))
+
+
+def expression(text: str, dialect: str) -> exp.Expr:
+    """A condition or value as a tree. SqlglotError where it is not understood."""
+    if dialect in OWN_DIALECTS:
+        import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
+    spoken = {"mariadb": "mysql"}.get(dialect, dialect)
+    with _silence():
+        (tree,) = sqlglot.parse_one(f"SELECT {text}", dialect=spoken).expressions
+    if not isinstance(tree, exp.Expr):
+        raise ParseError(text)
+    return tree
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """sqlglot warns of what it does not understand; we name it."""
+    log = logging.getLogger("sqlglot")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def _system_default(column: Column) -> exp.Expr:

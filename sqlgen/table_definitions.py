@@ -3,14 +3,14 @@ records say neither types nor keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
-from sqlgen.constraints import parse_constraints
+from sqlgen.ddl_clauses import ColumnEntry, KeyClause
+from sqlgen.ddl_facts import Facts
+from sqlgen.ddl_reader import read_schema
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_names import followed
-from sqlgen.schema_statements import schema_statements
+from sqlgen.schema_file import expression
 
 _TYPES: dict[exp.DType, SqlType] = {
     exp.DType.SMALLINT: SqlType.SMALLINT,
@@ -43,50 +43,34 @@ _MOMENTS = (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ)
 
 def defined_tables(text: str, dialect: str) -> list[Table]:
     """The tables that ``CREATE TABLE`` statements in ``text`` define, in their order, with their
-    primary keys. Of tables that are defined twice, the last definition counts; those that a query
-    or another table defines are not listed. SqlgenError LR1010 for a type that is not known, and
+    primary keys. Those that a query or another table defines are not listed. SqlgenError LR1010
     where the text is not understood as SQL of the dialect."""
-    defined: dict[tuple[str, str], Table] = {}
-    for tree in followed(schema_statements(text, dialect).trees, dialect, None).trees:
-        if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
-            table = tree.this.this
-            name = _spelled(table.args.get("db")), _spelled(table.this)
-            earlier = defined.get(name)
-            columns = tuple(_columns(tree.this))
-            # a statement that is understood in parts states a column or a key at a time
-            if earlier is not None and len(columns) <= 1:
-                columns = (*earlier.columns, *columns)
-            if columns:
-                defined[name] = Table(*name, columns)
-    tables = list(defined.values())
-    keys = parse_constraints(text, dialect, tables, lenient=True).keys
-    first: dict[str, tuple[str, ...]] = {}
-    for table_name, key in keys:
-        first.setdefault(table_name, key)
-    return [
-        Table(one.schema, one.name, one.columns, first.get(f"{one.schema}.{one.name}", ()))
-        for one in tables
-    ]
+    found = read_schema(text, dialect, None, lenient=True)
+    keys: dict[str, tuple[str, ...]] = {}
+    for name, key in found.constraints.keys:
+        keys.setdefault(name, key)
+    tables = []
+    for place, (schema, name) in found.tables.items():
+        known = found.facts.get(place, Facts()).columns.values()
+        columns = [_column(one, dialect) for one in known]
+        if columns:
+            own = tuple(one for one in columns if one is not None)
+            tables.append(Table(schema, name, own, keys.get(place, ())))
+    return tables
 
 
-def _spelled(name: exp.Expr | None) -> str:
-    if not isinstance(name, exp.Identifier):
-        return ""
-    return str(name.this).rstrip() if name.args.get("quoted") else str(name.this).upper()
+def _column(said: ColumnEntry, dialect: str) -> Column | None:
+    try:
+        kind = expression(f"CAST(1 AS {said.type})", dialect).args["to"]
+    except SqlglotError:
+        return None
+    primary = any(isinstance(one, KeyClause) and one.primary for one in said.clauses)
+    if not isinstance(kind, exp.DataType):
+        return None
+    return _typed(said.spelled, kind, said.nullable and not primary)
 
 
-def _columns(schema: exp.Schema) -> Iterator[Column]:
-    for part in schema.expressions:
-        kind = part.args.get("kind") if isinstance(part, exp.ColumnDef) else None
-        if isinstance(kind, exp.DataType):
-            keys = (exp.NotNullColumnConstraint, exp.PrimaryKeyColumnConstraint)
-            nullable = not any(isinstance(one.kind, keys) for one in part.constraints)
-            column = _column(_spelled(part.this), kind, nullable)
-            if column is not None:
-                yield column
-
-
-def _column(name: str, kind: exp.DataType, nullable: bool) -> Column | None:
+def _typed(name: str, kind: exp.DataType, nullable: bool) -> Column | None:
     given = [int(one.name) for one in kind.expressions if one.name.isdecimal()]
     if kind.this is exp.DType.FLOAT:  # REAL, or FLOAT with its bits
         single = not given or given[0] <= _SINGLE_BITS

@@ -320,8 +320,9 @@ def unread_keys(constraints: Constraints) -> tuple[str, ...]:
 
 
 def _passed_over(constraints: Constraints) -> list[str]:
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in constraints.passed)
-    return [f"passed over in the schema, for they say nothing of keys: {counts}"] if counts else []
+    count = constraints.passed
+    said = f"passed over in the schema, for they say nothing of keys: {count:,} statement(s)"
+    return [said] if count else []
 
 
 def script_notes(request: Request) -> tuple[str, ...]:

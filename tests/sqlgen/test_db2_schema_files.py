@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.db2.script_file import statements
+from sqlgen.ddl_tokens import statements
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.schema_file import parse_declared
-from sqlgen.schema_statements import schema_statements
 from tests.support.examples import examples
 from tests.support.places import FIXTURES
 
@@ -61,7 +60,7 @@ PECULIAR = {
             f"key NAMES of HARBOR.VESSEL: {NOT_ENFORCED}",
         ],
     ),
-    "look-12.1.sql": (AT_BERTH, ['line 95: ADD CONSTRAINT "ATBERTH" FOREIGN KEY'], []),
+    "look-12.1.sql": (AT_BERTH, ['line 95: CONSTRAINT "ATBERTH" FOREIGN KEY'], []),
 }
 
 
@@ -84,32 +83,10 @@ def test_each_shape_states_the_same_keys(path: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("name", "passed"),
-    [
-        (
-            "look-9.7",
-            "1 ALTER NICKNAME, 1 ALTER TABLESPACE, 1 COMMIT, 4 CONNECT, 1 CREATE BUFFERPOOL, 1"
-            " CREATE DISTINCT TYPE, 1 CREATE FUNCTION, 1 CREATE NICKNAME, 1 CREATE SCHEMA, 1 CREATE"
-            " TABLESPACE, 1 CREATE TRIGGER, 1 DISTRIBUTE BY of a table, 1 GRANT, 1 ORGANIZE BY of a"
-            " table, 1 PARTITION BY of a table, 1 RUNSTATS, 2 SET CURRENT PATH, 2 SET CURRENT"
-            " SCHEMA, 1 TERMINATE, 1 UPDATE",
-        ),
-        (
-            "zos-job",
-            "1 COMMIT, 1 CREATE TRIGGER, 1 GRANT, 1 SET CURRENT PATH, 1 SET CURRENT SQLID",
-        ),
-        (
-            "byhand",
-            "1 !, 1 BEGIN, 1 COMMENT ON TABLE, 1 COMMIT, 2 CONNECT, 1 ECHO, 1 INSERT, 1 ORGANIZE BY"
-            " of a table, 1 REORG, 1 SELECT, 1 SET SCHEMA, 1 VALUES",
-        ),
-    ],
-)
-def test_what_says_nothing_of_keys_is_counted_by_its_kind(name: str, passed: str) -> None:
+@pytest.mark.parametrize(("name", "passed"), [("look-9.7", 22), ("zos-job", 5), ("byhand", 12)])
+def test_what_names_no_table_of_the_log_is_counted(name: str, passed: int) -> None:
     text = (FIXTURES / "db2ddl" / f"{name}.sql").read_text(encoding="utf-8")
-    found = parse_constraints(text, "db2", HARBOR).passed
-    assert ", ".join(f"{count} {kind}" for kind, count in found) == passed
+    assert parse_constraints(text, "db2", HARBOR).passed == passed
 
 
 ODD = [
@@ -136,7 +113,7 @@ ODD = [
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(ODD)), max_size=4))
 def test_nothing_else_is_lost_for_what_is_not_understood(odd: list[tuple[int, str]]) -> None:
     text = (FIXTURES / "db2ddl" / "look-8.2.sql").read_text(encoding="utf-8")
-    parts = [statement.text for statement in statements(text)]
+    parts = [statement.text for statement in statements(text, "db2")]
     for place, more in odd:
         parts.insert(place, more + "\n")
     found = parse_constraints(";\n".join(parts) + ";\n", "db2", HARBOR)
@@ -156,8 +133,8 @@ def test_nothing_else_is_lost_for_what_is_not_understood(odd: list[tuple[int, st
         ("a -- ; x\n, b;", ["a -- ; x\n, b"]),
         ("a \"x;\"\"y\" 'it''s;' b; c", ["a \"x;\"\"y\" 'it''s;' b", "c"]),
         ("a /* ; /* ; */ ; */ b; c", ["a /* ; /* ; */ ; */ b", "c"]),
-        ("ECHO it's;\na;", ["ECHO it's;", "a"]),
-        ("!ls it's\na;", ["!ls it's", "a"]),
+        ("ECHO it's;\na;", ["a"]),
+        ("!ls it's\na;", ["a"]),
         ("a 'never closed; b", ["a 'never closed", "b"]),
         ("BEGIN x;-- y\n;-- z\nEND;\nb", ["BEGIN x;-- y\n;-- z\nEND", "b"]),
         ("create schema s create table t (a int) grant x;", None),
@@ -172,18 +149,18 @@ def test_statements_of_a_script(text: str, texts: list[str] | None) -> None:
         "a": ["a", "BEGIN x; END", "b", "c"],
         "c": ["create schema s", "create table t (a int)", "grant x"],
     }.get(text[:1], [])
-    assert [statement.text for statement in statements(text)] == wanted
+    assert [statement.text for statement in statements(text, "db2")] == wanted
 
 
 def test_lines_are_those_of_the_file() -> None:
     text = (FIXTURES / "db2ddl" / "zos-job.sql").read_text(encoding="utf-8")
     lines = text.split("\n")
-    found = list(statements(text))
+    found = list(statements(text, "db2"))
     assert len(found) > 5
     for statement in found:
         first = statement.text.split("\n")[0]
         assert first
-        assert first in lines[statement.line - 1]
+        assert first in lines[statement.line() - 1]
 
 
 def keys_of(text: str, *schemas: str) -> Constraints:
@@ -301,13 +278,14 @@ def test_what_is_not_understood_of_other_tables_does_not_matter() -> None:
 
 
 def test_nothing_understood_is_refused_and_the_dialect_that_was_named_is_not_asked_for() -> None:
+    tables = [Table("P", "T", (Column("A", SqlType.INTEGER),))]
     for text, dialect in (
         ("CREATE TABLE S.T IN A.B (A INTEGER UNIQUE)", "postgres"),
         ("CREATE TABLE (", "db2"),
         ("ALTER TABLE P.T ADD UNIQUE (A) SOMEHOW", "db2"),
     ):
         with pytest.raises(SqlgenError, match=f"not understood as {dialect} SQL") as caught:
-            schema_statements(text, dialect)
+            parse_constraints(text, dialect, tables)
         assert caught.value.code == "LR1010"
         assert f"read as {dialect}: --schema-dialect names another" in caught.value.hint
 
@@ -352,7 +330,7 @@ def test_a_large_file_is_read_in_a_straight_line() -> None:
         before = sys.getprofile()
         sys.setprofile(noted)
         try:
-            found = len(statements(text * times))
+            found = len(list(statements(text * times, "db2")))
         finally:
             sys.setprofile(before)
         assert found >= 20 * times

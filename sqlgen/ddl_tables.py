@@ -1,0 +1,532 @@
+"""What CREATE TABLE and ALTER TABLE say, entry by entry and action by action: what is not
+understood is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+from sqlgen import ddl_clauses
+from sqlgen.ddl_clauses import (
+    MYSQLS,
+    TSQLS,
+    CheckClause,
+    Clause,
+    ColumnEntry,
+    KeyClause,
+    ReferenceClause,
+)
+from sqlgen.ddl_facts import WORD, SchemaFacts, same
+from sqlgen.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement
+from sqlgen.schema import Table
+
+#: What a key is called that a table of Db2 for z/OS is organized by.
+HASH_KEY = "ORGANIZE BY HASH"
+_RENAMED = "what is renamed is not followed, so no key of it is used"
+#: What SQL Server's actions of ALTER TABLE that are about no constraint have behind their first
+#: word, where that tells.
+_TSQL_ACTIONS: dict[str, frozenset[str]] = {
+    "ALTER": frozenset({"COLUMN"}),
+    "DROP": frozenset({"PERIOD"}),
+    **dict.fromkeys(
+        ("ENABLE", "DISABLE"), frozenset({"TRIGGER", "CHANGE_TRACKING", "FILETABLE_NAMESPACE"})
+    ),
+    **dict.fromkeys(("SWITCH", "SET", "REBUILD", "SPLIT", "MERGE"), frozenset()),
+}
+#: What other databases enable and disable beside constraints.
+_OTHERS_SWITCHED = frozenset(
+    "TRIGGER RULE ROW KEYS ALL TABLE ALWAYS REPLICA QUERY FLASHBACK LOGICAL CONTAINERS"
+    " ARCHIVE".split()
+)
+#: What stands behind a constraint's name.
+_STATES = re.compile(
+    r"((NOT )?(ENFORCED|VALID|DEFERRABLE|TRUSTED)|INITIALLY (DEFERRED|IMMEDIATE)|(NO )?INHERIT"
+    r"|(ENABLE|DISABLE) QUERY OPTIMIZATION|ENABLE|DISABLE|(NO)?VALIDATE|(NO)?RELY)( |\Z)"
+)
+#: How an action of ALTER TABLE begins.
+_ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
+_KEYS_ALONE = frozenset({"CONSTRAINT", "FOREIGN", "PRIMARY", "UNIQUE", "CHECK"})
+#: What ALTER TABLE adds and drops that is no column and no key.
+_NO_COLUMN = frozenset(
+    "PARTITION SUBPARTITION PERIOD SYSTEM VERSIONING SUPPLEMENTAL STATISTICS PROJECTION FIELD"
+    " RESTRICT CLONE IMMUTABILITY ROW SEARCH TAG MASKING AGGREGATION STORAGE DISTRIBUTION"
+    " MATERIALIZED LOB TABLE LABEL OPTION FEATURE LOGFILE SECURITY ORGANIZE DISTRIBUTE CACHE"
+    " HISTORY".split()
+)
+_BEHAVIOUR = frozenset({"CASCADE", "RESTRICT", "CONSTRAINTS", "INVALIDATE", "CHECKPOINT", "ONLINE"})
+#: What begins no entry, but the rest of one.
+_NO_ENTRY = frozenset(
+    "LIKE EXCLUDE ( ON ) REFERENCES DROP KEY DEFERRABLE INITIALLY MATCH NOT ENABLE DISABLE RELY"
+    " NORELY NOVALIDATE ENFORCED".split()
+)
+#: Entries of tables that state no key, and those that only MySQL has.
+_PLAIN = frozenset({"PERIOD", "SUPPLEMENTAL"})
+_PLAIN_OF_MYSQL = frozenset({"FULLTEXT", "SPATIAL", "KEY", "INDEX"})
+#: What stands where a table's name is missing.
+BEGIN_ACTIONS = _ACTIONS | {"CHECK", "NOCHECK", "ENABLE", "DISABLE", "WITH", "CONSTRAINT"}
+_MOVES = {("SET", "SCHEMA"), ("MODIFY", "SCHEMA"), ("SET", "TABLE")}
+_DROPS_KEY = (
+    ("CONSTRAINT",),
+    ("FOREIGN", "KEY"),
+    ("INDEX",),
+    ("KEY",),
+    ("UNIQUE",),
+    ("CHECK",),
+)
+_OF_RENAMES = frozenset("RENAME TABLE TO AS COLUMN IF EXISTS SCHEMA NAME".split())
+#: What further names in a list without a word of their own mean.
+_Carried = Callable[["Cursor"], None] | None
+
+
+class TableReader(SchemaFacts):
+    """Reads what statements say of tables."""
+
+    def __init__(self, text: str, dialect: str, tables: Sequence[Table] | None) -> None:
+        super().__init__(dialect, tables)
+        self.script = DdlScript(text, dialect)
+        self.understood = False  # some statement about a table was
+        # of the statement that is being read: its name as it is spelled, and its parts
+        self.statement = Statement(self.script, 0, 0, ())
+        self.taken: set[int] = set()
+        self.spelled = ""
+        self.own: tuple[str, ...] = ()
+
+    def _is_divided(self, place: int) -> bool:
+        """Whether PARTITION says how rows are divided, which says nothing of keys."""
+        following = self.statement.tokens[place + 1 : place + 2]
+        is_partition = self.statement.tokens[place].upper == "PARTITION"
+        return is_partition and [token.upper for token in following] != ["OF"]
+
+    def _name(self, begin: int, end: int, keys: bool = True, always: bool = False) -> None:
+        """Name a part of a statement that is not understood, where it may be about a table of the
+        log; ``keys``: it may state a key, else it is about values alone."""
+        self.taken.update(range(begin, end))
+        whole = begin == 0 and end == len(self.statement.tokens)
+        region = (begin, end) if self.own else (0, len(self.statement.tokens))
+        if not (always or self.table or self._mentions(*region)):
+            return
+        said = f"line {self.statement.line(begin)}: {self.statement.said(begin, end)}"
+        if self.spelled and not whole:
+            said += f" (table {self.spelled})"
+        if keys:
+            self.unread.append(said)
+        elif self.table:
+            self._of(self.table).notes.append(f"{said}: not understood")
+
+    def _mentions(self, begin: int, end: int) -> bool:
+        """Whether some tokens name a table of the log, in their texts too."""
+        names = self.names.by_name
+        for token in self.statement.tokens[begin:end]:
+            if token.kind == "text":
+                if any(word in names for word in WORD.findall(token.text.upper())):
+                    return True
+            elif token.kind in ("word", "name") and token.identifier.upper() in names:
+                return True
+        return False
+
+    def _stated(self, cursor: Cursor) -> None:
+        """The table that a statement is about, which comes next."""
+        cursor.if_exists()
+        cursor.take("ONLY")
+        if not cursor.is_name() or cursor.peek() in BEGIN_ACTIONS:
+            self._name(0, len(self.statement.tokens), always=True)
+            raise NotUnderstood
+        begin = cursor.at
+        self.own = cursor.name()
+        self.spelled = cursor.source(begin)
+        self.table = self._find(self.own)
+
+    def _entry(self, part: Cursor, adds: bool = False) -> None:
+        """An entry of a table's list, or what is added to a table; what is not understood is
+        named."""
+        begin = part.at
+        try:
+            self._understood(part, adds)
+            if part.states_key():
+                raise NotUnderstood
+        except NotUnderstood:
+            self._name(begin, part.end)
+
+    def _understood(self, part: Cursor, adds: bool) -> None:
+        first, begin = part.peek(), part.at
+        if self.dialect in TSQLS and part.take("INDEX"):
+            name = part.name()[-1]
+            if part.peek() == "UNIQUE":
+                self._clause(ddl_clauses.constraint(part, name))
+            return
+        if first in _PLAIN or (self.dialect in MYSQLS and first in _PLAIN_OF_MYSQL):
+            part.skip(part.end)
+            return
+        if first in _NO_ENTRY:
+            raise NotUnderstood
+        clause = ddl_clauses.constraint(part)
+        if clause is None and first in KEY_WORDS:
+            raise NotUnderstood
+        if clause is None and first != "CONSTRAINT":
+            self._column(part, begin)
+        elif clause is None or (part and isinstance(clause, CheckClause)):
+            if adds or {"EXCLUDE", "FOREIGN", "ON"} & {*part.words()} or part.states_key():
+                raise NotUnderstood
+            self._name(begin, part.end, keys=False)
+        elif part:
+            raise NotUnderstood
+        else:
+            self._clause(clause)
+
+    def _column(self, part: Cursor, begin: int) -> None:
+        column = ddl_clauses.column(part, self.dialect)
+        if column.strange:
+            self._name(begin, part.end, keys=False)
+        if not self.table:
+            return
+        self._of(self.table).columns[column.name.upper()] = column
+        for clause in column.clauses:
+            self._clause(clause)
+
+    def _clause(self, clause: Clause | None) -> None:
+        """Take a key, foreign key or check of the table that the statement is about."""
+        if clause is None:
+            raise NotUnderstood
+        if isinstance(clause, CheckClause):
+            if self.table:
+                self._of(self.table).checks.append(clause)
+        elif isinstance(clause, KeyClause):
+            self._key(clause)
+        else:
+            self._reference(clause)
+
+    def _not_followed(
+        self,
+        begin: int,
+        end: int,
+        tables: Sequence[str],
+        columns: Sequence[str] = (),
+    ) -> None:
+        """Name a rename; the keys of the tables, or over the columns of one, are not used."""
+        self.taken.update(range(begin, end))
+        said = f"line {self.statement.line(begin)}: {self.statement.said(begin, end)}"
+        if self.spelled and begin:
+            said += f" (table {self.spelled})"
+        if not tables:
+            return
+        self.unread.append(f"{said}: {_RENAMED}")
+        self.renames.append(([*tables], [name.upper() for name in columns]))
+        for table in tables:
+            self._of(table).notes.append(f"{said}: not understood")
+
+    def _alter(self, cursor: Cursor) -> None:
+        while not cursor.take("TABLE"):
+            cursor.skip()
+        self._stated(cursor)
+        cursor.take("*")
+        if cursor.peek() == "WITH" and cursor.peek(1) in ("CHECK", "NOCHECK"):
+            cursor.skip(2)
+        if not cursor or _runs_on(cursor):
+            raise NotUnderstood
+        named = len(self.unread)
+        carried: _Carried = None
+        for part in cursor.parts():
+            for action in self._split(part):
+                of_constraints = action.peek() in ("CHECK", "NOCHECK")
+                begins = action.peek() in _ACTIONS or (
+                    of_constraints and action.peek(1) == "CONSTRAINT"
+                )
+                does = self._action if carried is None or begins else carried
+                carried = self._caught(action, does) or (None if begins else carried)
+        self.understood |= named == len(self.unread)
+
+    def _caught(self, action: Cursor, does: Callable[[Cursor], _Carried]) -> _Carried:
+        """Do what an action says; it is named where it is not understood."""
+        begin = action.at
+        try:
+            carried = does(action)
+            if action.states_key() and not self._says_how_divided(action):
+                raise NotUnderstood
+        except NotUnderstood:
+            self._name(begin, action.end)
+            return self._add if self.statement.tokens[begin].upper == "ADD" else None
+        return carried
+
+    def _says_how_divided(self, action: Cursor) -> bool:
+        return all(word == "PARTITION" for word in action.words() if word in KEY_WORDS)
+
+    def _split(self, part: Cursor) -> Iterator[Cursor]:
+        """The actions of ALTER TABLE between which no comma stands."""
+        depth, end = 0, part.end
+        tokens = self.statement.tokens
+        for place in range(part.at, end):
+            word, begin = tokens[place].upper, part.at
+            depth += (word == "(") - (word == ")")
+            if place == begin or depth:
+                continue
+            first, before = tokens[begin].upper, tokens[place - 1].upper
+            if word in _ACTIONS and first in ("ADD", "DROP") and before != "ON":
+                starts = place - begin > 1
+            elif word in _ACTIONS and self.dialect == "db2" and before != "ON":
+                with_word = tokens[begin + 1].upper in ("COLUMN", "CONSTRAINT", "FOREIGN", "CHECK")
+                starts = place - begin > (3 if with_word else 2)
+            else:
+                of_keys = {token.upper for token in tokens[begin : begin + 2]} & _KEYS_ALONE
+                starts = bool(word in _KEYS_ALONE and before == ")" and of_keys)
+                starts &= self.dialect == "db2"
+            if starts:
+                yield part.to(place)
+        yield part.to(end)
+
+    def _action(self, action: Cursor) -> _Carried:
+        """One action; gives what further names in a list without a word of their own mean."""
+        first, second = action.peek(), action.peek(1)
+        is_tsql = self.dialect in TSQLS
+        if first == "ADD":
+            action.skip()
+            self._add(action)
+            return self._add
+        if first == "DROP" and second not in _NO_COLUMN:
+            action.skip()
+            return self._drops(action)
+        if (first, second) == ("SET", "UNUSED"):
+            action.skip(2)
+            action.take("COLUMN") or action.take("COLUMNS")
+            self._drop_columns(action)
+        elif first == "RENAME" or (first, second) in _MOVES or first == "CHANGE":
+            self._renames(action)
+        elif first in _KEYS_ALONE and not (is_tsql and first == "CHECK"):
+            self._entry(action, adds=True)
+        elif first in ("ALTER", "MODIFY") and second not in ("CONSTRAINT", "FOREIGN", "CHECK"):
+            self._alter_column(action)
+        elif first == "DROP" or first in ("CLUSTER", "REPLICA", "OWNER"):
+            action.skip()
+        elif is_tsql and first in ("CHECK", "NOCHECK"):
+            return self._switch_tsql(action)
+        else:
+            self._switch(action)
+        return None
+
+    def _add(self, action: Cursor) -> None:
+        """What ADD adds: an entry as of CREATE TABLE, or several in brackets."""
+        action.take("COLUMN")
+        action.if_exists()
+        if not action:
+            raise NotUnderstood
+        if action.take("ORGANIZE", "BY", "HASH", "UNIQUE"):
+            self._key(KeyClause(HASH_KEY, names_in(action)))
+        elif action.peek() in _NO_COLUMN:
+            if action.peek() in ("SUPPLEMENTAL", "RESTRICT"):
+                action.skip(action.end)
+        elif self._default_for(action):
+            pass
+        elif action.peek() == "(":
+            for part in action.group().parts():
+                self._entry(part)
+            if action.peek() in ("CASCADE", "ON"):
+                raise NotUnderstood
+        else:
+            self._entry(action, adds=True)
+
+    def _default_for(self, action: Cursor) -> bool:
+        """SQL Server's ADD [CONSTRAINT name] DEFAULT value FOR column."""
+        words = action.words()
+        at = 2 if words[0] == "CONSTRAINT" else 0
+        if words[at : at + 1] != ["DEFAULT"] or words[-2:-1] != ["FOR"]:
+            return False
+        value = self.statement.source(action.at + at + 1, action.end - 2)
+        name = self.statement.tokens[action.end - 1].identifier
+        action.skip(len(words))
+        self._changed(name).default = value
+        return True
+
+    def _changed(self, name: str) -> ColumnEntry:
+        """A column that the file has, or one of no type."""
+        columns = self._of(self.table).columns if self.table else {}
+        return columns.setdefault(name.upper(), ColumnEntry(name, name))
+
+    def _drops(self, action: Cursor) -> _Carried:
+        """What DROP drops of a table."""
+        if action.take("PRIMARY", "KEY"):
+            action.skip(action.end)
+            self._drop_primary()
+            return None
+        if action.take("ORGANIZATION"):
+            self._drop_key(HASH_KEY)
+            return None
+        for words in _DROPS_KEY:
+            if action.take(*words):
+                self._drop_named(action)
+                return self._drop_named if self.dialect in TSQLS else None
+        if action.take("COLUMN") or action.take("COLUMNS"):
+            self._drop_columns(action)
+            return self._drop_columns if self.dialect in TSQLS else None
+        if self.dialect in TSQLS:
+            if len(action.words()) != 1:
+                raise NotUnderstood
+            self._drop_named(action)
+            return self._drop_named
+        if action.peek() != "(" and not {*action.words()[1:2]} <= _BEHAVIOUR | {"."}:
+            raise NotUnderstood  # what is dropped is no column
+        self._drop_columns(action)
+        return None
+
+    def _drop_named(self, action: Cursor) -> None:
+        if self.dialect in TSQLS and action.take("COLUMN"):
+            self._drop_columns(action)
+            return
+        action.take("CONSTRAINT")
+        action.if_exists()
+        self._drop_key(action.name()[-1])
+        action.skip(action.end)
+
+    def _drop_columns(self, action: Cursor) -> None:
+        """Forget columns, with the keys and checks over them, which are named."""
+        action.if_exists()
+        listed = action.group() if action.peek() == "(" else action
+        if not listed:
+            raise NotUnderstood
+        for part in listed.parts():
+            name = part.name()[-1]
+            part.skip(part.end)
+            if self.table:
+                self._drop_column(name)
+        action.skip(action.end)
+
+    def _renames(self, action: Cursor) -> None:
+        """What an action of ALTER TABLE renames, or moves to another schema."""
+        begin, words = action.at, action.words()
+        if words[0] == "CHANGE":
+            action.skip(2 if words[1:2] == ["COLUMN"] else 1)
+            action.if_exists()
+            old, new = action.name()[-1], action.name()[-1]
+            if not same(old, new):
+                self._not_followed(begin, action.end, [self.table] * bool(self.table), [old, new])
+            elif "DEFAULT" in words:
+                self._name(begin, action.end, keys=False)
+            return
+        action.skip()
+        if words[1:2] in (["CONSTRAINT"], ["INDEX"], ["KEY"]) and len(words) == 5:
+            action.skip()
+            old = action.name()[-1]
+            if not action.take("TO"):
+                raise NotUnderstood
+            if self.table:
+                self._call(self.table, old, action.name()[-1])
+            return
+        if words[1:2] and words[1] in _NO_COLUMN and words[0] == "RENAME":
+            return
+        columns = [name[-1] for name in all_names(action)]
+        is_column = words[0] == "RENAME" and "TO" in words[2:]
+        is_column |= self.dialect == "soliddb" and words[1:2] == ["COLUMN"]
+        tables = [self.table] if self.table else []
+        if not is_column and columns:
+            moved = words[1:2] == ["SCHEMA"]
+            other = self._find([columns[-1], self.own[-1]] if moved else columns[-1:])
+            tables += [other] if other else []
+        self._not_followed(begin, action.end, tables, columns if is_column else ())
+
+    def _alter_column(self, action: Cursor) -> None:
+        """What is changed of a column, or of a table otherwise."""
+        begin, words = action.at, action.words()
+        if len(words) < 2:
+            raise NotUnderstood
+        action.skip(2 if words[1] == "COLUMN" else 1)
+        if not action.is_name():
+            if {"ENFORCED", "DISABLE"} & {*words}:
+                raise NotUnderstood
+            if words[0] == "MODIFY" and "DEFAULT" in words:
+                self._name(begin, action.end, keys=False)
+            return
+        if words[1] in ("PRIMARY", "UNIQUE"):
+            raise NotUnderstood
+        name = action.name()[-1]
+        if action.take("SET", "DEFAULT") or action.take("SET", "WITH", "DEFAULT"):
+            self._changed(name).default = ddl_clauses.value(action)
+        elif action.take("ADD", "GENERATED"):
+            said = self.statement.source(action.at, action.end)
+            self._changed(name).identity = ddl_clauses.identity_of(said)
+            action.skip(action.end)
+        elif action.take("DROP"):
+            if action.peek() == "DEFAULT":
+                self._changed(name).default = None
+        elif {"ENFORCED", "DISABLE"} & {*words}:
+            raise NotUnderstood
+        elif words[0] == "MODIFY" and "DEFAULT" in words:
+            self._name(begin, action.end, keys=False)
+
+    def _switch_tsql(self, action: Cursor) -> _Carried:
+        """{CHECK | NOCHECK} CONSTRAINT {ALL | name [, name]}."""
+        enforced = action.peek() == "CHECK"
+        action.skip()
+        if not action.take("CONSTRAINT"):
+            raise NotUnderstood
+        carried = partial(self._switch_next, enforced)
+        carried(action)
+        return carried
+
+    def _switch_next(self, enforced: bool, action: Cursor) -> None:
+        if len(action.words()) != 1 or not action.is_name():
+            raise NotUnderstood
+        if action.peek() == "ALL":
+            for key in self.keys:
+                if key.table == self.table and isinstance(key.clause, ReferenceClause):
+                    self._set(key, enforced)
+            action.skip()
+        else:
+            self._state(action.name()[-1], enforced)
+
+    def _switch(self, action: Cursor) -> None:
+        """{ENABLE | DISABLE} … CONSTRAINT name, {ALTER | MODIFY} CONSTRAINT name and what it is
+        now; only forms that are known from end to end are read, for a word that is cut off or
+        misspelt would leave a constraint for enforced that is not, or the other way about."""
+        words = action.words()
+        if self.dialect in TSQLS:
+            following = _TSQL_ACTIONS.get(words[0])
+            if following is None or (following and not following & {*words[1:2]}):
+                raise NotUnderstood
+        elif words[0] in ("ENABLE", "DISABLE"):
+            at = 1 + (words[1:2] in (["VALIDATE"], ["NOVALIDATE"]))
+            if words[at : at + 1] != ["CONSTRAINT"]:
+                if not {*words[1:2]} & _OTHERS_SWITCHED:
+                    raise NotUnderstood
+                return
+            action.skip(at + 1)
+            name = action.name()[-1]
+            if words[at + 2 :] not in ([], ["KEEP", "INDEX"], ["DROP", "INDEX"]):
+                raise NotUnderstood
+            action.skip(2)
+            self._state(name, words[0] == "ENABLE")
+        elif words[0] in ("ALTER", "MODIFY"):
+            action.skip(3 if words[1] == "FOREIGN" else 2)
+            name, said = action.name()[-1], " ".join(action.words())
+            if not said or _STATES.sub("", said):
+                raise NotUnderstood
+            off = said.startswith("DISABLE ") * ("QUERY" not in said) or said == "DISABLE"
+            off |= "DISABLE" in said.replace("DISABLE QUERY", "") or "NOT ENFORCED" in said
+            if off or {"ENABLE", "ENFORCED"} & {*said.replace("ENABLE QUERY", "").split()}:
+                self._state(name, not off)
+        elif words[:2] == ["VALIDATE", "CONSTRAINT"] and len(words) == 3:
+            pass
+        elif "CONSTRAINT" in words[:3]:
+            raise NotUnderstood
+
+
+def names_in(cursor: Cursor) -> tuple[str, ...]:
+    """The names in brackets that come next."""
+    return tuple(part.name()[-1] for part in cursor.group().parts())
+
+
+def all_names(cursor: Cursor) -> Iterator[tuple[str, ...]]:
+    """All names that are left, but for words of renames."""
+    while cursor:
+        if not cursor.is_name() or cursor.peek() in _OF_RENAMES:
+            cursor.skip()
+        else:
+            yield cursor.name()
+
+
+def _runs_on(cursor: Cursor) -> bool:
+    """Whether another statement about a table begins, because nothing ended the one before."""
+    words = cursor.words()
+    return any(
+        first in ("CREATE", "ALTER", "DROP") and second == "TABLE"
+        for first, second in pairwise(words)
+    )
