@@ -43,7 +43,8 @@ _QUERY_PARTS = {
     "locks": "rows that are locked",
     "hint": "a hint",
 }
-_COMPARES = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
+#: Nodes that compare values.
+COMPARES = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between)
 _NUMBERS = (SqlType.DECIMAL, SqlType.DECFLOAT)
 _IS_TEXT = re.compile("TEXT|N?VARCHAR|STRING|CHAR")
 _TEXT = Column("", SqlType.VARCHAR)
@@ -137,6 +138,11 @@ class TargetNames:
 
     def constant(self, tree: exp.Expr, column: Column) -> str:
         """A constant in a column, as the target writes it."""
+        if self.dialect == "db2" and isinstance(tree, exp.Literal) and tree.is_string:
+            from sqlgen.db2.constants import moment  # the dialect, where there is DDL of it
+
+            if column.type in _MOMENT_TEXTS:
+                tree = exp.Literal.string(moment(tree.name, column.type))
         try:
             return self.literal(constant(tree, column), column)
         except ValueError as error:
@@ -208,7 +214,7 @@ class TargetNames:
     def _write(self, node: exp.Expr, columns: Mapping[str, Column]) -> None:
         """Replace a constant by the target's text for it; numbers stay, unless a column says what
         they are."""
-        compared = node.parent if isinstance(node.parent, _COMPARES) else None
+        compared = node.parent if isinstance(node.parent, COMPARES) else None
         named = compared.find(exp.Column) if compared is not None else None
         column = (
             columns.get(source_name(named.this))

@@ -19,7 +19,7 @@ from sqlgen.ddl_facts import NOT_ENFORCED, Facts
 from sqlgen.ddl_reader import OWN_DIALECTS, read_schema
 from sqlgen.dialects import Profile
 from sqlgen.dialects.ddl_support import AUTO_INCREMENT
-from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
+from sqlgen.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
 
@@ -27,7 +27,15 @@ _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 #: What a target keeps moments and numbers in where it has no type for them.
 _TEXT = re.compile("TEXT|N?VARCHAR|STRING|CHAR")
 _NUMBER = re.compile(r"-?\d+")
-_DB2_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d)(.*)\Z")
+#: The time of day as a default value, where a target says it in words of its own; "": it cannot.
+_TIME_OF_DAY = {
+    "postgres": "LOCALTIME(0)",
+    "duckdb": "CAST(DATE_TRUNC('second', CURRENT_LOCALTIMESTAMP()) AS TIME)",
+    "tsql": "CAST(SYSDATETIME() AS TIME(0))",
+    "redshift": "",
+}
+#: Who the session is, in Db2's words.
+_USERS = re.compile(r"(CURRENT[ _])?(USER|SQLID|SCHEMA)|SESSION_USER|SYSTEM_USER")
 _NUMBERS = frozenset(
     {
         SqlType.SMALLINT,
@@ -152,7 +160,13 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
                 " the log's values"
             )
         if said.default == "" and not said.generated:
-            defaults[column.name] = _system_default(column)
+            if column.type is SqlType.BINARY and "BIT DATA" in said.type.upper():
+                unused.append(
+                    f"default value of {where}.{column.name}: {column.length} blanks of a code page"
+                    " that the file does not tell"
+                )
+            else:
+                defaults[column.name] = _system_default(column)
         elif said.default:
             try:
                 defaults[column.name] = expression(said.default, dialect)
@@ -172,6 +186,8 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
 
 def expression(text: str, dialect: str) -> exp.Expr:
     """A condition or value as a tree. SqlglotError where it is not understood."""
+    from sqlgen.db2.nodes import with_bytes  # where there is DDL
+
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
     spoken = {"mariadb": "mysql"}.get(dialect, dialect)
@@ -179,7 +195,7 @@ def expression(text: str, dialect: str) -> exp.Expr:
         (tree,) = sqlglot.parse_one(f"SELECT {text}", dialect=spoken).expressions
     if not isinstance(tree, exp.Expr):
         raise ParseError(text)
-    return tree
+    return with_bytes(tree) if dialect == "db2" else tree
 
 
 @contextmanager
@@ -198,6 +214,8 @@ def _system_default(column: Column) -> exp.Expr:
     """What Db2 takes for WITH DEFAULT alone."""
     if column.type in _SYSTEM:
         return _SYSTEM[column.type]()
+    if column.type is SqlType.BINARY:
+        return exp.HexString(this="00" * column.length)
     return exp.Literal.number(0) if column.type in _NUMBERS else exp.Literal.string("")
 
 
@@ -232,6 +250,8 @@ def column_clauses(declared: Declared, table: Table, profile: Profile, names: st
                     f"{profile.name} checks no column that it numbers"
                     f" ({', '.join(sorted(numbered))})"
                 )
+            if declared.dialect == "db2" and profile.name != "db2":
+                _check_blanks(condition, columns, profile)
             text = f"CHECK ({_sql(target.portable(condition, columns), profile)})"
             clauses.constraints.append(
                 f"CONSTRAINT {identifier(label, profile, names).sql(dialect=profile.sqlglot)}"
@@ -294,15 +314,46 @@ def _default(tree: exp.Expr, column: Column, target: TargetNames) -> str:
     if isinstance(tree, _NOW):
         if _TEXT.match(type_rule(column, target.profile).text):
             raise CannotSay(f"{column.type.value} is a text in {target.profile.name}")
-        return _sql(tree, target.profile)
-    if (
-        isinstance(tree, exp.Literal)
-        and tree.is_string
-        and (match := _DB2_MOMENT.match(tree.name))
-        and column.type is SqlType.TIMESTAMP
-    ):
-        tree = exp.Literal.string("{} {}:{}:{}{}".format(*match.groups()))
+        now = _sql(tree, target.profile)
+        if isinstance(tree, exp.CurrentTime):
+            now = _TIME_OF_DAY.get(target.profile.name, now)
+        if not now:
+            raise CannotSay(f"{target.profile.name} has no time of day as a default value")
+        return now
+    if target.dialect == "db2" and _is_user(tree):
+        if target.profile.name == "db2":
+            return _sql(tree, target.profile)
+        raise CannotSay(
+            f"the constant {tree.sql('db2')}: who the session is may have another name in"
+            f" {target.profile.name}"
+        )
     return target.constant(tree, column)
+
+
+def _is_user(tree: exp.Expr) -> bool:
+    return _USERS.fullmatch(tree.sql("db2").upper()) is not None
+
+
+def _check_blanks(condition: exp.Expr, columns: Mapping[str, Column], profile: Profile) -> None:
+    """CannotSay for a condition of Db2 that tells texts apart by blanks at their ends: Db2 pads
+    CHAR in expressions, and compares all texts without regard to such blanks."""
+    for node in condition.find_all(exp.Like, exp.DPipe, *COMPARES):
+        named = [columns.get(source_name(one.this)) for one in node.find_all(exp.Column)]
+        texts = [column for column in named if column is not None and column.type in _TEXTS]
+        is_char = [column for column in texts if column.type is SqlType.CHAR]
+        if is_char and isinstance(node, exp.Like | exp.DPipe):
+            raise CannotSay(
+                f"{node.sql('db2')!r}: CHAR ends in blanks in Db2, and may not in {profile.name}"
+            )
+        pads = bool(is_char) and profile.pads_char
+        as_text = [one for one in is_char if not type_rule(one, profile).text.startswith("CHAR")]
+        for constant in node.find_all(exp.Literal) if texts else ():
+            shorter = any(len(constant.name) < one.length for one in as_text)
+            if constant.is_string and not pads and (constant.name.endswith(" ") or shorter):
+                raise CannotSay(
+                    f"{node.sql('db2')!r}: Db2 compares without blanks at the end,"
+                    f" {profile.name} with them"
+                )
 
 
 def _sql(tree: exp.Expr, profile: Profile) -> str:

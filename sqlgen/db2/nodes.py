@@ -126,6 +126,16 @@ class TableClause(exp.Expression):
     arg_types: ClassVar = {"this": True}
 
 
+def with_bytes(tree: exp.Expr) -> exp.Expr:
+    """A tree with constants of bytes (``X'41FF'``) as sqlglot's own nodes."""
+
+    def one(node: exp.Expr) -> exp.Expr:
+        is_bytes = isinstance(node, HexConstant) and node.args["kind"] in ("X", "BX")
+        return exp.HexString(this=node.name) if is_bytes else node
+
+    return tree.transform(one)
+
+
 def portable(tree: exp.Expr) -> tuple[exp.Expr, list[str]]:
     """A copy of a CREATE TABLE or CREATE INDEX without what is about storage in Db2 alone, and what
     was taken off, in words.

@@ -17,6 +17,7 @@ from sqlgen.ddl_tokens import statements
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.schema_file import parse_declared
+from sqlgen.table_definitions import defined_tables
 from tests.support.examples import examples
 from tests.support.places import FIXTURES
 
@@ -353,3 +354,76 @@ def test_an_index_of_an_auxiliary_table_is_none_of_the_logs() -> None:
     text = "CREATE TABLE P.T (A INT UNIQUE); CREATE UNIQUE INDEX P.X ON P.{} USING STOGROUP S"
     assert keys_of(text.format("AUX"), "P").unread == ()
     assert len(keys_of(text.format("T"), "P").unread) == 1
+
+
+JOB = """//DDL      JOB (ACCT),'TABLES',CLASS=A
+/*JOBPARM  S=SYSA
+/*ROUTE    PRINT R5
+/*XEQ      NODE2
+//* a comment
+//STEP1    EXEC PGM=IKJEFT01
+//SYSIN    DD *
+  CREATE TABLE P.T (A INTEGER NOT NULL UNIQUE, B INTEGER);
+/*
+//STEP2    EXEC PGM=IKJEFT01
+//SYSIN    DD *
+  CREATE TABLE P.U (A INTEGER NOT NULL UNIQUE, B INTEGER);
+/*
+"""
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_lines_of_a_job_are_no_comments(numbered: bool) -> None:
+    lines = JOB.splitlines()
+    text = "\n".join(f"{line:<72}{number:08}" for number, line in enumerate(lines, 1))
+    found = keys_of(text if numbered else JOB, "P")
+    assert found.keys == (("P.T", ("A",)), ("P.U", ("A",)))
+    assert found.unread == ()
+
+
+def test_outside_of_a_job_they_begin_comments() -> None:
+    found = keys_of(
+        "CREATE TABLE P.T (A INT UNIQUE);\n/*ROUTE\n x */\nCREATE TABLE P.U (A INT)", "P"
+    )
+    assert (found.keys, found.unread) == ((("P.T", ("A",)),), ())
+
+
+@pytest.mark.parametrize("dialect", ["db2", "postgres", "mysql", "oracle", "tsql", "sqlite"])
+def test_a_comment_that_never_ends_is_named(dialect: str) -> None:
+    columns = (Column("A", SqlType.INTEGER), Column("B", SqlType.INTEGER))
+    text = "CREATE TABLE P.T (A INT UNIQUE);\n/* open\nALTER TABLE P.T ADD UNIQUE (B);"
+    found = parse_constraints(text, dialect, [Table("P", "T", columns)])
+    assert found.keys == (("P.T", ("A",)),)
+    assert [said[:38] for said in found.unread] == ["line 2: a comment that does not end: /"]
+
+
+@pytest.mark.parametrize("name", ["#T", "@T", "T#1", "$T", "Ärger", "表", '"mixed Case"', '"a.b"'])
+def test_names_with_letters_of_db2(name: str) -> None:
+    own = name.strip('"')
+    text = f"CREATE TABLE P.{name} ({name} INT NOT NULL, #B INT, PRIMARY KEY ({name}))"
+    (table,) = defined_tables(text, "db2")
+    spelled = own if name != own else own.upper()
+    assert (table.name, table.key) == (spelled, (spelled,))
+    assert [column.name for column in table.columns] == [spelled, "#B"]
+    assert parse_constraints(text, "db2", [table]).keys == ((f"P.{own}".upper(), (spelled,)),)
+
+
+def test_only_statements_about_tables_of_the_log_are_read() -> None:
+    """4,000 tables take no more calls than a few for each statement where three matter."""
+    made = "CREATE TABLE P.X{0} (A INT NOT NULL, B CHAR(9) DEFAULT 'x;', C INT);\n" * 3
+    text = "".join(made.format(number) for number in range(1000))
+    seen = 0
+
+    def noted(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal seen
+        seen += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(noted)
+    try:
+        found = keys_of(f"CREATE TABLE P.T (A INT UNIQUE);\n{text}", "P")
+    finally:
+        sys.setprofile(before)
+    assert found.keys == (("P.T", ("A",)),)
+    assert found.passed == 3000
+    assert seen < 400 * 3000

@@ -167,7 +167,9 @@ def test_what_a_target_cannot_say_is_named(target: str) -> None:
     ("clause", "said"),
     [
         ("NAME VARCHAR(20) DEFAULT USER", "default value of S.T.NAME: the constant USER"),
-        ("DAY DATE DEFAULT '31.12.2020'", "default value of S.T.DAY: the constant '31.12.2020'"),
+        ("DAY DATE DEFAULT '31.31.2020x'", "default value of S.T.DAY: the constant '31.31.2020x'"),
+        ("KIND CHAR(1) DEFAULT CURRENT SQLID", "default value of S.T.KIND: the constant CURRENT"),
+        ("KIND CHAR(1) DEFAULT X'C1'", "default value of S.T.KIND: the constant"),
         (
             "ID INTEGER CHECK (ID / 2 > 1)",
             "check (unnamed) of S.T: 'ID / 2' may mean something else",
@@ -223,3 +225,102 @@ def test_under_a_mapping_nothing_is_said_of_masked_columns() -> None:
         "default value of S.T.NAME: the column is masked or left out",
         "default value of S.T.PRICE: the column is masked or left out",
     ]
+
+
+MOMENTS = (
+    Column("D", SqlType.DATE),
+    Column("T", SqlType.TIME),
+    Column("S", SqlType.TIMESTAMP, True, 6),
+    Column("B", SqlType.VARBINARY, True, 9),
+    Column("F", SqlType.BINARY, True, 3),
+    Column("C", SqlType.CHAR, True, 4),
+    Column("V", SqlType.VARCHAR, True, 9),
+)
+
+
+def of_moments(clause: str, target: str) -> SchemaScript:
+    table = Table("S", "M", MOMENTS)
+    declared = parse_declared(f"CREATE TABLE S.M ({clause})", "db2", [table])
+    return schema_script([table], Constraints(), profile_named(target), "lower", declared)
+
+
+@pytest.mark.parametrize(
+    ("column", "constant", "said"),
+    [
+        ("T TIME", "'00.00.00'", "'00:00:00'"),
+        ("T TIME", "'24.00.00'", "'24:00:00'"),
+        ("T TIME", "'11:59 PM'", "'23:59:00'"),
+        ("T TIME", "'12:00 AM'", "'24:00:00'"),
+        ("T TIME", "'00:00 AM'", "'00:00:00'"),
+        ("T TIME", "'12:30 PM'", "'12:30:00'"),
+        ("T TIME", "'9.05'", "'09:05:00'"),
+        ("D DATE", "'31.12.2099'", "'2099-12-31'"),
+        ("D DATE", "'12/31/2099'", "'2099-12-31'"),
+        ("D DATE", "'2099-1-2'", "'2099-01-02'"),
+        ("S TIMESTAMP", "'2000-01-01-00.00.00.000000'", "'2000-01-01 00:00:00.000000'"),
+        ("S TIMESTAMP", "'2000-01-01-7.05.00'", "'2000-01-01 07:05:00.000000'"),
+        ("B VARCHAR(9) FOR BIT DATA", "X'00ff'", "'\\x00ff'::bytea"),
+    ],
+)
+def test_constants_of_db2(column: str, constant: str, said: str) -> None:
+    name = column.partition(" ")[0]
+    script = of_moments(f"{column} DEFAULT {constant} CHECK ({name} >= {constant})", "postgres")
+    assert script.left_out == ()
+    text = table_of(script).lower()
+    assert f"default {said}" in text or f"default '{said[1:]}" in text
+    assert f"check ({name.lower()} >= {said}" in text
+
+
+def test_bytes_that_db2_finds_out() -> None:
+    script = of_moments("F BINARY(3) NOT NULL WITH DEFAULT", "postgres")
+    assert "000000" in table_of(script)
+    assert script.left_out == ()
+    script = of_moments("F CHAR(3) FOR BIT DATA NOT NULL WITH DEFAULT", "postgres")
+    assert script.left_out == (
+        "default value of S.M.F: 3 blanks of a code page that the file does not tell",
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("postgres", "DEFAULT LOCALTIME(0)"),
+        ("duckdb", "DEFAULT CAST(DATE_TRUNC('second', CURRENT_LOCALTIMESTAMP()) AS TIME)"),
+        ("mysql", "DEFAULT (CURRENT_TIME())"),
+        ("mariadb", "DEFAULT (CURRENT_TIME())"),
+        ("tsql", "DEFAULT CAST(SYSDATETIME() AS TIME(0))"),
+        ("db2", "DEFAULT CURRENT TIME"),
+        ("redshift", ""),
+        ("oracle", ""),
+        ("sqlite", ""),
+    ],
+)
+def test_the_time_of_day_as_a_default(target: str, said: str) -> None:
+    script = of_moments("T TIME NOT NULL WITH DEFAULT", target)
+    if said:
+        assert said in table_of(script)
+        assert script.left_out == ()
+    else:
+        assert script.left_out[0].startswith("default value of S.M.T: ")
+
+
+@pytest.mark.parametrize(
+    ("condition", "target", "said"),
+    [
+        ("C LIKE 'A%'", "postgres", "CHAR ends in blanks in Db2"),
+        ("C || 'x' = 'ABCDx'", "postgres", "CHAR ends in blanks in Db2"),
+        ("V = 'A  '", "postgres", "Db2 compares without blanks at the end"),
+        ("V IN ('A', 'B ')", "postgres", "Db2 compares without blanks at the end"),
+        ("C = 'AB'", "duckdb", "Db2 compares without blanks at the end"),
+        ("C = 'AB'", "postgres", ""),
+        ("C = 'AB  '", "postgres", ""),
+        ("C IN ('ABCD', 'EFGH')", "duckdb", ""),
+        ("V LIKE 'A%'", "postgres", ""),
+        ("C = 'AB' OR V || 'x' LIKE 'A%'", "db2", ""),
+    ],
+)
+def test_checks_that_tell_blanks_apart(condition: str, target: str, said: str) -> None:
+    script = of_moments(f"C CHAR(4), V VARCHAR(9), CONSTRAINT K CHECK ({condition})", target)
+    assert ("CHECK (" in table_of(script)) == (said == "")
+    assert said in " ".join(script.left_out)
+    assert (script.left_out == ()) == (said == "")
