@@ -243,9 +243,14 @@ class Log(Questions):
         return Selected(self, selection)
 
     @checked
-    def asked(self, schema: KeySource | str | Path = None, dialect: str = "postgres") -> ask.Asked:
+    def asked(
+        self,
+        schema: KeySource | str | Path = None,
+        dialect: str = "postgres",
+        encoding: str = "",
+    ) -> ask.Asked:
         """This log as reports and histories ask it."""
-        known = schema if callable(schema) else key_source(schema, dialect)
+        known = schema if callable(schema) else key_source(schema, dialect, encoding=encoding)
         return ask.Asked(self.opened, self.engine, self.folder, SPLIT_BYTES, known)
 
     def folder(self) -> Path:
@@ -343,6 +348,7 @@ class Selected:
         strict: bool = False,
         schema: KeySource | str | Path = None,
         schema_dialect: str = "postgres",
+        schema_encoding: str = "",
     ) -> Extract:
         """The changes as one log of the same family again, as ``logreplay extract``. Refusal
         (LR3020) for families whose logs cannot be written."""
@@ -356,7 +362,11 @@ class Selected:
                 excepted=excepted or self.selection.excepted,
             )
             options = ScriptOptions(records_per_file=records_per_file, strict=strict)
-        keys = schema if callable(schema) else key_source(schema, schema_dialect)
+        keys = (
+            schema
+            if callable(schema)
+            else key_source(schema, schema_dialect, encoding=schema_encoding)
+        )
         request = self.request(Demand(copied=True), keys, chosen)
         return Extract(replace(request, options=options), self.log.engine, whole_units)
 
@@ -531,7 +541,11 @@ def _place(baseline: str | Path | None) -> str | None:
 
 
 def _keys(options: TextOptions, target: str | None = None) -> KeySource:
-    return key_source(options.get("schema"), options.get("schema_dialect", "postgres"), target)
+    dialect, encoding = (
+        options.get("schema_dialect", "postgres"),
+        options.get("schema_encoding", ""),
+    )
+    return key_source(options.get("schema"), dialect, target, encoding)
 
 
 # -- scripts in one call

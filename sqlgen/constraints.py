@@ -56,7 +56,8 @@ class Constraints:
     log does not have. ``complete``: the foreign keys are all that there are, even where there are
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
     these tables, in words; ``passed``: how many statements are about other things.
-    ``strange``: no statement of the DDL is about one of these tables."""
+    ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
+    read."""
 
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -66,6 +67,7 @@ class Constraints:
     unread: tuple[str, ...] = ()
     passed: int = field(default=0, compare=False)
     strange: bool = field(default=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def tell_foreign_keys(self) -> bool:

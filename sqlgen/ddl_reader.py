@@ -153,7 +153,7 @@ class _FileReader(TableReader):
             if always or _lacks_name(head) or wanted.intersection(_said(statement)):
                 yield statement, schema
             else:
-                self.passed += 1
+                self.passed += _is_other(statement.words)
                 self.understood |= head[:2] in (["CREATE", "TABLE"], ["ALTER", "TABLE"])
 
     def _define(self, subjects: Sequence[tuple[_Subject | None, str]]) -> None:
@@ -186,7 +186,7 @@ class _FileReader(TableReader):
                 continue
             end = token.start + 80
             self._name(place, len(tokens))
-        self.passed += named == len(self.unread) and not self.table
+        self.passed += named == len(self.unread) and _is_other(statement.words)
 
     def _swallows(self) -> bool:
         """Whether a quoted thing holds lines that may state keys: one may have ended too late."""
@@ -325,6 +325,12 @@ def _opens(tokens: Sequence[Token]) -> int:
 
 def _said(statement: Statement) -> list[str]:
     return WORD.findall(statement.text.upper())
+
+
+def _is_other(words: Sequence[str]) -> bool:
+    """Whether a statement says nothing of tables and keys, whichever."""
+    about = _object(words) or "SCHEMA" in words[1:3] or words[0] == "RENAME"
+    return not (about and words[0] in ("CREATE", "ALTER", "DROP", "RENAME"))
 
 
 def _lacks_name(head: Sequence[str]) -> bool:

@@ -12,12 +12,15 @@ application programming guide of Db2 12 for z/OS (SPUFI, DSNTEP2, DSNTIAD) and o
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import NamedTuple
+
+from sqlgen.errors import SqlgenError
 
 #: Words that state or change keys: each is accounted for, or named.
 KEY_WORDS = frozenset({"PRIMARY", "UNIQUE", "REFERENCES", "RENAME", "DROP", "PARTITION"})
@@ -507,6 +510,34 @@ class DdlScript:
         for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
             words = [token.upper for token in tokens[start : min(end, start + _HEAD)]]
             yield Statement(self, tokens[start].start, tokens[end - 1].end, [*words, ";"])
+
+
+def decoded(raw: bytes, dialect: str, encoding: str = "") -> tuple[str, tuple[str, ...]]:
+    """A script as text, and notes on how it was read: UTF-8 (or UTF-16, where it says so), else the
+    code page ``encoding``, else Latin-1 where only comments and texts depend on that. SqlgenError
+    LR1010 where that cannot be, or there is no such code page."""
+    marked = raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    hint = "--schema-encoding names the code page of the file, such as cp1252 or cp037"
+    for known in ("utf-16" if marked else "utf-8-sig", encoding):
+        try:
+            if known:
+                return raw.decode(known).replace("\x85", "\n"), ()
+        except UnicodeDecodeError:
+            continue
+        except LookupError:
+            raise SqlgenError(
+                "LR1010", f"found the code page {encoding}; expected one of Python's", hint
+            ) from None
+    text = raw.decode("latin-1")
+    script = DdlScript(text, dialect)
+    for token in script.tokens(0, len(script.text)):
+        if encoding or (token.kind != "text" and not token.text.isascii()):
+            line = script.text.count("\n", 0, token.start) + 1
+            what = f"text in {encoding}" if encoding else "UTF-8, for a name is concerned"
+            raise SqlgenError("LR1010", f"line {line} of the schema is no {what}", hint)
+    return text, (
+        "the schema is no UTF-8, and was read as Latin-1: only comments and texts differ",
+    )
 
 
 def _plain_lines(text: str) -> str:

@@ -77,6 +77,7 @@ class TextOptions(TypedDict, total=False):
     reals: str
     schema: str | Path | Constraints | None
     schema_dialect: str
+    schema_encoding: str
 
 
 class ValueOptions(TextOptions, total=False):

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay import storage
 from replay.changes.choices import (
     DrawingFormat,
     ExportFormat,
@@ -43,7 +42,7 @@ from replay.cli.request import (
 from replay.cli.terminal import OUTPUT
 from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
-from replay.live.keys import NO_SCHEMA
+from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
 from replay.output.bundle import Bundle, check_output
 from replay.pipeline.extent import nothing_left, skipped_records
@@ -269,7 +268,7 @@ def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, sche
     if arguments.schema in (None, NO_SCHEMA) or is_database(arguments.schema):
         return {}
     tables = [version.table for version in request.log.catalog.versions]
-    text = storage.read_text(arguments.schema)
+    text, _ = schema_text(arguments.schema, arguments.schema_dialect, arguments.schema_encoding)
     return schema_file.parse_declared(text, arguments.schema_dialect, tables)
 
 

@@ -34,6 +34,8 @@ def log_words(arguments: argparse.Namespace, keys: bool = True) -> tuple[str, ..
         words += ["--schema", arguments.schema]
         if arguments.schema_dialect != "postgres":
             words += ["--schema-dialect", arguments.schema_dialect]
+        if arguments.schema_encoding:
+            words += ["--schema-encoding", arguments.schema_encoding]
     if getattr(arguments, "engine", EngineName.AUTO) != EngineName.AUTO:
         words += ["--engine", arguments.engine]
     if getattr(arguments, "master", None):

@@ -88,7 +88,8 @@ def request_of(
 
 def keys_of(arguments: argparse.Namespace, target: str | None = None) -> KeySource:
     """What ``--schema`` knows of keys."""
-    return key_source(arguments.schema, arguments.schema_dialect, target)
+    encoding = arguments.schema_encoding
+    return key_source(arguments.schema, arguments.schema_dialect, target, encoding)
 
 
 def options_of(arguments: argparse.Namespace) -> ScriptOptions:

@@ -179,3 +179,9 @@ def add_schema(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="SQL dialect of the file: db2, soliddb, or one of sqlglot (default postgres)",
     )
+    group.add_argument(
+        "--schema-encoding",
+        default="",
+        metavar="NAME",
+        help="code page of a file that is no UTF-8, such as cp1252 or cp037",
+    )

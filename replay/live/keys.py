@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from replay import storage
+from replay.errors import UsageError, Where
 from replay.pipeline.request import KeySource
 from replay.targets import target_of
 from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.ddl_tokens import decoded
+from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 
 #: What ``schema`` says where there are no foreign keys.
@@ -18,11 +21,15 @@ NO_SCHEMA = "none"
 
 
 def key_source(
-    schema: str | Path | Constraints | None, dialect: str, target: str | None = None
+    schema: str | Path | Constraints | None,
+    dialect: str,
+    target: str | None = None,
+    encoding: str = "",
 ) -> KeySource:
     """The keys that a schema file or database knows of; where it is not given, those of the
     database ``target``, else (None) those that came with the log. ``none``: there are none; a
-    ``target`` is asked all the same, for it knows."""
+    ``target`` is asked all the same, for it knows. ``encoding``: the code page of a file that is no
+    UTF-8."""
     if isinstance(schema, Constraints):
         return schema
     if schema == NO_SCHEMA and target is None:
@@ -33,7 +40,9 @@ def key_source(
     if place == target:
         return partial(_keys_of_target, place)
     of_database = storage.is_database(place)
-    return partial(_keys_of, place) if of_database else partial(_read_keys, place, dialect)
+    return (
+        partial(_keys_of, place) if of_database else partial(_read_keys, place, dialect, encoding)
+    )
 
 
 def _keys_of(url: str, tables: Sequence[Table]) -> Constraints:
@@ -46,5 +55,15 @@ def _keys_of_target(url: str, tables: Sequence[Table]) -> Constraints:
     return replace(_keys_of(url, tables), strange=False)
 
 
-def _read_keys(place: str, dialect: str, tables: Sequence[Table]) -> Constraints:
-    return parse_constraints(storage.read_text(place), dialect, tables)
+def _read_keys(place: str, dialect: str, encoding: str, tables: Sequence[Table]) -> Constraints:
+    text, notes = schema_text(place, dialect, encoding)
+    return replace(parse_constraints(text, dialect, tables), notes=notes)
+
+
+def schema_text(place: str, dialect: str, encoding: str) -> tuple[str, tuple[str, ...]]:
+    """A schema file as text, and notes on how it was read. UsageError (LR1010) for bytes that are
+    no text in its code page."""
+    try:
+        return decoded(storage.read_bytes(place), dialect, encoding)
+    except SqlgenError as error:
+        raise UsageError(error.code, error.message, Where(place), error.hint) from None

@@ -239,7 +239,7 @@ def make_request(
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
             constraints = replace(constraints, complete=not constraints.strange)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
-            notes += _passed_over(constraints)
+            notes += [*_passed_over(constraints), *constraints.notes]
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
         if demand.options is not None and not (demand.export or demand.mapping):

@@ -29,7 +29,12 @@ class Questions(ABC):
     """The questions; what they are asked of is the log of :meth:`asked`."""
 
     @abstractmethod
-    def asked(self, schema: KeySource | str | Path = None, dialect: str = "postgres") -> ask.Asked:
+    def asked(
+        self,
+        schema: KeySource | str | Path = None,
+        dialect: str = "postgres",
+        encoding: str = "",
+    ) -> ask.Asked:
         """The log as questions are put to it; ``schema`` as for changes."""
 
     @checked
@@ -40,6 +45,7 @@ class Questions(ABC):
         *,
         schema: KeySource | str | Path = None,
         schema_dialect: str = "postgres",
+        schema_encoding: str = "",
         **options: Unpack[SelectionOptions],
     ) -> RowHistory:
         """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
@@ -48,7 +54,7 @@ class Questions(ABC):
         selection = self._asked_for(table, options)
         keys = [str(one) for one in ((key,) if isinstance(key, str | int) else key)]
         with usage_errors():
-            asked = self.asked(schema, schema_dialect)
+            asked = self.asked(schema, schema_dialect, schema_encoding)
             return ask.history_of(asked, selection, keys, selection.include_aborted)
 
     @checked
@@ -83,6 +89,7 @@ class Questions(ABC):
         *,
         schema: KeySource | str | Path = None,
         schema_dialect: str = "postgres",
+        schema_encoding: str = "",
         **options: Any,
     ) -> Report:
         """A report, as ``logreplay report``: ``str`` prints it, ``rows`` has its lines. ``options``
@@ -91,7 +98,7 @@ class Questions(ABC):
         with usage_errors():
             chosen = kinds.report_options(options)
             selection = self._asked_for(table, cast("SelectionOptions", options))
-            asked = self.asked(schema, schema_dialect)
+            asked = self.asked(schema, schema_dialect, schema_encoding)
             return make.report_of(
                 asked, choice(kinds.ReportKind, kind, "report"), selection, chosen
             )

@@ -84,7 +84,7 @@ def test_each_shape_states_the_same_keys(path: Path, capfd: pytest.CaptureFixtur
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("name", "passed"), [("look-9.7", 22), ("zos-job", 5), ("byhand", 12)])
+@pytest.mark.parametrize(("name", "passed"), [("look-9.7", 21), ("zos-job", 5), ("byhand", 10)])
 def test_what_names_no_table_of_the_log_is_counted(name: str, passed: int) -> None:
     text = (FIXTURES / "db2ddl" / f"{name}.sql").read_text(encoding="utf-8")
     assert parse_constraints(text, "db2", HARBOR).passed == passed
@@ -425,5 +425,5 @@ def test_only_statements_about_tables_of_the_log_are_read() -> None:
     finally:
         sys.setprofile(before)
     assert found.keys == (("P.T", ("A",)),)
-    assert found.passed == 3000
-    assert seen < 400 * 3000
+    assert found.passed == 0
+    assert seen < 200 * 3000

@@ -3,6 +3,7 @@ is named. A key that is lost in silence is a wrong row later."""
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl_tokens import statements
+from sqlgen.ddl_tokens import decoded, statements
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
@@ -156,7 +157,7 @@ def test_what_each_vendors_file_states(name: str, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr() == ("", "")
 
 
-PASSED = {"pg-dump": 36, "mysqldump": 18, "oracle-metadata": 7, "sqlserver-script": 14}
+PASSED = {"pg-dump": 31, "mysqldump": 16, "oracle-metadata": 6, "sqlserver-script": 13}
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -427,3 +428,40 @@ def test_a_dialect_that_there_is_none_of_is_refused() -> None:
         of_pair("CREATE TABLE t (a int)", "db3")
     assert caught.value.code == "LR1010"
     assert all(name in caught.value.hint for name in ("db2", "soliddb", "postgres", "mariadb"))
+
+
+MADE = "CREATE TABLE t (a int UNIQUE, b char(9) DEFAULT 'größe'); -- für später\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding", "notes"),
+    [
+        (MADE.encode(), "", 0),
+        (codecs.BOM_UTF8 + MADE.encode(), "cp037", 0),
+        (MADE.encode("utf-16"), "", 0),
+        (MADE.encode("cp1252"), "cp1252", 0),
+        (MADE.encode("cp273"), "cp273", 0),
+        (MADE.encode("latin-1"), "", 1),
+    ],
+)
+def test_encodings_of_a_file(raw: bytes, encoding: str, notes: int) -> None:
+    text, said = decoded(raw, "postgres", encoding)
+    assert text.removeprefix("\ufeff") == MADE
+    assert len(said) == notes
+    assert of_pair(text, "postgres").keys == (("P.T", ("A",)),)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("", "line 2 of the schema is no UTF-8, for a name is concerned"),
+        ("ascii", "line 1 of the schema is no text in ascii"),
+        ("cp99", "found the code page cp99"),
+    ],
+)
+def test_an_encoding_that_cannot_be(encoding: str, said: str) -> None:
+    raw = "CREATE TABLE t (a int);\nCREATE TABLE größe (a int)".encode("latin-1")
+    with pytest.raises(SqlgenError, match=said) as caught:
+        decoded(raw, "postgres", encoding)
+    assert caught.value.code == "LR1010"
+    assert "--schema-encoding" in caught.value.hint
