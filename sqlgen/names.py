@@ -66,7 +66,7 @@ def table_expression(table: Table, profile: Profile, names: str) -> exp.Table:
 
 def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> None:
     """SqlgenError (LR3005) when two columns of a table, or two tables, become the same name in the
-    target."""
+    target, or a column has the name of one that the target has for itself."""
     seen: dict[tuple[str, ...], tuple[str, str]] = {}
     for table in tables:
         spelled: tuple[str, ...] = (
@@ -88,6 +88,14 @@ def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> N
             name = target_name(column.name, profile, names)
             if "columns" in profile.one_case:
                 name = name.lower()
+            if name in profile.system_columns:
+                raise SqlgenError(
+                    "LR3005",
+                    f"found column {column.name} of {'.'.join(source)}; {profile.name} has a column"
+                    " of that name of its own in each table",
+                    "Give it another name (--mapping of redo, undo and migrate), or leave it out"
+                    " (--exclude-columns)",
+                )
             if columns.setdefault(name, column.name) != column.name:
                 both = f"{columns[name]!r} and {column.name!r} of {'.'.join(source)}"
                 raise SqlgenError(

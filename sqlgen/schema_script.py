@@ -15,6 +15,7 @@ from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Table
 from sqlgen.schema_file import Declared, column_clauses
 from sqlgen.script import search_path
+from sqlgen.target_limits import check_limits
 
 #: Dialects that can add a foreign key to a table that is there.
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
@@ -55,10 +56,11 @@ def schema_script(
     """The script that makes ``tables``. Foreign keys come last, so that the order of the tables
     does not matter. ``declared``: what else is known of tables, by OWNER.NAME in upper case.
 
-    SqlgenError (LR3003) for a column without a type in the target, LR3005 for names that collide
-    there.
+    SqlgenError (LR3003) for a column without a type in the target and for tables that are longer
+    than it takes, LR3005 for names that collide there or that it has for itself.
     """
     check_collisions(tables, profile, names)
+    check_limits(tables, constraints, profile)
     lines = [
         f"-- logreplay ddl script for {profile.name}. Stop at the first error, for example:"
         f" {profile.client}"

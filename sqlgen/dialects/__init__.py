@@ -149,7 +149,7 @@ class Profile:
       and east; ``zone_space``: a blank before the offset; ``hour_24`` types that may hold hour 24;
       ``as_text`` date and time types that are kept as text, whole; ``null_byte``: text may hold
       X'00'; ``empty_is_null``: '' is NULL; ``pads_char``: CHAR is blank-padded and compared that
-      way.
+      way; ``system_columns``: names of columns that each table has of its own.
     * ``one_row``; ``upsert``; ``session`` statements at the head of a script, ``search_path`` the
       one before them (:func:`sqlgen.script.search_path`); ``begin``, ``commit``
       and ``defer``, which lets foreign keys wait for the commit ('' where the dialect has no such
@@ -193,6 +193,7 @@ class Profile:
     null_byte: bool = False
     empty_is_null: bool = False
     pads_char: bool = False
+    system_columns: frozenset[str] = frozenset()
     session: tuple[str, ...] = ()
     search_path: str = ""
     begin: str = "BEGIN;"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlgen.dialects.mysql import PROFILE as MYSQL
-from sqlgen.dialects.mysql import exact
+from sqlgen.dialects.mysql import exact, types
 from sqlgen.dialects.row_checks import CheckKind, RowCheck
 
 PROFILE = replace(
     MYSQL,
     name="mariadb",
+    types=types("utf8mb4_bin", most_scale=38),
     abilities=replace(MYSQL.abilities, sequences=True),
     client="mariadb --default-character-set=utf8mb4 < this-file",
     exact=exact("utf8mb4_nopad_bin"),

@@ -36,13 +36,13 @@ from sqlgen.schema import SqlType
 NUMBER = FloatForm("", "", infinity="", nan="", exponent=True, widen=True)
 
 
-def types(collation: str) -> tuple[TypeRule, ...]:
-    """Types with text compared by code points, as Db2 compares it."""
+def types(collation: str, most_scale: int = 30) -> tuple[TypeRule, ...]:
+    """Types with text compared by code points, as Db2 compares it; ``most_scale``: of a decimal."""
     return (
         TypeRule(SqlType.SMALLINT, "SMALLINT"),
         TypeRule(SqlType.INTEGER, "INT"),
         TypeRule(SqlType.BIGINT, "BIGINT"),
-        TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 65, most_scale=30),
+        TypeRule(SqlType.DECIMAL, "DECIMAL({length}, {scale})", 65, most_scale=most_scale),
         TypeRule(SqlType.REAL, "FLOAT"),
         TypeRule(SqlType.DOUBLE, "DOUBLE"),
         TypeRule(SqlType.CHAR, f"CHAR({{length}}) CHARACTER SET utf8mb4 COLLATE {collation}", 255),

@@ -61,8 +61,12 @@ TYPES = (
     *large_types("BOOLEAN", "NUMERIC", "TEXT", "BYTEA", "XML"),
 )
 
+#: Columns that each table has of its own.
+SYSTEM_COLUMNS = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
+
 PROFILE = Profile(
     name="postgres",
+    system_columns=SYSTEM_COLUMNS,
     sqlglot="postgres",
     fold="lower",
     name_length=63,

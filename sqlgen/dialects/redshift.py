@@ -18,6 +18,7 @@ from sqlgen.dialects import (
     large_types,
 )
 from sqlgen.dialects.ddl_support import ANY_COLUMN, DEFAULT, POSTGRES_ALTER, Abilities
+from sqlgen.dialects.postgres import SYSTEM_COLUMNS
 from sqlgen.dialects.reserved_words import RESERVED
 from sqlgen.dialects.row_checks import CheckKind, RowCheck
 from sqlgen.schema import SqlType
@@ -64,6 +65,7 @@ _TEXT = Exact("", " || '.'", " || '.'")
 
 PROFILE = Profile(
     name="redshift",
+    system_columns=SYSTEM_COLUMNS | {"oid", "deletexid", "insertxid"},
     sqlglot="redshift",
     fold="lower",
     name_length=127,

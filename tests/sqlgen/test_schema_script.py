@@ -3,6 +3,7 @@ refused."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,55 @@ def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert '"SAKILA"."FILM"' in (tmp_path / "x.sql").read_text()
     assert main([*log, "--table", "NO.SUCH"]) == 12
     assert "LR1004" in capsys.readouterr().err
+
+
+def limited(target: str, *columns: Column, key: tuple[str, ...] = (), unique: str = "") -> str:
+    table = Table("S", "T", columns, key)
+    keys = ((("S.T", (unique,)),)) if unique else ()
+    return schema_script([table], Constraints(keys), profile_named(target)).text
+
+
+def wide(name: str, length: int, kind: SqlType = SqlType.VARCHAR) -> Column:
+    return Column(name, kind, False, length)
+
+
+@pytest.mark.parametrize("target", ["mysql", "mariadb"])
+def test_keys_and_rows_that_are_too_long_are_refused(target: str) -> None:
+    assert "CREATE TABLE" in limited(target, wide("A", 768), key=("A",))
+    assert "CREATE TABLE" in limited(target, *(wide(f"C{number}", 4000) for number in range(4)))
+    for columns, key, unique, said in (
+        ([wide("A", 769)], ("A",), "", "key (A) of S.T, of up to 3,076 bytes"),
+        ([wide("A", 500), wide("B", 269)], ("A", "B"), "", "key (A, B) of S.T, of up to 3,076"),
+        ([wide("A", 5000)], ("A",), "", "key (A) of S.T, with a column of large values"),
+        ([wide(f"C{n}", 4000) for n in range(5)], (), "", "of up to 80,010 bytes a row"),
+    ):
+        with pytest.raises(SqlgenError, match=re.escape(said)) as caught:
+            limited(target, *columns, key=key, unique=unique)
+        assert caught.value.code == "LR3003"
+    assert "CREATE TABLE" in limited("postgres", wide("A", 5000), key=("A",))
+
+
+def test_mariadb_takes_long_unique_keys_by_their_hash() -> None:
+    columns = wide("A", 9), wide("B", 769)
+    assert "CREATE UNIQUE INDEX" in limited("mariadb", *columns, key=("A",), unique="B")
+    with pytest.raises(SqlgenError, match=re.escape("key (B) of S.T, of up to 3,076 bytes")):
+        limited("mysql", *columns, key=("A",), unique="B")
+
+
+@pytest.mark.parametrize(("target", "most"), [("mysql", 30), ("mariadb", 38)])
+def test_digits_of_decimals(target: str, most: int) -> None:
+    held = Column("A", SqlType.DECIMAL, True, 65, most)
+    assert f"DECIMAL(65, {most})" in limited(target, held)
+    with pytest.raises(SqlgenError) as caught:
+        limited(target, Column("A", SqlType.DECIMAL, True, 65, most + 1))
+    assert caught.value.code == "LR3003"
+
+
+@pytest.mark.parametrize("name", ["CTID", "XMIN", "TABLEOID"])
+def test_columns_that_a_target_has_of_its_own(name: str) -> None:
+    with pytest.raises(SqlgenError, match=f"found column {name} of S.T; postgres has") as caught:
+        limited("postgres", wide(name, 9))
+    assert caught.value.code == "LR3005"
+    table = Table("S", "T", (wide(name, 9),))
+    exact = schema_script([table], Constraints(), profile_named("postgres"), "exact").text
+    assert f'"{name}" VARCHAR(9)' in exact
