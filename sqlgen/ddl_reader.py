@@ -16,7 +16,7 @@ from sqlgen import ddl_clauses
 from sqlgen.ddl_clauses import KeyClause
 from sqlgen.ddl_facts import WORD, Schema, TableNames
 from sqlgen.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
-from sqlgen.ddl_tokens import KEY_WORDS, LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
+from sqlgen.ddl_tokens import LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
 from sqlgen.errors import SqlgenError
 from sqlgen.late import sqlglot
 from sqlgen.schema import Table
@@ -180,12 +180,9 @@ class _FileReader(TableReader):
             self._name(0, len(tokens), always=True)
         end = -1
         for place, token in enumerate(tokens):
-            if place in self.taken or token.kind != "word" or token.upper not in KEY_WORDS:
-                continue
-            if token.start < end or self._is_divided(place):
-                continue
-            end = token.start + 80
-            self._name(place, len(tokens))
+            if place not in self.taken and statement.of_keys(place) and token.start >= end:
+                end = token.start + 80
+                self._name(place, len(tokens))
         self.passed += named == len(self.unread) and _is_other(statement.words)
 
     def _swallows(self) -> bool:
@@ -247,6 +244,10 @@ class _FileReader(TableReader):
             if not by_other or cursor.states_key():
                 raise NotUnderstood
             return
+        if self.wants_all:
+            self._of(
+                self.table
+            ).columns.clear()  # of tables that are defined twice, the last counts
         for part in cursor.group().parts():
             self._entry(part)
         self.understood = True

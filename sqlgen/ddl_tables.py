@@ -93,12 +93,6 @@ class TableReader(SchemaFacts):
         self.spelled = ""
         self.own: tuple[str, ...] = ()
 
-    def _is_divided(self, place: int) -> bool:
-        """Whether PARTITION says how rows are divided, which says nothing of keys."""
-        following = self.statement.tokens[place + 1 : place + 2]
-        is_partition = self.statement.tokens[place].upper == "PARTITION"
-        return is_partition and [token.upper for token in following] != ["OF"]
-
     def _name(self, begin: int, end: int, keys: bool = True, always: bool = False) -> None:
         """Name a part of a statement that is not understood, where it may be about a table of the
         log; ``keys``: it may state a key, else it is about values alone."""
@@ -242,15 +236,12 @@ class TableReader(SchemaFacts):
         begin = action.at
         try:
             carried = does(action)
-            if action.states_key() and not self._says_how_divided(action):
+            if action.states_key():
                 raise NotUnderstood
         except NotUnderstood:
             self._name(begin, action.end)
             return self._add if self.statement.tokens[begin].upper == "ADD" else None
         return carried
-
-    def _says_how_divided(self, action: Cursor) -> bool:
-        return all(word == "PARTITION" for word in action.words() if word in KEY_WORDS)
 
     def _split(self, part: Cursor) -> Iterator[Cursor]:
         """The actions of ALTER TABLE between which no comma stands."""

@@ -197,6 +197,14 @@ class Statement:
         """Its tokens, without comments."""
         return tuple(self.script.tokens(self.start, self.end))
 
+    def of_keys(self, place: int) -> bool:
+        """Whether a token is a word of keys; PARTITION is none where it says how rows are
+        divided."""
+        word = self.tokens[place].upper
+        if word == "PARTITION":
+            return [token.upper for token in self.tokens[place + 1 : place + 2]] == ["OF"]
+        return word in KEY_WORDS
+
     def line(self, at: int = 0) -> int:
         """The line of the script (from 1) of a token of it."""
         start = self.tokens[at].start if at < len(self.tokens) else self.start
@@ -334,7 +342,7 @@ class Cursor:
 
     def states_key(self) -> bool:
         """Whether a word of keys that was not understood is left."""
-        return any(word in KEY_WORDS for word in self.words())
+        return any(self.statement.of_keys(place) for place in range(self.at, self.end))
 
 
 def is_routine(words: Sequence[str], lexis: Lexis = _OTHER) -> bool:
