@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sqlgen.ddl_tokens import KEY_WORDS, Cursor, NotUnderstood
 
@@ -40,6 +41,8 @@ _ON_DELETE = ("SET NULL", "SET DEFAULT", "NO ACTION", "CASCADE", "RESTRICT")
 _BEFORE_COLUMNS = frozenset(
     "KEY INDEX CLUSTERED NONCLUSTERED HASH USING BTREE IF NOT EXISTS".split()
 )
+#: What has something in brackets behind the columns of a key.
+_BEFORE_GROUPS = frozenset("WITH STORAGE INDEX INCLUDE PARALLEL LOCAL =".split())
 #: How statements begin, which are words that no condition has.
 _BEGIN_STATEMENTS = frozenset({"ALTER", "CREATE", "DROP", "GO"})
 #: What is there where a statement ends too soon: nothing, or a word of a block.
@@ -242,11 +245,13 @@ def _up_to_columns(cursor: Cursor, most: int) -> list[str]:
 
 
 def _columns(cursor: Cursor) -> list[tuple[str, str]]:
-    """The columns of a key in brackets, each with why it is no whole column."""
-    columns = [_column_of_key(part) for part in cursor.group().parts()]
-    if not columns:
+    """The columns of a key in brackets, each with why it is no whole column. NotUnderstood where
+    one is missing."""
+    inside = cursor.group()
+    words = [",", *inside.words(), ","]
+    if (",", ",") in pairwise(words):
         raise NotUnderstood
-    return columns
+    return [_column_of_key(part) for part in inside.parts()]
 
 
 def _column_of_key(entry: Cursor) -> tuple[str, str]:
@@ -328,6 +333,8 @@ def options(cursor: Cursor, of_column: bool = False) -> Options:
         if of_column and (word in _COLUMN_CLAUSES or (word == "NOT" and following == "NULL")):
             return found
         if word == "(":
+            if cursor.peek(-1) not in _BEFORE_GROUPS:
+                raise NotUnderstood  # columns of another key, where a comma is missing
             inside = cursor.group()
             inside.skip(inside.end)
         elif word == "NOT":
@@ -383,6 +390,8 @@ def _on(cursor: Cursor, found: Options, following: str) -> None:
     else:  # a file group, with the column that divides it
         cursor.skip()
         cursor.name()
+        if cursor.peek() == "(":
+            _plain_group(cursor)
 
 
 def _harmless(cursor: Cursor, found: Options, word: str) -> None:

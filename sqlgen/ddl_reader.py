@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sqlgen import ddl_clauses
 from sqlgen.ddl_clauses import KeyClause
@@ -150,7 +151,7 @@ class _FileReader(TableReader):
             if self.dialect == "db2" and _SETS_SCHEMA.match(" ".join(head)):
                 schema = _schema_set(statement)
             always = every or _ALWAYS.match(" ".join(head)) or head[0] not in _KNOWN
-            if always or _lacks_name(head) or wanted.intersection(_said(statement)):
+            if always or _lacks_name(statement.words) or wanted.intersection(_said(statement)):
                 yield statement, schema
             else:
                 self.passed += _is_other(statement.words)
@@ -265,6 +266,9 @@ class _FileReader(TableReader):
         if {*before} - _BEFORE_INDEX:
             raise NotUnderstood
         cursor.skip(len(before) + 1)
+        if _lacks_name(words):
+            self._name(0, cursor.end, always=True)
+            return
         table, key = ddl_clauses.unique_index(cursor, self.dialect)
         self.table = self._find(table)
         self.understood = True
@@ -334,12 +338,15 @@ def _is_other(words: Sequence[str]) -> bool:
     return not (about and words[0] in ("CREATE", "ALTER", "DROP", "RENAME"))
 
 
-def _lacks_name(head: Sequence[str]) -> bool:
-    """Whether a statement begins as one about a table, and then names none."""
-    if head[0] == "ALTER" and (len(head) < 2 or head[1] == ";"):
+def _lacks_name(words: Sequence[str]) -> bool:
+    """Whether a statement begins as one about a table or index, and then names none."""
+    if words[0] == "ALTER" and (len(words) < 2 or words[1] == ";"):
         return True
-    named = (*head[2:3], ";")[0]
-    return head[1:2] == ["TABLE"] and (named in BEGIN_ACTIONS or named in (";", "("))
+    lacks = BEGIN_ACTIONS | {";", "(", "USING"}
+    if words[1:2] == ["TABLE"] and (*words[2:3], ";")[0] in lacks:
+        return True
+    pairs = pairwise(words)
+    return bool(_object(words)) and any(one == "." and two in lacks for one, two in pairs)
 
 
 def _object(words: Sequence[str]) -> str:

@@ -124,11 +124,15 @@ class TableReader(SchemaFacts):
         """The table that a statement is about, which comes next."""
         cursor.if_exists()
         cursor.take("ONLY")
-        if not cursor.is_name() or cursor.peek() in BEGIN_ACTIONS:
+        begin = cursor.at
+        try:
+            self.own = cursor.name()
+        except NotUnderstood:
+            self.own = ("",)
+        if cursor.peek(-1) in BEGIN_ACTIONS or not self.own[-1]:
+            self.own = ()
             self._name(0, len(self.statement.tokens), always=True)
             raise NotUnderstood
-        begin = cursor.at
-        self.own = cursor.name()
         self.spelled = cursor.source(begin)
         self.table = self._find(self.own)
 
@@ -151,7 +155,10 @@ class TableReader(SchemaFacts):
                 self._clause(ddl_clauses.constraint(part, name))
             return
         if first in _PLAIN or (self.dialect in MYSQLS and first in _PLAIN_OF_MYSQL):
-            part.skip(part.end)
+            while part.peek() not in ("(", ""):
+                part.skip()
+            inside = part.group()
+            inside.skip(inside.end)
             return
         if first in _NO_ENTRY:
             raise NotUnderstood

@@ -251,6 +251,32 @@ def test_a_word_too_many_costs_no_key_in_silence(name: str, place: int, word: st
     assert not lost or said or found.outside
 
 
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE TABLE p.t (a int, b int, PRIMARY KEY (a, ))", "postgres"),
+        ("CREATE TABLE p.t (a int, b int, UNIQUE (, a))", "mysql"),
+        ("CREATE UNIQUE INDEX i ON p.t (a, , b)", "db2"),
+        ("CREATE TABLE p.t (a int, b int DEFAULT 1 PRIMARY KEY (a))", "mysql"),
+        ("CREATE TABLE p.t (a int, b int NULL CONSTRAINT k PRIMARY KEY CLUSTERED (a))", "tsql"),
+        ("CREATE TABLE p.t (a int, PRIMARY KEY (a) (b))", "db2"),
+        ("ALTER TABLE p. ADD PRIMARY KEY (a)", "postgres"),
+        ('ALTER TABLE "P". ADD CONSTRAINT k UNIQUE (a)', "db2"),
+        ("CREATE TABLE p. (a int PRIMARY KEY)", "oracle"),
+        ("CREATE UNIQUE INDEX i ON p. USING btree (a)", "postgres"),
+        (
+            "CREATE TABLE p.t (a int, SUPPLEMENTAL LOG DATA (PRIMARY KEY) COLUMNS"
+            " CONSTRAINT f FOREIGN KEY (a) REFERENCES p.u (a))",
+            "oracle",
+        ),
+    ],
+)
+def test_a_word_too_few_gives_no_other_key_in_silence(text: str, dialect: str) -> None:
+    found = of_pair(f"CREATE TABLE p.u (a int);\n{text};", dialect)
+    assert (found.keys, found.foreign_keys) == ((), ())
+    assert [entry[:7] for entry in found.unread] == ["line 2:"]
+
+
 PAIR = [Table("P", name, tuple(Column(c, SqlType.INTEGER) for c in "AB")) for name in ("T", "U")]
 
 
