@@ -51,7 +51,7 @@ _PIECES = frozenset(
     "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT WHERE ( ) ,".split()
 )
 #: Statements in which words of keys say nothing of them.
-_RIGHTS = frozenset("GRANT REVOKE DENY COMMENT LABEL INSERT SECURITY".split())
+_RIGHTS = frozenset("GRANT REVOKE DENY COMMENT LABEL INSERT SECURITY TRUNCATE".split())
 _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
 #: What a statement holds that makes tables or keys by others that it has as text or inside it.
 _DYNAMIC_TABLE = re.compile(r"\b(CREATE|ALTER)\s+TABLE\b|\bUNIQUE\s+INDEX\b", re.I)

@@ -294,8 +294,9 @@ class TableReader(SchemaFacts):
             self._entry(action, adds=True)
         elif first in ("ALTER", "MODIFY") and second not in ("CONSTRAINT", "FOREIGN", "CHECK"):
             self._alter_column(action)
-        elif first == "DROP" or first in ("CLUSTER", "REPLICA", "OWNER"):
-            action.skip()
+        elif first in ("DROP", "CLUSTER", "REPLICA", "OWNER"):
+            if not action.take("DROP", "RESTRICT", "ON", "DROP"):
+                action.skip()
         elif is_tsql and first in ("CHECK", "NOCHECK"):
             return self._switch_tsql(action)
         else:

@@ -549,7 +549,8 @@ def decoded(raw: bytes, dialect: str, encoding: str = "") -> tuple[str, tuple[st
 
 
 def _plain_lines(text: str) -> str:
-    """The text without sequence numbers and JCL, line by line, so that line numbers stay."""
+    """The text without sequence numbers, and JCL as ends of statements, line by line, so that line
+    numbers stay."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
     if filled and all(
@@ -558,7 +559,7 @@ def _plain_lines(text: str) -> str:
     ):
         lines = [line[:72].rstrip() for line in lines]
     if _JOB.search(text):
-        lines = ["" if _JCL.match(line) else line for line in lines]
+        lines = [";" if _JCL.match(line) else line for line in lines]  # it ends what is before
     return "\n".join(lines)
 
 
@@ -567,6 +568,6 @@ def _last_character(text: str) -> str:
     with."""
     for line in reversed(text.split("\n")):
         said = line.partition("--")[0].rstrip()
-        if said:
+        if said and said != ";":
             return said[-1] if said[-1] in _TERMINATORS else ";"
     return ";"

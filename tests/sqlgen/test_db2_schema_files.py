@@ -272,6 +272,17 @@ def test_text_that_makes_tables_is_said() -> None:
     assert [entry[:13] for entry in found.unread] == ["line 1: BEGIN"]
 
 
+def test_words_of_keys_that_say_nothing_of_them_are_not_named() -> None:
+    found = keys_of(
+        "CREATE TABLE P.T (A INT UNIQUE) WITH RESTRICT ON DROP;"
+        " ALTER TABLE P.T DROP RESTRICT ON DROP;"
+        " ALTER TABLE P.T ADD PARTITION X ENDING 2; ALTER TABLE P.T ALTER COLUMN A DROP DEFAULT;"
+        " GRANT REFERENCES ON P.T TO X; TRUNCATE TABLE P.T DROP STORAGE IMMEDIATE; DROP VIEW P.V",
+        "P",
+    )
+    assert (found.keys, found.unread) == ((("P.T", ("A",)),), ())
+
+
 def test_what_is_not_understood_of_other_tables_does_not_matter() -> None:
     text = "CREATE TABLE P.T (A INT UNIQUE); ALTER TABLE P.V ADD UNIQUE (A) SOMEHOW;"
     assert keys_of(text, "P").unread == ()
@@ -362,8 +373,13 @@ JOB = """//DDL      JOB (ACCT),'TABLES',CLASS=A
 /*XEQ      NODE2
 //* a comment
 //STEP1    EXEC PGM=IKJEFT01
+//SYSTSIN  DD *
+ DSN SYSTEM(DB2X)
+ RUN PROGRAM(DSNTEP2)
+ END
 //SYSIN    DD *
-  CREATE TABLE P.T (A INTEGER NOT NULL UNIQUE, B INTEGER);
+  SET CURRENT SQLID = 'P';
+  CREATE TABLE T (A INTEGER NOT NULL UNIQUE, B INTEGER);
 /*
 //STEP2    EXEC PGM=IKJEFT01
 //SYSIN    DD *
@@ -376,7 +392,7 @@ JOB = """//DDL      JOB (ACCT),'TABLES',CLASS=A
 def test_lines_of_a_job_are_no_comments(numbered: bool) -> None:
     lines = JOB.splitlines()
     text = "\n".join(f"{line:<72}{number:08}" for number, line in enumerate(lines, 1))
-    found = keys_of(text if numbered else JOB, "P")
+    found = keys_of(text if numbered else JOB, "P", "Q")
     assert found.keys == (("P.T", ("A",)), ("P.U", ("A",)))
     assert found.unread == ()
 
