@@ -60,7 +60,7 @@ CODES: dict[str, str] = {
     "LR2036": "a row is not as the log last left it",
     "LR2037": "a hole lies between the logs of a set",
     "LR2038": "control files of a log set contradict each other",
-    "LR2039": "a late log has units that commit before the position where the last run ended",
+    "LR2039": "a new log has units that commit before the position where the last run ended",
     "LR2040": "a file of marks is unusable",
     "LR3001": "a value cannot be represented in the target dialect",
     "LR3002": "a change cannot be undone from the log",

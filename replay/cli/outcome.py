@@ -8,7 +8,6 @@ from pathlib import Path
 from replay.changes.balance import balance_text
 from replay.errors import UsageError
 from replay.output.bundle import Bundle
-from replay.pipeline.late import skipped_in_words
 
 
 def tell_notes(notes: tuple[str, ...]) -> None:
@@ -45,8 +44,6 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
             f"… {len(bundle.contents['quarantined_units']) - 20} more quarantined units in"
             " manifest.json"
         )
-    if skipped := bundle.contents.get("late_skipped"):
-        print(skipped_in_words(skipped))
     exported = bundle.contents["mode"] == "export"
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     if stays:

@@ -99,6 +99,10 @@ class IndexedLog(ABC):
         """Each file by its own name: as :class:`replay.logs.MadeOfLogs`."""
         return [(file.name, (number,)) for number, file in enumerate(self.files)]
 
+    def data_bytes(self, files: Sequence[int]) -> None:
+        """Each is known by its content: as :class:`replay.logs.MadeOfLogs`."""
+        return
+
     def owing_logs(self) -> None:
         """A file is read with all of those before it: as :class:`replay.logs.MadeOfLogs`."""
         return

@@ -364,6 +364,11 @@ class MadeOfLogs(Protocol):
         in ``files``, as many entries as there are logs. Raises no error."""
         ...
 
+    def data_bytes(self, files: Sequence[int]) -> int | None:
+        """How many bytes of data some files have, unpacked; None where each is known by its whole
+        content. Raises OSError."""
+        ...
+
     def owing_logs(self) -> Collection[int] | None:
         """Which of them (places in :meth:`arrived_logs`) lack records of units, so that units of
         later logs may depend on what is not there; None where a log is read with all of those

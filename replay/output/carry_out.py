@@ -178,14 +178,14 @@ def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: Log
 
 def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:
     """Whether units are written that commit below where the bundle before ended."""
-    if plan.continued is None or not plan.awaited:
+    if plan.continued is None or plan.continued.position is None or not plan.awaited:
         return False
     waiting = unit_column(plan.awaited)
     waiting = waiting[~tally.quarantined_units.units().mask(waiting)]
     for result in results:
         fields = result.units.view(UNIT_POSITION_FIELDS)
         commits = fields["commit"][np.isin(np.ascontiguousarray(fields["unit"]), waiting)]
-        if len(commits) and (compare(octets(commits), plan.continued.position) < 0).any():
+        if len(commits) and (compare(octets(commits), plan.continued.position.commit) < 0).any():
             return True
     return False
 

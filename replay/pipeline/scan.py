@@ -143,8 +143,7 @@ def _judged(plan: Plan, log: LogFile, file: int, offsets: Index, lengths: Length
         verdict[unwritten & (taken == 0)] = 0
     _meet_clones(plan, log, envelope, facts, verdict, file, offsets, lengths)
     verdict[damaged] = 0
-    if plan.continued is not None:
-        verdict = plan.continued.judge(verdict, envelope)
+    verdict = plan.without_taken(verdict, envelope)
     return Judged(envelope, change, version, damaged, verdict)
 
 

@@ -62,8 +62,14 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         "a record type or flags that contradict the record's function",
         "those that go with its function",
     ),
+    (
+        "LR2041",
+        "previous",
+        "the end of a unit of recovery of which nothing else is in the files",
+        "its other records, which lie before them or between two of them",
+    ),
 )
-NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
+NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS, BARE = 1, 2, 3, 4, 5
 #: A truncate that empties a data partition, not its table.
 ONE_PARTITION = 1
 

@@ -1,0 +1,458 @@
+"""Positions before and after: where a bundle, a dataset that grows, or a target begins and where it
+ends, on the axis of commit positions.
+
+Everything that commits up to a position was taken, but for the units of recovery that were set
+aside, which are listed one by one and taken once a later log has them whole. Any other unit that
+commits there is refused by name (LR2039): by its position it counts as taken, and it was not. Which
+logs were read is known by their digests, so that a log that is given again is told from a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index, Mask, Records
+from replay.changes.envelope import CANCELLED, octets, opaque
+from replay.changes.json_columns import json_items, json_strings
+from replay.changes.position import (
+    LAST_UNIT,
+    POSITION,
+    UNIT,
+    UNIT_FIELDS,
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    Position,
+    UnitId,
+    UnitPosition,
+    highest_of,
+    unit_positions,
+)
+from replay.changes.selection import INCOMPLETE, RecordFacts, decide
+from replay.changes.text_columns import beside
+from replay.changes.units import AppliedUnits, UnitSet, unit_column
+from replay.changes.verdicts import Verdict, Verdicts
+from replay.decoding.hashes import hash_rows
+from replay.errors import InputError, Where
+from replay.logs import LogFile, MadeOfLogs, Split
+from replay.logs.indexed_log import IndexedLog
+from replay.logs.unchanged import is_known, log_name
+from replay.pipeline.plan import Plan
+from replay.pipeline.scan import BATCH
+
+
+@dataclass(frozen=True)
+class LogPosition:
+    """A place in the log of ``source``. ``position``: the last unit that was taken (None: none
+    was), ``reaches``: up to where the logs were read, where they say so, ``pending``: the units
+    that were set aside, and why, ``logs``: all that were read, as :func:`logs_of` names them.
+    ``pending_logs``: those of them that ``pending`` units are in or hang on (None: not known), each
+    with a sum of its units that were taken, by which it is known when it comes again mended."""
+
+    source: str
+    position: UnitPosition | None = None
+    reaches: Position | None = None
+    pending: Verdicts = field(default_factory=Verdicts)
+    logs: tuple[str, ...] = ()
+    pending_logs: Mapping[str, str] | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        at = self.position
+        told: dict[str, Any] = {
+            "source": self.source,
+            "position": None if at is None else at.commit.hexadecimal,
+            "unit": None if at is None or at.unit == LAST_UNIT else str(at.unit),
+            "reaches": None if self.reaches is None else self.reaches.hexadecimal,
+            "pending": PendingAsJson(self.pending),
+            "logs": list(self.logs),
+        }
+        if self.pending_logs is not None:
+            told["pending_logs"] = dict(sorted(self.pending_logs.items()))
+        return told
+
+    def place(self) -> dict[str, Any]:
+        """The same without what is read of logs and units: where it lies."""
+        told = self.describe()
+        return {name: told[name] for name in ("source", "position", "unit", "reaches")}
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> LogPosition:
+        """The inverse of :meth:`describe`."""
+        position, unit, reaches = (told.get(name) for name in ("position", "unit", "reaches"))
+        pending = Verdicts(
+            {UnitId.of(one): Verdict("", why) for one, why in told.get("pending", {}).items()}
+        )
+        at = None
+        if position is not None:
+            last = LAST_UNIT if unit is None else UnitId.of(unit)
+            at = UnitPosition(Position.from_hex(position) + last)
+        return cls(
+            told["source"],
+            at,
+            None if reaches is None else Position.from_hex(reaches),
+            pending,
+            tuple(told.get("logs", ())),
+            told.get("pending_logs"),
+        )
+
+    def applied(self, log: LogFile) -> AppliedUnits:
+        """What was taken of a log."""
+        return AppliedUnits(self.position, units_here(log, self.pending.units()))
+
+    @property
+    def reached(self) -> Position | None:
+        """Up to where all of the logs is known."""
+        ends = (None if self.position is None else self.position.commit, self.reaches)
+        return max((end for end in ends if end is not None), default=None)
+
+
+class PendingAsJson(Mapping[str, str]):
+    """Units that are pending, as texts, with the reason, in unit order; each is made when it is
+    asked for."""
+
+    brackets = "{}"
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self._verdicts)
+
+    def __getitem__(self, unit: str) -> str:
+        try:
+            return str(self._verdicts[UnitId.of(unit)])
+        except ValueError:
+            raise KeyError(unit) from None
+
+    def items(self) -> ItemsView[str, str]:
+        """As those of a dictionary."""
+        return _PendingItems(self)
+
+    def written(self, indent: int) -> Iterator[str]:
+        """As :class:`replay.output.json_file.ItemsAsJson` has it."""
+        for units, reasons in self._verdicts.in_words():
+            yield json_items(indent, beside(json_strings(units), b": ", json_strings(reasons)))
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """(unit, reason)."""
+        return ((str(unit), str(verdict)) for unit, verdict in self._verdicts.rows())
+
+
+class _PendingItems(ItemsView[str, str]):
+    def __init__(self, pending: PendingAsJson) -> None:
+        super().__init__(pending)
+        self._pending = pending
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return self._pending.described()
+
+
+# -- logs and units under names that last
+# -------------------------------------------------------------------------------------------------
+
+
+def logs_of(log: LogFile) -> list[tuple[str, str, Sequence[int]]]:
+    """(what it is known by, its file, the numbers of its data files) of each of the logs that a log
+    is made of; none where its family tells none apart. Raises OSError."""
+    if not isinstance(log, MadeOfLogs):
+        return []
+    return [
+        (log_name(place, log.data_bytes(files)), place, files)
+        for place, files in log.arrived_logs()
+    ]
+
+
+def _is_placed(log: LogFile) -> bool:
+    """Whether commit positions are places in the files that are given."""
+    return isinstance(log, IndexedLog) and log.positions_are_places
+
+
+def _numbered(log: LogFile) -> Records | None:
+    """The units of a log whose ids count how often they were used in the files that are given, so
+    that they last no longer than these are; there each commits at a place of its own."""
+    return log.units() if isinstance(log, IndexedLog) and log.numbers_units else None
+
+
+def _by_commit(commits: Records) -> Records:
+    """Names of units that commit at such places."""
+    named = np.zeros(len(commits), UNIT_FIELDS)
+    named["urid"] = commits
+    return named.view(UNIT)
+
+
+def lasting(log: LogFile, units: Verdicts) -> Verdicts:
+    """Units of a log under names that they have whatever files are given."""
+    known = _numbered(log)
+    if known is None or not units:
+        return units
+    rows = np.flatnonzero(np.isin(known["unit"], unit_column(units)))
+    names = _by_commit(np.ascontiguousarray(known["commit"][rows]))
+    made = Verdicts()
+    for name, unit in zip(names, known["unit"][rows], strict=True):
+        made[UnitId(name.tobytes())] = units[UnitId(unit.tobytes())]
+    return made
+
+
+def lasting_ids(log: LogFile, units: Iterable[UnitId]) -> list[UnitId]:
+    """The names of :func:`lasting` alone."""
+    return list(lasting(log, Verdicts(dict.fromkeys(units, Verdict("", "")))))
+
+
+def units_here(log: LogFile, names: Collection[UnitId]) -> frozenset[UnitId]:
+    """The inverse of :func:`lasting`: the units of these names, as far as they are in the log."""
+    known = _numbered(log)
+    if known is None or not names:
+        return frozenset(names)
+    wanted = unit_column(names)
+    here = np.isin(_by_commit(np.ascontiguousarray(known["commit"])), wanted)
+    return frozenset(UnitId(unit.tobytes()) for unit in known["unit"][here])
+
+
+def lasting_place(log: LogFile, place: UnitPosition) -> UnitPosition:
+    """A position likewise: one at which a single unit commits needs no id."""
+    return place if _numbered(log) is None else place.commit.end
+
+
+# -- what may not commit up to a position
+# -------------------------------------------------------------------------------------------------
+
+
+def refuse_passed(
+    plan: Plan,
+    log: LogFile,
+    before: LogPosition,
+    applied: AppliedUnits,
+    start_over: Callable[[Position], str],
+) -> None:
+    """InputError (LR2039) for units that the plan selects, that commit up to a position and were
+    not taken: they are in a log that was not read before, in no other one, and not pending; and
+    where positions are places, for files that do not follow those that were read. ``start_over``
+    says how, before a position. Reads the headers of new logs, and of all where there are such."""
+    logs = logs_of(log)
+    if before.position is None or not logs:
+        return
+    if _is_placed(log):
+        _refuse_other_places(before.logs, logs)
+    indexed, new = isinstance(log, IndexedLog), set[int]()
+    mended = frozenset((before.pending_logs or {}).values())
+    for name, _, files in logs:
+        if is_known(name, before.logs) or (mended and _sum_of(plan, log, files, applied) in mended):
+            continue
+        new.update(files)
+    every = _units_of(plan, log, new, not indexed)
+    taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
+    found = every[taken & ~_is_last(log, before.position, every)]
+    if len(every) and not indexed:
+        known = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
+        found = found[~np.isin(_fields(found, "unit"), _fields(known, "unit"))]
+        _refuse_moved(plan, log, applied, every[~taken], known)
+    wrong, where = np.zeros(0, UNIT_POSITION), Where()
+    for split in plan.splits if len(found) else ():
+        for first, rows, units in _selected(plan, log, split):
+            mine = np.flatnonzero(np.isin(units, found))
+            if len(mine) and not len(wrong):
+                unit = UnitPosition(units[mine[0]].tobytes()).unit
+                record = first + int(rows[mine[0]])
+                where = Where(log.files[split.file].name, record, unit=str(unit))
+            wrong = np.unique(np.concatenate([wrong, units[mine]]))
+    if len(wrong):
+        lowest = Position(min(one.tobytes() for one in _fields(wrong, "commit")))
+        raise InputError(
+            "LR2039",
+            f"found {len(wrong):,} unit(s) of recovery that commit at or below"
+            f" {before.position.commit.hexadecimal}, in logs that were not read before, and were"
+            " not set aside; expected none there: everything up to that position counts as taken",
+            where,
+            "Where a log overlaps or repeats one that was read, or is a longer scan of it, give"
+            f" that one too. Else start over from before them: {start_over(lowest)}",
+        )
+
+
+def _fields(units: Records, name: str) -> Records:
+    """The ``commit`` or the ``unit`` of each of a column (:data:`UNIT_POSITION`)."""
+    return np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)[name])
+
+
+def _selected(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[int, Index, Records]]:
+    """(number of the first record of a block, places in it, units with their commit positions) of
+    the records of a split that a plan selects."""
+    for first, offsets, lengths in log.records(split, BATCH):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
+        verdict = decide(plan.selection, envelope, facts)
+        chosen = (verdict == 0) | (verdict == INCOMPLETE)
+        rows = np.flatnonzero(chosen & (envelope.disposition() != CANCELLED))
+        yield (
+            first,
+            rows,
+            unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])),
+        )
+
+
+def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Records:
+    """The committed units of some files (:data:`UNIT_POSITION`): those that a plan selects, or all
+    that they have a record of any kind of. Such a one is all that a file may have of a unit of a
+    log whose units are put together when it is opened."""
+    found = [np.zeros(0, UNIT_POSITION)]
+    for split in plan.splits:
+        if split.file not in files:
+            continue
+        if selected:
+            found += (np.unique(units) for _, _, units in _selected(plan, log, split))
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            rows = np.flatnonzero(envelope.unit_disposition() == ord("C"))
+            commits, units = opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])
+            found.append(np.unique(unit_positions(commits, units)))
+    return np.unique(np.concatenate(found))
+
+
+def _sum_of(plan: Plan, log: LogFile, files: Sequence[int], applied: AppliedUnits) -> str:
+    """What tells the units of a log that count as taken from other ones."""
+    units = _units_of(plan, log, set(files), False)
+    taken = units[applied.mask(_fields(units, "commit"), _fields(units, "unit"))]
+    if _numbered(log) is not None:
+        taken = np.unique(_fields(taken, "commit"))
+    return f"{len(taken)}-{int(hash_rows(octets(taken)).sum(dtype=np.uint64)):016x}"
+
+
+def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
+    """Which units are the last one that was taken, and so were."""
+    last: Mask = units == np.frombuffer(position, UNIT_POSITION)
+    if _numbered(log) is not None:
+        last |= _fields(units, "commit") == np.frombuffer(position.commit, POSITION)
+    return last
+
+
+def _refuse_moved(
+    plan: Plan, log: LogFile, applied: AppliedUnits, units: Records, known: Records
+) -> None:
+    """InputError (LR2010) for a unit of a new log, behind what was taken, that a log which was read
+    has among that: it would come twice. ``known``: the units of these logs."""
+    taken = known[applied.mask(_fields(known, "commit"), _fields(known, "unit"))]
+    moved = units[np.isin(_fields(units, "unit"), _fields(taken, "unit"))]
+    for split in plan.splits if len(moved) else ():
+        for first, rows, held in _selected(plan, log, split):
+            mine = np.flatnonzero(np.isin(held, moved))
+            if not len(mine):
+                continue
+            place = UnitPosition(held[mine[0]].tobytes())
+            record = first + int(rows[mine[0]])
+            raise InputError(
+                "LR2010",
+                f"found a unit of recovery that commits at {place.commit.hexadecimal}; expected it"
+                " to commit where it did when it was taken: a record of it is damaged, here or in"
+                " the log that was read then",
+                Where(log.files[split.file].name, record, unit=str(place.unit)),
+                "Make or transfer the log again. Where the other log was the damaged one, go back"
+                " to before the run that took it",
+            )
+
+
+def _refuse_other_places(
+    known: Sequence[str], logs: Sequence[tuple[str, str, Sequence[int]]]
+) -> None:
+    """InputError (LR2039) where files do not begin with those that were read, in that order."""
+    for place, name in enumerate(known):
+        if place < len(logs) and logs[place][0] == name:
+            continue
+        found = f"found {logs[place][1]}" if place < len(logs) else "found no file"
+        raise InputError(
+            "LR2039",
+            f"{found} as number {place + 1} of the files; expected the files that were read before"
+            " first, in their order: commit positions of this log are places in its files",
+            Where(logs[min(place, len(logs) - 1)][1]),
+            "Name the files in the order in which they were read, the new ones last; where a file"
+            " belongs in between, begin anew with all of them",
+        )
+
+
+# -- where a run ends
+# -------------------------------------------------------------------------------------------------
+
+
+def position_after(
+    before: LogPosition | None,
+    log: LogFile,
+    plan: Plan,
+    pending: Verdicts,
+    units: Sequence[Records],
+) -> LogPosition:
+    """Where a run over a log ends that took ``units`` (:data:`UNIT_POSITION`) and set ``pending``
+    ones aside; ``before``: where it began."""
+    seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
+    at = None if before is None else before.position
+    if len(seen):
+        commit = highest_of(_fields(seen, "commit"))
+        there = _fields(seen, "unit")[_fields(seen, "commit") == np.frombuffer(commit, POSITION)]
+        last = UnitPosition(commit + max(unit.tobytes() for unit in there))
+        last = lasting_place(log, last)
+        at = last if at is None else max(at, last)
+    aside = lasting(log, pending)
+    waiting = Verdicts()
+    if before is not None and before.pending:
+        taken = lasting_ids(log, UnitSet.of(_fields(seen, "unit")) & plan.awaited)
+        waiting = before.pending.but(UnitSet(taken))
+    aside = waiting.with_own(aside) if waiting else aside
+    ends = log.ends if plan.selection.until_position is None else None
+    reaches = [one for one in (ends, before.reaches if before else None) if one is not None]
+    names = tuple(name for name, _, _ in logs_of(log))
+    known = before.logs if before is not None else ()
+    hanging: Mapping[str, str] | None = {}
+    if before is not None and before.pending and not set(known) <= set(names):
+        hanging = before.pending_logs
+    if aside and hanging is not None:
+        applied = AppliedUnits(at, units_here(log, aside.units()))
+        hanging = {
+            **{name: total for name, total in hanging.items() if name not in names},
+            **_logs_of_pending(plan, log, applied),
+        }
+    return LogPosition(
+        log.source,
+        at,
+        max(reaches, default=None),
+        aside,
+        (*known, *dict.fromkeys(name for name in names if name not in known)),
+        (hanging or None) if aside else None,
+    )
+
+
+def _logs_of_pending(plan: Plan, log: LogFile, applied: AppliedUnits) -> dict[str, str]:
+    """The logs that pending units are in, or that lack records which units of later logs may depend
+    on, with the sum of what was taken of each. Reads all headers."""
+    wanted, holding = unit_column(applied.pending), set[int]()
+    for split in plan.splits:
+        if split.file in holding:
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            if np.isin(opaque(log.envelope(split.file, offsets, lengths).unit()), wanted).any():
+                holding.add(split.file)
+                break
+    owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
+    return {
+        name: _sum_of(plan, log, files, applied)
+        for number, (name, _, files) in enumerate(logs_of(log))
+        if number in owing or not holding.isdisjoint(files)
+    }
+
+
+def commits_of(log: LogFile, splits: Iterable[Split], units: UnitSet) -> Records:
+    """Where units commit (:data:`UNIT_POSITION`), each once, by all records that the log has of
+    them. Reads all headers."""
+    wanted, found = units.column(), [np.zeros(0, UNIT_POSITION)]
+    for split in splits if len(wanted) else ():
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            of = opaque(envelope.unit())
+            rows = np.flatnonzero(np.isin(of, wanted))
+            found.append(np.unique(unit_positions(opaque(envelope.commit()[rows]), of[rows])))
+    return np.unique(np.concatenate(found))
