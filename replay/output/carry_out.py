@@ -33,7 +33,7 @@ from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
-from replay.pipeline.scan import INCOMPLETE_UNIT
+from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
 from sqlgen.render_options import shown_columns
 
@@ -134,7 +134,9 @@ def carry_out(
             if damaged - asked or (resolves and resolution is None and tally.flagged_records > 0):
                 asked |= damaged
                 resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
-                following = _held(plan, resolution, asked)
+                aside = tally.quarantined_units
+                headless = aside.only(aside.of_code(HEADLESS.code)).units()
+                following = _held(plan, resolution, asked - headless)
             following = _counted(_guarded(following, tally, results, log), tally)
             if following.writes_as(plan):
                 return replace(outcome, resolution=resolution)
@@ -233,8 +235,8 @@ def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequenc
 
 
 def _held(plan: Plan, resolution: Resolution | None, damaged: UnitSet | None = None) -> Plan:
-    """The plan with the held units of a resolution. Damaged units stay with the task that finds the
-    damage, which says what it is."""
+    """The plan with the held units of a resolution. ``damaged`` units stay with the task that finds
+    the damage, which says what it is."""
     if resolution is None:
         return plan
     held = resolution.held.but(damaged) if damaged else resolution.held

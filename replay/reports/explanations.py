@@ -200,6 +200,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Correct or remove the line that the message names, or name the right file with --marks."
         " No mark is added to a file that cannot be read.",
     ),
+    "LR2041": (
+        "The files have the end of a unit of recovery, and not all records before it: it began"
+        " before them, or between two of them. What it changed is not known, so it is set aside.",
+        "Give the files in which it began too, together with these. Where that is not possible,"
+        " --log-option headless=apply writes what is there of it.",
+    ),
     "LR3001": (
         "The target cannot hold the value: X'00' in text, too many fraction digits, a number"
         " outside its range. The unit of recovery is set aside.",

@@ -131,9 +131,10 @@ class Receiver:
             with closing(sqlite3.connect(self.folder / "testown.db")) as database:
                 return sorted(key for (key,) in database.execute("select k from t"))
         found = [
-            json.loads(line)["after"]["k"]
-            for path in (self.folder / "out").glob("**/*.jsonl")
-            for line in path.read_text().splitlines()
+            change["after"]["k"]
+            for path in (self.folder / "out").glob("testown.t/**/*.jsonl")
+            for change in map(json.loads, path.read_text().splitlines())
+            if change["op"] == "insert"
         ]
         return sorted(map(int, found))
 
@@ -422,3 +423,61 @@ def test_a_unit_of_one_record_whose_commit_position_is_damaged(
     mended = logmaster_log(tmp_path, "c", {**before, 500: 4}, 600, begins)
     assert receiver.take([], *words, *mended) in (0, 4)
     assert receiver.keys() == [1, 2, 3, 4]
+
+
+class OpenUnit:
+    """A file whose last unit is open, and the one in which it commits; ``overlap``: that begins
+    with the last record of the first one. A later unit updates the row of the open one."""
+
+    def __init__(self, folder: Path, overlap: bool, both: bool, **how: Any) -> None:
+        self.site = LuwSite(folder, **how)
+        site = self.site
+        site.unit(2)
+        open_one = site.begin()
+        site.insert(open_one, 1)
+        other = site.begin()
+        site.insert(other, 5)
+        other.commit()
+        last = list(site.log.records[-1:])
+        self.first = site.file(1)
+        if overlap:
+            site.log.records[:0] = last
+        if both:
+            site.insert(open_one, 7)
+        open_one.commit()
+        later = site.begin()
+        later.update(LUW, (1, 1), (1, 9), (1, 2))
+        later.insert(LUW, (3, 3), (1, 30))
+        later.commit()
+        self.second = site.file(2)
+        self.keys = [1, 2, 3, 5, *([7] if both else [])]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_unit_that_is_open_at_the_end_of_a_file(
+    kind: str,
+    overlap: bool,
+    both: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of the second file alone it is named and set aside, with all that may build on it, and how to
+    get it is said; with both files it comes."""
+    logs = OpenUnit(tmp_path, overlap, both)
+    receiver = Receiver(kind, tmp_path, logs.site.words())
+    assert receiver.take([logs.first]) in (0, 4)
+    assert receiver.keys() == [2, 5]
+    capsys.readouterr()
+    adjoining = ["--adjoining"] if kind == "target" else []
+    code = receiver.take([logs.second], *adjoining, *([] if adjoining else ["--gaps", "warn"]))
+    said = capsys.readouterr()
+    assert "LR2041" in said.out
+    assert "give the files where it began too" in said.out
+    assert receiver.keys() == [2, 5]
+    assert code == (8 if kind == "target" else 4)  # the later unit finds no row
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys

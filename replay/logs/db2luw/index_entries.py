@@ -62,14 +62,8 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         "a record type or flags that contradict the record's function",
         "those that go with its function",
     ),
-    (
-        "LR2041",
-        "previous",
-        "the end of a unit of recovery of which nothing else is in the files",
-        "its other records, which lie before them or between two of them",
-    ),
 )
-NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS, BARE = 1, 2, 3, 4, 5
+NO_TARGET, NO_TABLE, FOREIGN, CONTRADICTS = 1, 2, 3, 4
 #: A truncate that empties a data partition, not its table.
 ONE_PARTITION = 1
 
@@ -140,6 +134,13 @@ def _emptied(entry: Records, emptied: Iterable[tuple[int, bool]]) -> None:
     for place, alone in emptied:
         entry["change"][place] = Change.TRUNCATE if alone else Change.CONTROL
         entry["problem"][place] = ONE_PARTITION if alone else 0
+
+
+def mark_headless(entries: Records, ends: Index) -> None:
+    """Say of the records that end units of which others are not in the files that they stand for
+    these: what they changed, and in which tables, is not known."""
+    control = ends[entries["change"][ends] == Change.CONTROL]
+    entries["change"][control] = Change.HEADLESS
 
 
 def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:
