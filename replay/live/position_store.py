@@ -343,16 +343,19 @@ class Store:
         pending = Verdicts({unit: Verdict("", why) for unit, why in self.pending().items()})
         logs: dict[str, None] = {}
         last, forward, done = LogPosition(stored.source), False, False
+        stated: Position | None = None
         for direction, outcome, told in self.session.query(
             f"SELECT direction, outcome, position_after FROM {self.name['run']} ORDER BY id"
         ):
             last = LogPosition.of(json.loads(told))
             forward, done = direction == "forward", outcome == "done"
             logs |= dict.fromkeys(last.logs)
+            stated = last.stated or stated
         return LogPosition(
             stored.source,
             stored.position,
             last.reaches if forward and done else None,
+            stated,
             pending,
             tuple(logs),
             last.pending_logs if forward else None,

@@ -65,6 +65,7 @@ from replay.pipeline.positions import (
     logs_of,
     position_after,
     refuse_passed,
+    refuse_rests,
     units_here,
 )
 from replay.public import public
@@ -199,6 +200,8 @@ class ReplayPlan:
         refuse_mode(self._session, route, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
         plan = self._plan(route, facts, split_bytes)
+        if route.forward and before is not None:
+            refuse_rests(log, plan.splits, before, pending)
         runs = store.runs(_LATEST_RUNS) if stored is not None else []
         began = time.perf_counter()
         outcome, scripts = self._carry_out(plan, route, facts)

@@ -369,6 +369,17 @@ class MadeOfLogs(Protocol):
         content. Raises OSError."""
         ...
 
+    @property
+    def stated_end(self) -> Position | None:
+        """Where the logs say that they end, for whom units may go on in one to come; None where
+        they do not, or none may."""
+        ...
+
+    def record_places(self, envelope: Any) -> Bytes | None:
+        """Where records lie among commit positions (``uint8[n, 10]``); None where a unit that
+        begins before the logs is known by other means."""
+        ...
+
     def owing_logs(self) -> Collection[int] | None:
         """Which of them (places in :meth:`arrived_logs`) lack records of units, so that units of
         later logs may depend on what is not there; None where a log is read with all of those

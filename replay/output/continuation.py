@@ -23,7 +23,7 @@ from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan
-from replay.pipeline.positions import LogPosition, position_after, refuse_passed
+from replay.pipeline.positions import LogPosition, position_after, refuse_passed, refuse_rests
 from replay.storage import Place, at, readable
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
@@ -218,6 +218,7 @@ def plan_after(plan: Plan, log: LogFile, before: Continuation) -> Plan:
     :func:`replay.pipeline.positions.refuse_passed`."""
     applied = before.ended.applied(log)
     awaited = frozenset(applied.pending)
+    refuse_rests(log, plan.splits, before.ended, awaited)
     if applied.position is None:
         return replace(plan, awaited=awaited)
     refuse_passed(plan, log, before.ended, applied, before.way)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.envelope import CANCELLED, octets, opaque
+from replay.changes.envelope import CANCELLED, compare, octets, opaque
 from replay.changes.json_columns import json_items, json_strings
 from replay.changes.position import (
     LAST_UNIT,
@@ -47,7 +47,8 @@ from replay.pipeline.scan import BATCH
 @dataclass(frozen=True)
 class LogPosition:
     """A place in the log of ``source``. ``position``: the last unit that was taken (None: none
-    was), ``reaches``: up to where the logs were read, where they say so, ``pending``: the units
+    was), ``reaches``: up to where the logs were read, where they say so, ``stated``: where those
+    said that they end in which units may go on in a log to come, ``pending``: the units
     that were set aside, and why, ``logs``: all that were read, as :func:`logs_of` names them.
     ``pending_logs``: those of them that ``pending`` units are in or hang on (None: not known), each
     with a sum of its units that were taken, by which it is known when it comes again mended."""
@@ -55,6 +56,7 @@ class LogPosition:
     source: str
     position: UnitPosition | None = None
     reaches: Position | None = None
+    stated: Position | None = None
     pending: Verdicts = field(default_factory=Verdicts)
     logs: tuple[str, ...] = ()
     pending_logs: Mapping[str, str] | None = None
@@ -67,6 +69,7 @@ class LogPosition:
             "position": None if at is None else at.commit.hexadecimal,
             "unit": None if at is None or at.unit == LAST_UNIT else str(at.unit),
             "reaches": None if self.reaches is None else self.reaches.hexadecimal,
+            "stated": None if self.stated is None else self.stated.hexadecimal,
             "pending": PendingAsJson(self.pending),
             "logs": list(self.logs),
         }
@@ -82,7 +85,11 @@ class LogPosition:
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> LogPosition:
         """The inverse of :meth:`describe`."""
-        position, unit, reaches = (told.get(name) for name in ("position", "unit", "reaches"))
+        position, unit = told.get("position"), told.get("unit")
+        reaches, stated = (
+            None if (end := told.get(name)) is None else Position.from_hex(end)
+            for name in ("reaches", "stated")
+        )
         pending = Verdicts(
             {UnitId.of(one): Verdict("", why) for one, why in told.get("pending", {}).items()}
         )
@@ -93,7 +100,8 @@ class LogPosition:
         return cls(
             told["source"],
             at,
-            None if reaches is None else Position.from_hex(reaches),
+            reaches,
+            stated,
             pending,
             tuple(told.get("logs", ())),
             told.get("pending_logs"),
@@ -316,6 +324,50 @@ def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Reco
     return np.unique(np.concatenate(found))
 
 
+def refuse_rests(
+    log: LogFile, splits: Iterable[Split], before: LogPosition, pending: frozenset[UnitId]
+) -> None:
+    """InputError (LR2041) for a unit that was set aside because it goes on in a log to come, where
+    that is given without the one in which it began: the rest would be taken for all of it; and for
+    one behind the position that begins before the log. Reads the headers of all logs."""
+    rest = log.rest_of if isinstance(log, IndexedLog) else None
+    if rest is not None and before.position is not None and rest > before.position.commit:
+        raise InputError(
+            "LR2041",
+            f"found the end of a unit of recovery that commits at {rest.hexadecimal}, and not its"
+            " beginning; expected all of it",
+            Where(log.files[0].name),
+            "Export the log again from the commit on at which what was taken ends"
+            f" ({before.position.commit.hexadecimal}), so that it is whole",
+        )
+    if not isinstance(log, MadeOfLogs) or not pending or before.stated is None:
+        return
+    wanted, rests, whole = unit_column(pending), np.zeros(0, UNIT), np.zeros(0, UNIT)
+    where: Where | None = None
+    for split in splits:
+        for first, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            places, units = log.record_places(envelope), opaque(envelope.unit())
+            if places is None:
+                return
+            rows = np.flatnonzero(np.isin(units, wanted))
+            behind = compare(places[rows], before.stated) > 0
+            rests = np.unique(np.concatenate([rests, units[rows[behind]]]))
+            whole = np.unique(np.concatenate([whole, units[rows[~behind]]]))
+            for row in rows[behind & ~np.isin(units[rows], whole)][:1].tolist():
+                unit = UnitId(units[row].tobytes())
+                where = where or Where(log.files[split.file].name, first + row, unit=str(unit))
+    rests = rests[~np.isin(rests, whole)]
+    if len(rests):
+        raise InputError(
+            "LR2041",
+            f"found the rest of {len(rests):,} unit(s) of recovery that were set aside, and not"
+            " their beginning; expected all of them",
+            where or Where(),
+            "Give the log in which they began as well, which was read before",
+        )
+
+
 def _sum_of(plan: Plan, log: LogFile, files: Sequence[int], applied: AppliedUnits) -> str:
     """What tells the units of a log that count as taken from other ones."""
     units = _units_of(plan, log, set(files), False)
@@ -404,7 +456,9 @@ def position_after(
         waiting = before.pending.but(UnitSet(taken))
     aside = waiting.with_own(aside) if waiting else aside
     ends = log.ends if plan.selection.until_position is None else None
-    reaches = [one for one in (ends, before.reaches if before else None) if one is not None]
+    stated = log.stated_end if isinstance(log, MadeOfLogs) else None
+    if before is not None:
+        ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
     names = tuple(name for name, _, _ in logs_of(log))
     known = before.logs if before is not None else ()
     hanging: Mapping[str, str] | None = {}
@@ -419,11 +473,16 @@ def position_after(
     return LogPosition(
         log.source,
         at,
-        max(reaches, default=None),
+        ends,
+        stated,
         aside,
         (*known, *dict.fromkeys(name for name in names if name not in known)),
         (hanging or None) if aside else None,
     )
+
+
+def _later(one: Position | None, other: Position | None) -> Position | None:
+    return max((end for end in (one, other) if end is not None), default=None)
 
 
 def _logs_of_pending(plan: Plan, log: LogFile, applied: AppliedUnits) -> dict[str, str]:

@@ -481,3 +481,74 @@ def test_a_unit_that_is_open_at_the_end_of_a_file(
     assert receiver.keys() == logs.keys
     assert receiver.take([logs.first, logs.second]) in (0, 4)
     assert receiver.keys() == logs.keys
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
+def test_a_unit_of_which_a_file_without_positions_has_the_end(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such files are read together, so the one in which it begins is asked for."""
+    logs = OpenUnit(tmp_path, True, False, framing="raw", dialect="v7")
+    receiver = Receiver(kind, tmp_path, logs.site.words())
+    assert receiver.take([logs.first]) in (0, 4)
+    capsys.readouterr()
+    assert receiver.take([logs.second], *(["--adjoining"] if kind == "target" else [])) == 12
+    assert "LR2039" in capsys.readouterr().err
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "grow", "target"))
+def test_a_log_that_has_the_rest_of_a_unit_alone(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing in a logical log marks it, but the unit is among those that were set aside."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    log.unit(commit=90).insert(LOGMASTER, (1, 1))
+    torn = log.unit(start=100, commit=500)
+    torn.insert(LOGMASTER, (2, 2))
+    first = len(log.records())
+    log.clock = 420
+    torn.insert(LOGMASTER, (3, 3))
+    log.clock = 600
+    log.unit(commit=690).insert(LOGMASTER, (4, 4))
+    words = []
+    for name, part, end in (
+        ("a", log.records()[:first], 400),
+        ("b", log.records()[first:], 800),
+    ):
+        raw = cutlogs.with_end(logbuilder.frame(log.control_records(), "rdw"), logbuilder.lrsn(end))
+        pair = cutlogs.write_pair(tmp_path, name, raw, part, logbuilder.lrsn(end))
+        Path(pair.control).write_bytes(raw)
+        words.append(["--control", pair.control, "--data", *pair.data])
+    receiver = Receiver(kind, tmp_path, [])
+    assert receiver.take([], *words[0]) == 4
+    more = ["--adjoining"] if kind == "target" else []
+    capsys.readouterr()
+    assert receiver.take([], *words[1], "--gaps", "warn", *more) == 12
+    assert "LR2041" in capsys.readouterr().err
+    assert receiver.keys() == [1]
+    assert receiver.take([], *words[0], *words[1]) == 0
+    assert receiver.keys() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "redo"))
+def test_a_read_session_that_begins_within_a_unit(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = SolidSite(tmp_path)
+    site.unit(1)
+    torn = site.log.begin()
+    torn.insert(site.table, (2, 2))
+    first = site.file(1)
+    torn.commit()
+    site.unit(4)
+    receiver = Receiver(kind, tmp_path, site.words())
+    assert receiver.take([first]) in (0, 4)
+    capsys.readouterr()
+    more = ["--adjoining"] if kind == "target" else ["--gaps", "warn"]
+    assert receiver.take([site.file(2)], *more) == 12
+    said = capsys.readouterr().err
+    assert "LR2041" in said
+    assert "Export the log again" in said
+    assert receiver.keys() == [1]
