@@ -69,6 +69,7 @@ class Writable:
                 state=None if state is None else StateBefore(state),
                 before=before,
                 adjoining=adjoining,
+                goes_on=after is not None,
             )
 
 

@@ -341,7 +341,7 @@ class Store:
         if stored is None or not self.is_there("run"):
             return None
         pending = Verdicts({unit: Verdict("", why) for unit, why in self.pending().items()})
-        logs: dict[str, None] = {}
+        logs: dict[str, str] = {}
         last, forward, done = LogPosition(stored.source), False, False
         stated: Position | None = None
         for direction, outcome, told in self.session.query(
@@ -349,7 +349,7 @@ class Store:
         ):
             last = LogPosition.of(json.loads(told))
             forward, done = direction == "forward", outcome == "done"
-            logs |= dict.fromkeys(last.logs)
+            logs |= last.logs
             stated = last.stated or stated
         return LogPosition(
             stored.source,
@@ -357,7 +357,7 @@ class Store:
             last.reaches if forward and done else None,
             stated,
             pending,
-            tuple(logs),
+            logs,
             last.pending_logs if forward else None,
         )
 

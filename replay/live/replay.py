@@ -220,7 +220,7 @@ class ReplayPlan:
         begins = replace(begins, position=route.position)
         aside = tally.quarantined_units if route.forward else Verdicts()
         units = [result.units for result in outcome.results] if route.forward else []
-        after = position_after(begins, log, plan, aside, units)
+        after = position_after(begins, log, plan, aside, units, route.forward)
         self._statements = PlannedStatements(
             plan=plan,
             tally=tally,
@@ -230,7 +230,7 @@ class ReplayPlan:
             facts=facts,
             stored=stored,
             before=begins,
-            after=replace(after, logs=tuple(name for name, _, _ in logs_of(log))),
+            after=replace(after, logs={name: after.logs[name] for name, _, _ in logs_of(log)}),
             first_log=_is_first(store, extent),
         )
 

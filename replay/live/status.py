@@ -115,7 +115,7 @@ class Stand:
     pending: tuple[str, ...]
     marks: Mapping[str, Position]
     logs: frozenset[str] = frozenset()
-    pending_logs: Mapping[str, str] | None = None
+    pending_logs: frozenset[str] | None = None
 
     @classmethod
     def of(

@@ -136,10 +136,12 @@ def write_bundle(
     state: StateBefore | None = None,
     before: Continuation | None = None,
     adjoining: bool = False,
+    goes_on: bool = False,
 ) -> Bundle:
     """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
     ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
-    the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it.
+    the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it;
+    ``goes_on``: it is one of a chain, or the first.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
@@ -172,7 +174,9 @@ def write_bundle(
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if can_continue(plan):
             units = [result.units for result in outcome.results]
-            manifest["positions"] = positions(before, log, plan, tally.quarantined_units, units)
+            manifest["positions"] = positions(
+                before, log, plan, tally.quarantined_units, units, goes_on
+            )
             if plan.export is None and plan.options != asked.options:
                 manifest["positions"]["options"] = _options(
                     asked

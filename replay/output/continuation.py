@@ -203,14 +203,15 @@ def positions(
     plan: Plan,
     pending: Verdicts,
     units: Sequence[Records],
+    goes_on: bool,
 ) -> dict[str, Any]:
     """What the manifest says of where a bundle began and ended that took ``units``
-    (:data:`replay.changes.position.UNIT_POSITION`) and set ``pending`` ones aside."""
-    began = None
-    if before is not None:
-        began = before.described()
-    ended = position_after(None if before is None else before.ended, log, plan, pending, units)
-    return {"before": began, "after": ended.describe()}
+    (:data:`replay.changes.position.UNIT_POSITION`) and set ``pending`` ones aside. ``goes_on``: it
+    is one of a chain."""
+    began = None if before is None else before.ended
+    ended = position_after(began, log, plan, pending, units, goes_on)
+    told = None if before is None else before.described()
+    return {"before": told, "after": ended.describe()}
 
 
 def plan_after(plan: Plan, log: LogFile, before: Continuation) -> Plan:

@@ -166,7 +166,7 @@ def _positions(before: Continuation | None, outcome: CompletedRun, log: LogFile)
     for result in copies:
         aside.set_all(result.incomplete, _INCOMPLETE)
     aside = aside.with_own(outcome.tally.quarantined_units)
-    return positions(before, log, outcome.plan, aside, [result.copied for result in copies])
+    return positions(before, log, outcome.plan, aside, [result.copied for result in copies], True)
 
 
 def _with_whole_units(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.envelope import CANCELLED, compare, octets, opaque
+from replay.changes.envelope import CANCELLED, compare, opaque
 from replay.changes.json_columns import json_items, json_strings
 from replay.changes.position import (
     LAST_UNIT,
@@ -49,17 +49,18 @@ class LogPosition:
     """A place in the log of ``source``. ``position``: the last unit that was taken (None: none
     was), ``reaches``: up to where the logs were read, where they say so, ``stated``: where those
     said that they end in which units may go on in a log to come, ``pending``: the units
-    that were set aside, and why, ``logs``: all that were read, as :func:`logs_of` names them.
-    ``pending_logs``: those of them that ``pending`` units are in or hang on (None: not known), each
-    with a sum of its units that were taken, by which it is known when it comes again mended."""
+    that were set aside, and why, ``logs``: all
+    that were read, as :func:`logs_of` names them, each with a sum of its records that were taken,
+    by which one is known that comes again longer, or mended ('': not made). ``pending_logs``: those
+    of them that ``pending`` units are in or hang on (None: not known)."""
 
     source: str
     position: UnitPosition | None = None
     reaches: Position | None = None
     stated: Position | None = None
     pending: Verdicts = field(default_factory=Verdicts)
-    logs: tuple[str, ...] = ()
-    pending_logs: Mapping[str, str] | None = None
+    logs: Mapping[str, str] = field(default_factory=dict)
+    pending_logs: frozenset[str] | None = None
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -71,10 +72,10 @@ class LogPosition:
             "reaches": None if self.reaches is None else self.reaches.hexadecimal,
             "stated": None if self.stated is None else self.stated.hexadecimal,
             "pending": PendingAsJson(self.pending),
-            "logs": list(self.logs),
+            "logs": dict(self.logs),
         }
         if self.pending_logs is not None:
-            told["pending_logs"] = dict(sorted(self.pending_logs.items()))
+            told["pending_logs"] = sorted(self.pending_logs)
         return told
 
     def place(self) -> dict[str, Any]:
@@ -103,8 +104,8 @@ class LogPosition:
             reaches,
             stated,
             pending,
-            tuple(told.get("logs", ())),
-            told.get("pending_logs"),
+            told.get("logs", {}),
+            None if "pending_logs" not in told else frozenset(told["pending_logs"]),
         )
 
     def applied(self, log: LogFile) -> AppliedUnits:
@@ -177,11 +178,6 @@ def logs_of(log: LogFile) -> list[tuple[str, str, Sequence[int]]]:
     ]
 
 
-def _is_placed(log: LogFile) -> bool:
-    """Whether commit positions are places in the files that are given."""
-    return isinstance(log, IndexedLog) and log.positions_are_places
-
-
 def _numbered(log: LogFile) -> Records | None:
     """The units of a log whose ids count how often they were used in the files that are given, so
     that they last no longer than these are; there each commits at a place of its own."""
@@ -246,14 +242,15 @@ def refuse_passed(
     logs = logs_of(log)
     if before.position is None or not logs:
         return
-    if _is_placed(log):
-        _refuse_other_places(before.logs, logs)
-    indexed, new = isinstance(log, IndexedLog), set[int]()
-    mended = frozenset((before.pending_logs or {}).values())
-    for name, _, files in logs:
-        if is_known(name, before.logs) or (mended and _sum_of(plan, log, files, applied) in mended):
-            continue
-        new.update(files)
+    sums = set(before.logs.values()) - {""}
+    fresh = [
+        not is_known(name, before.logs) and _sum_of(log, plan.splits, files, applied) not in sums
+        for name, _, files in logs
+    ]
+    if isinstance(log, IndexedLog) and log.positions_are_places:
+        _refuse_other_places(len(before.logs), logs, fresh)
+    new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
+    indexed = isinstance(log, IndexedLog)
     every = _units_of(plan, log, new, not indexed)
     taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
     found = every[taken & ~_is_last(log, before.position, every)]
@@ -368,13 +365,25 @@ def refuse_rests(
         )
 
 
-def _sum_of(plan: Plan, log: LogFile, files: Sequence[int], applied: AppliedUnits) -> str:
-    """What tells the units of a log that count as taken from other ones."""
-    units = _units_of(plan, log, set(files), False)
-    taken = units[applied.mask(_fields(units, "commit"), _fields(units, "unit"))]
-    if _numbered(log) is not None:
-        taken = np.unique(_fields(taken, "commit"))
-    return f"{len(taken)}-{int(hash_rows(octets(taken)).sum(dtype=np.uint64)):016x}"
+def _sum_of(
+    log: LogFile, splits: Iterable[Split], files: Collection[int], applied: AppliedUnits
+) -> str:
+    """What tells the records of a log that were taken from other ones: how many they are, and the
+    sum of hashes of their units. It does not depend on what comes behind them."""
+    count, total = 0, np.uint64(0)
+    for split in splits:
+        if split.file not in files:
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            rows = (envelope.unit_disposition() == ord("C")) & envelope.commit().any(axis=1)
+            rows &= applied.covers(envelope)
+            # of ids that are numbered, the number depends on what comes before the log
+            ids = envelope.unit()[:, 4 if _numbered(log) is not None else 0 :]
+            names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
+            count += len(names)
+            total += hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64)
+    return f"{count}-{int(total):016x}" if count else ""
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
@@ -411,11 +420,12 @@ def _refuse_moved(
 
 
 def _refuse_other_places(
-    known: Sequence[str], logs: Sequence[tuple[str, str, Sequence[int]]]
+    count: int, logs: Sequence[tuple[str, str, Sequence[int]]], fresh: Sequence[bool]
 ) -> None:
-    """InputError (LR2039) where files do not begin with those that were read, in that order."""
-    for place, name in enumerate(known):
-        if place < len(logs) and logs[place][0] == name:
+    """InputError (LR2039) where files do not begin with the ``count`` that were read. ``fresh``:
+    which of them were not."""
+    for place in range(count):
+        if place < len(logs) and not fresh[place]:
             continue
         found = f"found {logs[place][1]}" if place < len(logs) else "found no file"
         raise InputError(
@@ -438,9 +448,11 @@ def position_after(
     plan: Plan,
     pending: Verdicts,
     units: Sequence[Records],
+    goes_on: bool,
 ) -> LogPosition:
     """Where a run over a log ends that took ``units`` (:data:`UNIT_POSITION`) and set ``pending``
-    ones aside; ``before``: where it began."""
+    ones aside; ``before``: where it began. ``goes_on``: another one goes on from there, so that it
+    is worth to read all headers once more."""
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
     at = None if before is None else before.position
     if len(seen):
@@ -459,49 +471,41 @@ def position_after(
     stated = log.stated_end if isinstance(log, MadeOfLogs) else None
     if before is not None:
         ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
-    names = tuple(name for name, _, _ in logs_of(log))
-    known = before.logs if before is not None else ()
-    hanging: Mapping[str, str] | None = {}
-    if before is not None and before.pending and not set(known) <= set(names):
+    logs = dict(before.logs) if before is not None else {}
+    hanging: frozenset[str] | None = frozenset()
+    given = {name for name, _, _ in logs_of(log)}
+    if before is not None and before.pending and not logs.keys() <= given:
         hanging = before.pending_logs
-    if aside and hanging is not None:
-        applied = AppliedUnits(at, units_here(log, aside.units()))
-        hanging = {
-            **{name: total for name, total in hanging.items() if name not in names},
-            **_logs_of_pending(plan, log, applied),
-        }
+    applied = AppliedUnits(at, units_here(log, aside.units()))
+    holding = _holding(log, plan.splits, applied.pending) if aside else set[int]()
+    owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
+    for number, (name, _, files) in enumerate(logs_of(log)):
+        holds = number in owing or not holding.isdisjoint(files)
+        if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
+            logs[name] = _sum_of(log, plan.splits, files, applied)
+        logs.setdefault(name, "")
+        if hanging is not None:
+            hanging = hanging | {name} if holds else hanging - {name}
     return LogPosition(
-        log.source,
-        at,
-        ends,
-        stated,
-        aside,
-        (*known, *dict.fromkeys(name for name in names if name not in known)),
-        (hanging or None) if aside else None,
+        log.source, at, ends, stated, aside, logs, (hanging or None) if aside else None
     )
 
 
-def _later(one: Position | None, other: Position | None) -> Position | None:
-    return max((end for end in (one, other) if end is not None), default=None)
-
-
-def _logs_of_pending(plan: Plan, log: LogFile, applied: AppliedUnits) -> dict[str, str]:
-    """The logs that pending units are in, or that lack records which units of later logs may depend
-    on, with the sum of what was taken of each. Reads all headers."""
-    wanted, holding = unit_column(applied.pending), set[int]()
-    for split in plan.splits:
+def _holding(log: LogFile, splits: Iterable[Split], pending: Collection[UnitId]) -> set[int]:
+    """The files that hold records of pending units."""
+    wanted, holding = unit_column(pending), set[int]()
+    for split in splits:
         if split.file in holding:
             continue
         for _, offsets, lengths in log.records(split, BATCH):
             if np.isin(opaque(log.envelope(split.file, offsets, lengths).unit()), wanted).any():
                 holding.add(split.file)
                 break
-    owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
-    return {
-        name: _sum_of(plan, log, files, applied)
-        for number, (name, _, files) in enumerate(logs_of(log))
-        if number in owing or not holding.isdisjoint(files)
-    }
+    return holding
+
+
+def _later(one: Position | None, other: Position | None) -> Position | None:
+    return max((end for end in (one, other) if end is not None), default=None)
 
 
 def commits_of(log: LogFile, splits: Iterable[Split], units: UnitSet) -> Records:
