@@ -276,6 +276,49 @@ def test_a_log_that_comes_behind_a_later_one_is_refused(
     assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == list(range(6))
 
 
+@pytest.mark.parametrize("how", ["data grow", "clock ahead", "control grows", "part"])
+def test_logs_are_taken_in_the_order_of_their_positions(
+    site: Site, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    """An earlier log that is not whole yet is not overtaken by a later one that is."""
+    out = site.folder / "changes"
+    both = ["--export", str(out), "--format", "jsonl", "--log-json", "--settle", "3600"]
+    pairs = [site.arrive(number, range(2 * number, 2 * number + 2)) for number in range(3)]
+    past = time.time() - 7200
+    for pair in pairs:
+        for name in (pair.control, *pair.data):
+            os.utime(name, (past, past))
+    slow = Path(pairs[1].data[0])
+    whole = slow.read_bytes()
+    if how == "part":
+        slow.rename(slow.with_name(f"{slow.name}.part"))
+    elif how == "control grows":
+        os.utime(pairs[1].control, (time.time() + 3600, time.time() + 3600))
+    else:
+        slow.write_bytes(whole[:-20] if how == "data grow" else whole)
+        ahead = time.time() + (3600 if how == "clock ahead" else 0)
+        os.utime(slow, (ahead, ahead))
+    words = site.words("--every", "1", *both)
+    follower = follower_of(words)
+    assert follower._round() == 0
+    assert site.keys() == [0, 1]
+    said = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
+    assert any("night-2.ctl, come behind one that is not whole yet (night-1" in one for one in said)
+    if how == "part":
+        slow.with_name(f"{slow.name}.part").rename(slow)
+    slow.write_bytes(whole)
+    for name in (pairs[1].control, slow):
+        os.utime(name, (past, past))
+    assert follower._round() == 0
+    assert site.keys() == list(range(6))
+    lines = [
+        json.loads(line)["after"]["k"]
+        for path in sorted(out.glob("testown.t/**/*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    assert lines == list(range(6))
+
+
 @pytest.mark.parametrize("back_to", [19_000, 10_040, 40])
 def test_the_way_back_refuses_a_log_that_was_not_read(
     site: Site, capsys: pytest.CaptureFixture[str], back_to: int
