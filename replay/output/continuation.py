@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from replay.arrays import Records
@@ -24,7 +23,7 @@ from replay.logs import LogFile
 from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, position_after, refuse_passed, refuse_rests
-from replay.storage import Place, at, readable
+from replay.storage import Place, readable
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
 _SAME = ("mode", "dialect", "format", "options")
@@ -56,34 +55,33 @@ class Continuation:
         return self.folder.parent.name == COMMITS
 
     def described(self) -> dict[str, Any]:
-        """What the bundle that goes on says of it: commits of a dataset stay together."""
-        folder = self.folder.absolute() if isinstance(self.folder, Path) else self.folder
-        name = self.folder.name if self.is_commit else str(folder)
-        return {"bundle": name, **self.ended.place()}
+        """What the bundle that goes on says of it: its name, for a manifest holds no path."""
+        return {"bundle": self.folder.name, **self.ended.place()}
 
     def before(self) -> Continuation | None:
-        """The bundle that this one goes on from; None where there is none any more."""
+        """The bundle that this one goes on from; None where it is not beside this one."""
         told = self.manifest["positions"]["before"]
-        if told is None:
+        if told is None or told["bundle"] == self.folder.name:
             return None
-        name = told["bundle"]
-        place = (self.folder.parent / name if self.is_commit else at(name)) / "manifest.json"
+        place = self.folder.parent / told["bundle"] / "manifest.json"
         return read_continuation(place) if place.exists() else None
 
     def way(self, lowest: Position) -> str:
         """How to start over from before a position: the last bundle of the chain, or commit of the
         dataset, that ended below it."""
-        one: Continuation | None = self
-        while one is not None:
-            ended = one.ended.position
-            if ended is None or ended.commit < lowest:
+        one: Continuation = self
+        while (ended := one.ended.position) is not None and ended.commit >= lowest:
+            if one.manifest["positions"]["before"] is None:
+                begin = "--grow --back-to 0" if self.is_commit else f"--after {NOTHING}"
                 break
-            one = one.before()
-        if self.is_commit:
-            number = 0 if one is None else int(one.folder.name)
-            return f"--grow --back-to {number}, with all logs since"
-        begin = NOTHING if one is None else one.folder
-        return f"--after {begin}, with all logs since; the bundles behind that do not count"
+            if (other := one.before()) is None:
+                begin = f"--after the last bundle that ended below {lowest.hexadecimal}"
+                break
+            one = other
+        else:
+            number = int(one.folder.name) if self.is_commit else 0
+            begin = f"--grow --back-to {number}" if self.is_commit else f"--after {one.folder}"
+        return f"{begin}, with all logs since; what comes behind that does not count"
 
 
 def ended_at(manifest: Mapping[str, Any]) -> LogPosition:

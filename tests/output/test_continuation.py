@@ -165,7 +165,7 @@ def test_a_manifest_says_where_it_begins_and_ends(tmp_path: Path) -> None:
     assert redo(tmp_path / "two", *words([one, two]), "--after", tmp_path / "one") == 0
     first, second = (manifest(tmp_path / name)["positions"] for name in ("one", "two"))
     assert first["before"] is None
-    assert second["before"]["bundle"] == str(tmp_path / "one")
+    assert second["before"]["bundle"] == "one"
     for name in ("source", "position", "unit", "reaches"):
         assert second["before"][name] == first["after"][name]
     assert second["after"]["position"] == lrsn(590).hex().upper()
