@@ -372,12 +372,12 @@ class MadeOfLogs(Protocol):
     @property
     def stated_end(self) -> Position | None:
         """Where the logs say that they end, for whom units may go on in one to come; None where
-        they do not, or none may."""
+        they do not, or none may. Raises no error."""
         ...
 
     def record_places(self, envelope: Any) -> Bytes | None:
         """Where records lie among commit positions (``uint8[n, 10]``); None where a unit that
-        begins before the logs is known by other means."""
+        begins before the logs is known by other means. Raises no error."""
         ...
 
     def owing_logs(self) -> Collection[int] | None:
