@@ -333,9 +333,10 @@ class Store:
         )
         return LogPosition.of(json.loads(rows[0][0])).position if rows else None
 
-    def log_position(self) -> LogPosition | None:
-        """Where the target is in the log, with the logs that runs have read, forward or back; None
-        where nothing was replayed yet. What the last run says of its logs holds where it came to
+    def log_position(self, placed: bool = False) -> LogPosition | None:
+        """Where the target is in the log, with the logs that runs have read, forward or back (the
+        last run, where positions are ``placed`` in files, all of which it was given); None where
+        nothing was replayed yet. What the last run says of its logs holds where it came to
         its end, and not where it went back."""
         stored = self.position()
         if stored is None or not self.is_there("run"):
@@ -349,7 +350,7 @@ class Store:
         ):
             last = LogPosition.of(json.loads(told))
             forward, done = direction == "forward", outcome == "done"
-            logs |= last.logs
+            logs = {**({} if placed else logs), **last.logs}
             stated = last.stated or stated
         return LogPosition(
             stored.source,

@@ -61,6 +61,7 @@ from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.positions import (
     LogPosition,
     commits_of,
+    is_placed,
     lasting_place,
     logs_of,
     position_after,
@@ -180,7 +181,7 @@ class ReplayPlan:
         check_identity(stored, log.source, self._identity, self._session)
         marks = marks_with(store.marks(), request.destination.mark, log, selection.marks)
         extent = log_extent(log, request.destination.time, engine, split_bytes)
-        before = store.log_position()
+        before = store.log_position(is_placed(log))
         pending = frozenset[UnitId]()
         if before is not None and stored is not None:
             before = replace(before, position=self._place(stored))

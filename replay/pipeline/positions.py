@@ -43,6 +43,9 @@ from replay.logs.unchanged import is_known, log_name
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import BATCH
 
+#: The sum of a log of which nothing was taken.
+_NOTHING = "0"
+
 
 @dataclass(frozen=True)
 class LogPosition:
@@ -178,6 +181,11 @@ def logs_of(log: LogFile) -> list[tuple[str, str, Sequence[int]]]:
     ]
 
 
+def is_placed(log: LogFile) -> bool:
+    """Whether commit positions are places in the files that are given."""
+    return isinstance(log, IndexedLog) and log.positions_are_places
+
+
 def _numbered(log: LogFile) -> Records | None:
     """The units of a log whose ids count how often they were used in the files that are given, so
     that they last no longer than these are; there each commits at a place of its own."""
@@ -242,13 +250,13 @@ def refuse_passed(
     logs = logs_of(log)
     if before.position is None or not logs:
         return
-    sums = set(before.logs.values()) - {""}
+    sums = set(before.logs.values()) - {"", _NOTHING}
     fresh = [
         not is_known(name, before.logs) and _sum_of(log, plan.splits, files, applied) not in sums
         for name, _, files in logs
     ]
-    if isinstance(log, IndexedLog) and log.positions_are_places:
-        _refuse_other_places(len(before.logs), logs, fresh)
+    if is_placed(log):
+        _refuse_other_places(before, logs, fresh)
     new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
     indexed = isinstance(log, IndexedLog)
     every = _units_of(plan, log, new, not indexed)
@@ -383,7 +391,7 @@ def _sum_of(
             names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
             count += len(names)
             total += hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64)
-    return f"{count}-{int(total):016x}" if count else ""
+    return f"{count}-{int(total):016x}" if count else _NOTHING
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
@@ -420,12 +428,13 @@ def _refuse_moved(
 
 
 def _refuse_other_places(
-    count: int, logs: Sequence[tuple[str, str, Sequence[int]]], fresh: Sequence[bool]
+    before: LogPosition, logs: Sequence[tuple[str, str, Sequence[int]]], fresh: Sequence[bool]
 ) -> None:
-    """InputError (LR2039) where files do not begin with the ``count`` that were read. ``fresh``:
-    which of them were not."""
-    for place in range(count):
-        if place < len(logs) and not fresh[place]:
+    """InputError (LR2039) where files do not begin with those that were read, but for such as
+    nothing was taken of and nothing was set aside. ``fresh``: which of them were not read."""
+    for place, (name, taken) in enumerate(before.logs.items()):
+        empty = taken == _NOTHING and name not in (before.pending_logs or ())
+        if place < len(logs) and (empty or not fresh[place]):
             continue
         found = f"found {logs[place][1]}" if place < len(logs) else "found no file"
         raise InputError(
@@ -486,6 +495,8 @@ def position_after(
         logs.setdefault(name, "")
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
+    if is_placed(log):  # all files are given, in order
+        logs = {name: logs[name] for name, _, _ in logs_of(log)}
     return LogPosition(
         log.source, at, ends, stated, aside, logs, (hanging or None) if aside else None
     )
