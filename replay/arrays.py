@@ -37,6 +37,13 @@ def of_rows(values: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
     return values if len(rows) == len(values) else values[rows]
 
 
+def take_rows(records: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
+    """``records[rows]``, each row copied as a whole; of structured ones NumPy would copy field by
+    field."""
+    raw = np.ascontiguousarray(records)
+    return raw.view(f"V{raw.dtype.itemsize}")[rows].view(raw.dtype)
+
+
 @cache
 def _members(members: tuple[int, ...]) -> Mask:
     table = np.zeros(256, bool)

@@ -62,14 +62,14 @@ def in_streams(log: str, folder: Path, streams: int, filtered: bool) -> str:
     from replay.logs.db2luw.framing import OpenedFile, fitting_shapes
     from replay.logs.db2luw.layouts import RecordKind
     from replay.logs.db2luw.scan import scanned_files
-    from replay.logs.long_arrays import LongArrays
+    from replay.spill import Spill
 
     made = folder / f"streams-{streams}{'-filtered' * filtered}.log"
     data = np.fromfile(log, np.uint8)
     if made.exists():
         return str(made)
     shape = fitting_shapes(data[: 4 << 20].tobytes(), len(data), log, "raw", "little", "v10")[0]
-    records = scanned_files([OpenedFile(log, log, shape)], LongArrays(None)).records
+    records = scanned_files([OpenedFile(log, log, shape)], Spill()).records
     records = records[records["part"] == 0]
     stream = (records["tid"] % np.uint64(streams)).astype(np.int64)
     length, old = records["length"].astype(np.int64), records["lsn"] + np.uint64(_LSO)

@@ -10,19 +10,20 @@ recovery with a failed record, or to an incomplete unit, or to one that may depe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from itertools import islice
+from typing import Any
 
 from replay.changes.clock_steps import ClockSteps
-from replay.changes.json_columns import json_items, json_objects, json_strings
 from replay.changes.position import Position, UnitId
 from replay.changes.units import UnitTable
-from replay.changes.verdicts import Verdict, Verdicts
+from replay.changes.verdicts import Verdicts
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
 
 #: How many findings are kept in full; all are counted.
 FINDINGS_KEPT = 1000
+#: How many of many units are shown in manifests and reports; all are counted.
+SHOWN = 10_000
 
 
 @dataclass
@@ -129,57 +130,26 @@ class Tally:
             "closes": self.outcomes == self.read,
         }
 
-    def quarantine(self) -> list[dict[str, str]]:
-        """Quarantined units with the reason, in unit order."""
-        return list(Quarantine(self.quarantined_units))
+    def quarantine(self) -> dict[str, Any]:
+        """Quarantined units with the reason, in unit order, as far as they are shown, and how many
+        more there are."""
+        shown = islice(self.quarantined_units.described(), SHOWN)
+        more = len(self.quarantined_units) - SHOWN
+        return {
+            "quarantined_units": [{"unit": unit, "reason": reason} for unit, reason in shown],
+            **({"more_quarantined_units": more} if more > 0 else {}),
+        }
 
     def account(self) -> dict[str, Any]:
-        """What a manifest tells of records, units set aside and findings, as JSON-able data, of
-        which :class:`Quarantine` is a list."""
+        """What a manifest tells of records, units set aside and findings, as JSON-able data."""
         return {
             "balance": self.balance(),
-            "quarantined_units": Quarantine(self.quarantined_units),
+            **self.quarantine(),
             "findings": {
                 "count": self.finding_count,
                 "shown": [str(finding) for finding in sorted(self.findings, key=str)],
             },
         }
-
-
-class Quarantine(Sequence[dict[str, str]]):
-    """Quarantined units with the reason, in unit order; each is made when it is asked for."""
-
-    brackets = "[]"
-
-    def __init__(self, verdicts: Verdicts) -> None:
-        self._verdicts = verdicts
-
-    def __len__(self) -> int:
-        return len(self._verdicts)
-
-    @overload
-    def __getitem__(self, at: int) -> dict[str, str]: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[dict[str, str]]: ...
-
-    def __getitem__(self, at: int | slice) -> dict[str, str] | list[dict[str, str]]:
-        if isinstance(at, slice):
-            return [self[row] for row in range(*at.indices(len(self)))]
-        return _described(*self._verdicts.at(range(len(self))[at]))
-
-    def __iter__(self) -> Iterator[dict[str, str]]:
-        return (_described(unit, verdict) for unit, verdict in self._verdicts.rows())
-
-    def written(self, indent: int) -> Iterator[str]:
-        """The items as JSON, some at a time (:class:`replay.output.json_file.ItemsAsJson`)."""
-        for units, reasons in self._verdicts.in_words():
-            columns = {"unit": json_strings(units), "reason": json_strings(reasons)}
-            yield json_items(indent, json_objects(indent, columns))
-
-
-def _described(unit: UnitId, verdict: Verdict) -> dict[str, str]:
-    return {"unit": str(unit), "reason": str(verdict)}
 
 
 def balance_text(tally: Tally, emitted: str = "statements", note: str = "") -> str:

@@ -285,12 +285,6 @@ def field_slice(name: str) -> slice:
     return slice(place, place + kind.itemsize)
 
 
-def take_records(records: Records, rows: Index) -> Records:
-    """``records[rows]`` of dtype :data:`RECORD`, each copied as a whole; NumPy would copy field by
-    field."""
-    return np.ascontiguousarray(records).view(f"V{RECORD.itemsize}")[rows].view(RECORD)
-
-
 def distinct(numbers: npt.NDArray[np.integer]) -> Index:
     """The different values of small numbers from 0, rising. Much faster than sorting or hashing
     them."""

@@ -8,7 +8,7 @@ members stay whole units because the unit is part of the key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -22,44 +22,59 @@ def words(column: Records) -> list[Hashes]:
     comparing them in turn compares the bytes. One integer where the bytes that differ between the
     rows allow it."""
     width = column.dtype.itemsize
-    raw = np.ascontiguousarray(column).view(np.uint8).reshape(len(column), width)
-    first = (
-        np.ascontiguousarray(raw[:, :8]).view(f">u{min(width, 8)}").astype(np.uint64).reshape(-1)
+    size = min(width, 8)
+    form = np.dtype(
+        {
+            "names": ["first", "last"],
+            "formats": [f">u{size}", f">u{size}"],
+            "offsets": [0, width - size],
+            "itemsize": width,
+        }
     )
+    fields = column.view(form)
+    first = fields["first"].astype(np.uint64)
     if width <= 8:
         return [first]
-    tail = np.zeros((len(column), 8), np.uint8)
-    tail[:, 16 - width :] = raw[:, 8:]
-    last = tail.view(">u8").astype(np.uint64).reshape(-1)
     bits = 8 * (width - 8)
+    last = fields["last"].astype(np.uint64)
+    last &= np.uint64((1 << bits) - 1)
     first -= first.min(initial=0xFFFF_FFFF_FFFF_FFFF)
     if len(first) and int(first.max()).bit_length() + bits <= 64:
-        return [(first << np.uint64(bits)) | last]
+        first <<= np.uint64(bits)
+        first |= last
+        return [first]
     return [first, last]
 
 
 def commit_order(records: Records) -> Index:
     """Positions of ``records`` (dtype :data:`replay.changes.envelope.RECORD`) in commit order. Ties
     end at the place in the files, so the order is total."""
-    columns = [word for name in ("commit", "unit", "position") for word in words(records[name])]
-    columns.extend(records[name].astype(np.uint64) for name in ("segment", "file", "offset"))
-    return lexical_order(columns)
+    return lexical_order(_columns(records))
 
 
-def lexical_order(columns: Sequence[Hashes]) -> Index:
+def _columns(records: Records) -> Iterator[Hashes]:
+    for name in ("commit", "unit", "position"):
+        yield from words(records[name])
+    for name in ("segment", "file", "offset"):
+        yield records[name].astype(np.uint64)
+
+
+def lexical_order(columns: Iterable[Hashes]) -> Index:
     """Positions in the order of the first column, among equals in that of the second, and so on;
-    any order among rows that are equal in all.
+    any order among rows that are equal in all. A column is asked for where those before it leave
+    rows equal.
 
     As ``numpy.lexsort``, but by sorting machine words, which NumPy does several times as fast as it
     merges: after each column, the rows that are still equal share a number, and that number before
     the next column's value is one word again.
     """
-    count = len(columns[0])
-    order = np.arange(count, dtype=np.int64)
-    number = np.zeros(
-        count, np.uint64
-    )  # of the group of equals that each row in ``order`` is in, rising
-    for column in columns:
+    each = iter(columns)
+    first = next(each)
+    order = np.argsort(first)
+    number = _numbered(first[order])  # of the group of equals that each row in order is in, rising
+    for column in each:
+        if not len(order) or int(number[-1]) == len(order) - 1:
+            break
         here = column[order]
         step = (number[1:] == number[:-1]) & (here[1:] != here[:-1])
         if not step.any():
@@ -69,12 +84,15 @@ def lexical_order(columns: Sequence[Hashes]) -> Index:
             here = np.unique(here, return_inverse=True)[1].reshape(-1).astype(np.uint64)
         word = (number << np.uint64(int(here.max()).bit_length())) | here
         sequence = np.argsort(word)
-        order, word = order[sequence], word[sequence]
-        number[0] = 0
-        np.cumsum(word[1:] != word[:-1], out=number[1:])
-        if int(number[-1]) == count - 1:
-            break
+        order, number = order[sequence], _numbered(word[sequence])
     return order
+
+
+def _numbered(words: Hashes) -> Hashes:
+    """The number of each of sorted words, of which equal ones have one."""
+    number = np.zeros(len(words), np.uint64)
+    np.cumsum(words[1:] != words[:-1], out=number[1:])
+    return number
 
 
 def run_starts(column: npt.NDArray[np.generic]) -> Index:

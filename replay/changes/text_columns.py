@@ -17,11 +17,16 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Records
 from replay.changes.position import UNIT_FIELDS
+from replay.spill import Growing
 
 #: A column of texts (``large_binary``, without nulls).
 Texts: TypeAlias = pa.Array
 
 _OCTETS = pa.large_binary()
+#: Octets of texts that are put down together.
+_BLOCK = 1 << 16
+#: Texts that are kept once, however many rows have them.
+_COMMON = 256
 _DIGITS = np.frombuffer(bytes(range(256)).hex().upper().encode(), "V2")
 
 
@@ -90,8 +95,67 @@ def formatted(words: str, values: npt.NDArray[Any]) -> Texts:
     return taken(texts_of(words.format(value) for value in known.tolist()), place.reshape(-1))
 
 
+def strings(texts: Texts) -> list[str]:
+    """Texts as strings."""
+    return [one.decode("utf-8", "surrogatepass") for one in texts.to_pylist()]
+
+
 def unit_texts(units: Records) -> Texts:
     """Units (:data:`replay.changes.position.UNIT`) as :meth:`UnitId.__str__` has one."""
     fields = np.ascontiguousarray(units).view(UNIT_FIELDS)
     members = formatted("/{}", fields["member"])
     return beside(hexadecimal(np.ascontiguousarray(fields["urid"])), members)
+
+
+class GrowingTexts:
+    """Texts by the numbers under which they were put down, from 0; in files where they are long
+    (:class:`replay.spill.Growing`)."""
+
+    def __init__(self) -> None:
+        self._octets, self._ends = Growing(np.uint8), Growing(np.int64)
+        self._waiting, self._ends_waiting = bytearray(), [0]
+        self._common: dict[str, int] = {}
+        self._count = 0
+
+    def add(self, text: str) -> int:
+        """The number of a text."""
+        known = self._common.get(text)
+        if known is not None:
+            return known
+        self._waiting += text.encode("utf-8", "surrogatepass")
+        self._ends_waiting.append(len(self._octets) + len(self._waiting))
+        number = self._count
+        self._count += 1
+        if len(self._common) < _COMMON:
+            self._common[text] = number
+        if len(self._waiting) >= _BLOCK:
+            self._put_down()
+        return number
+
+    def add_all(self, texts: Texts) -> Index:
+        """The numbers of many texts, each of which is kept."""
+        self._put_down()
+        self._octets.add(octets_of(texts))
+        ends = ends_of(texts)
+        self._ends.add(ends[1:] - ends[-1] + len(self._octets))
+        first, self._count = self._count, self._count + len(texts)
+        return np.arange(first, self._count, dtype=np.int64)
+
+    def all(self) -> Texts:
+        """The column of all texts: a number is its row there."""
+        self._put_down()
+        return column_from(self._ends.so_far(), self._octets.so_far())
+
+    def __getitem__(self, number: int) -> str:
+        self._put_down()
+        low, high = self._ends.so_far()[number : number + 2].tolist()
+        return self._octets.so_far()[low:high].tobytes().decode("utf-8", "surrogatepass")
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _put_down(self) -> None:
+        if self._ends_waiting:
+            self._octets.add(np.frombuffer(bytes(self._waiting), np.uint8))
+            self._ends.add(np.array(self._ends_waiting, np.int64))
+            self._waiting, self._ends_waiting = bytearray(), []

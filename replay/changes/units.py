@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Index, Mask, Records
+from replay.arrays import Index, Mask, Records, take_rows
 from replay.changes.envelope import Envelope, compare, octets, opaque
 from replay.changes.position import (
     POSITION,
@@ -145,7 +145,7 @@ class UnitTable(Mapping[UnitId, Value]):
         known = as_sorted(units)[::-1]
         found, first = np.unique(known, return_index=True)
         rows = len(known) - 1 - first
-        self._put((found, *(_taken(column, rows) for column in values)))
+        self._put((found, *(take_rows(column, rows) for column in values)))
 
     def _put(self, piece: Columns) -> None:
         self._pieces.append(piece)
@@ -199,21 +199,15 @@ class UnitTable(Mapping[UnitId, Value]):
         return any(len(piece[0]) for piece in self._pieces)
 
 
-def _taken(column: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
-    # fields of a structured dtype are copied one by one
-    raw = np.ascontiguousarray(column)
-    return raw.view(f"V{raw.dtype.itemsize}")[rows].view(raw.dtype)
-
-
 def _merged(earlier: Columns, later: Columns) -> Columns:
     """Two pieces as one; of a unit that is in both, what the later one says."""
     kept = np.flatnonzero(~_found(later[0], earlier[0])[1])
     both = [
-        np.concatenate([_taken(one, kept), other])
+        np.concatenate([take_rows(one, kept), other])
         for one, other in zip(earlier, later, strict=True)
     ]
     rising = np.argsort(both[0], kind="stable")
-    return tuple(_taken(column, rising) for column in both)
+    return tuple(take_rows(column, rising) for column in both)
 
 
 class UnitCommits(UnitTable[Position]):

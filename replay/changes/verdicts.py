@@ -8,9 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.kept import KeptTexts
 from replay.changes.position import UnitId
-from replay.changes.text_columns import Texts, beside, taken, texts_of, unit_texts
+from replay.changes.text_columns import (
+    GrowingTexts,
+    Texts,
+    beside,
+    strings,
+    taken,
+    texts_of,
+    unit_texts,
+)
 from replay.changes.units import Columns, UnitSet, UnitTable
 from replay.errors import CODES
 
@@ -34,14 +41,14 @@ class Verdict:
 
 class Verdicts(UnitTable[Verdict]):
     """Units, each with why it stays out, in the order of their octets: 22 bytes for each, and its
-    text (:class:`replay.changes.kept.KeptTexts`), which is kept once where many have it. What is
-    set last counts. OSError where texts need a file and there is no room for it."""
+    text (:class:`replay.changes.text_columns.GrowingTexts`), which is kept once where many have it.
+    What is set last counts. OSError where texts need a file and there is no room for it."""
 
     DTYPES = ("<u2", "<i8")
 
     def __init__(self, verdicts: Mapping[UnitId, Verdict] | None = None) -> None:
         super().__init__()
-        self.texts = KeptTexts()
+        self.texts = GrowingTexts()
         self._new: dict[UnitId, Verdict] = {}
         if verdicts:
             self.update(verdicts)
@@ -92,7 +99,7 @@ class Verdicts(UnitTable[Verdict]):
 
     def clear(self) -> None:
         """Forget all."""
-        self._pieces, self._new, self.texts = [], {}, KeptTexts()
+        self._pieces, self._new, self.texts = [], {}, GrowingTexts()
 
     def columns(self) -> Columns:
         """As :meth:`replay.changes.units.UnitTable.columns`: the number of a code, and of a
@@ -139,12 +146,12 @@ class Verdicts(UnitTable[Verdict]):
         heads = taken(texts_of(f"{code} " if code else "" for code in _CODES), code[rows])
         return beside(heads, taken(self.texts.all(), text[rows]))
 
-    def in_words(self) -> Iterator[tuple[Texts, Texts]]:
-        """(units, verdicts) as ``str`` has them, in the order of units, some at a time."""
+    def described(self) -> Iterator[tuple[str, str]]:
+        """(unit, verdict) as ``str`` has them, in the order of units."""
         units = self.units().column()
         for low in range(0, len(units), _TOGETHER):
             rows = np.arange(low, min(low + _TOGETHER, len(units)))
-            yield unit_texts(units[rows]), self.said(rows)
+            yield from zip(strings(unit_texts(units[rows])), strings(self.said(rows)), strict=True)
 
     def _value(self, row: int) -> Verdict:
         _, code, text = self.columns()
@@ -157,10 +164,6 @@ class Verdicts(UnitTable[Verdict]):
 
     def __bool__(self) -> bool:
         return bool(self._new) or super().__bool__()
-
-    def at(self, row: int) -> tuple[UnitId, Verdict]:
-        """The unit of a row, and its verdict."""
-        return UnitId(self.columns()[0][row : row + 1].tobytes()), self._value(row)
 
     def items(self) -> ItemsView[UnitId, Verdict]:
         """As :meth:`rows`."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from replay.changes.balance import balance_text
+from replay.changes.balance import SHOWN, balance_text
 from replay.changes.choices import Gaps
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
@@ -81,8 +81,8 @@ def _tell(bundle: Bundle) -> None:
         print(f"… {manifest['findings']['count'] - _SHOWN} more findings in manifest.json")
     for unit in manifest["quarantined_units"][:_SHOWN]:
         print(f"left out: unit {unit['unit']}: {unit['reason']}")
-    if len(manifest["quarantined_units"]) > _SHOWN:
-        print(f"… {len(manifest['quarantined_units']) - _SHOWN} more such units in manifest.json")
+    if (more := len(bundle.tally.quarantined_units) - _SHOWN) > 0:
+        print(f"… {more} more such units; manifest.json names up to {SHOWN:,}")
     print(balance_text(bundle.tally, "changes"))
     control, data = manifest["files"]
     print(f"{control}, {data} and manifest.json are in {bundle.folder}")

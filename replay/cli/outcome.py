@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from replay.changes.balance import balance_text
+from replay.changes.balance import SHOWN, balance_text
 from replay.errors import UsageError
 from replay.output.bundle import Bundle
 
@@ -39,11 +39,8 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
         )
     for unit in bundle.contents["quarantined_units"][:20]:
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
-    if len(bundle.contents["quarantined_units"]) > 20:
-        print(
-            f"… {len(bundle.contents['quarantined_units']) - 20} more quarantined units in"
-            " manifest.json"
-        )
+    if (more := len(bundle.tally.quarantined_units) - 20) > 0:
+        print(f"… {more} more quarantined units; manifest.json names up to {SHOWN:,}")
     exported = bundle.contents["mode"] == "export"
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     if stays:

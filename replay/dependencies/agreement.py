@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Index, Records
+from replay.arrays import Index, Records, take_rows
 from replay.changes import order
 from replay.changes.envelope import (
     RECORD,
@@ -26,7 +26,6 @@ from replay.changes.envelope import (
     Envelope,
     distinct,
     octets,
-    take_records,
 )
 from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
@@ -187,7 +186,7 @@ class CheckJob(EdgeJob):
             rows = np.flatnonzero(envelope.segments() <= 1)
             every = np.arange(len(rows), dtype=np.int64)
             batch = ChangeBatch(
-                take_records(records, rows), every, np.ones_like(every), change[rows], version[rows]
+                take_rows(records, rows), every, np.ones_like(every), change[rows], version[rows]
             )
             yield from self._rows(log, result, batch)
         pieces = assemble(self.pieces)
@@ -225,10 +224,10 @@ class CheckJob(EdgeJob):
         for word in (records["unit_facts"], *commit.view(np.uint64).T):
             hashes = mixed(hashes) ^ word
         _, first = np.unique(mixed(hashes), return_index=True)
-        chosen = take_records(records, first.astype(np.int64))
+        chosen = take_rows(records, first.astype(np.int64))
         bucket = KEY_BUCKETS + unit_hash(octets(chosen["unit"])) % np.uint64(KEY_BUCKETS)
         for number in np.unique(bucket).tolist():
-            yield int(number), take_records(chosen, np.flatnonzero(bucket == number)).tobytes()
+            yield int(number), take_rows(chosen, np.flatnonzero(bucket == number)).tobytes()
 
     def _rows(
         self, log: LogFile, result: _Result, batch: ChangeBatch
@@ -284,14 +283,14 @@ class CheckJob(EdgeJob):
     def _reduce_units(self, log: LogFile, result: _Result, records: Records) -> None:
         hashes = unit_hash(octets(records["unit"]))
         sequence = np.argsort(hashes, kind="stable")
-        records, hashes = take_records(records, sequence), hashes[sequence]
+        records, hashes = take_rows(records, sequence), hashes[sequence]
         same = np.flatnonzero(hashes[1:] == hashes[:-1])
         result.counts["units"] = len(records) - len(same)
         differ = _unlike(records, same)
         if len(differ):  # what is said of them does not depend on how the log was split
             sequence = order.commit_order(records)
             sequence = sequence[np.argsort(hashes[sequence], kind="stable")]
-            records = take_records(records, sequence)
+            records = take_rows(records, sequence)
             differ = _unlike(records, same)
         for row in (differ + 1).tolist():
             finding = Finding(

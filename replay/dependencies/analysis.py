@@ -3,7 +3,7 @@ the changes to be undone.
 
 Every question takes the three passes of :mod:`replay.dependencies.passes`. What is kept at the end
 is in proportion to what is reached; the edges in between are 16 bytes for each pair of units. Both
-lie in files where they are long (:mod:`replay.changes.kept`).
+lie in files where they are long (:mod:`replay.spill`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from replay.changes.envelope import (
     RECORD,
     octets,
 )
-from replay.changes.kept import KeptColumn, column_of
 from replay.changes.position import (
     HIGHEST,
     POSITION,
@@ -69,6 +68,7 @@ from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.engine.contract import Runner
 from replay.logs import LogFile, Split
+from replay.spill import Growing, spilled
 from sqlgen.render_options import RenderOptions
 
 #: Links, and units, that are looked at together.
@@ -229,7 +229,7 @@ class DependencyAnalysis:
     def _followers(self, survey: HeaderSurvey) -> UnitRows:
         """The units that are behind what a survey found no row of, each with the key space of the
         table."""
-        found, followers = KeptColumn(FOLLOWER), UnitRows()
+        found, followers = Growing(FOLLOWER), UnitRows()
         for block in self.run(FollowJob(self.spaces, survey.blind), self.log, self.splits):
             found.add(np.frombuffer(block, FOLLOWER))
         every = found.array()
@@ -294,8 +294,8 @@ class _Found:
     """What the second pass gives beside edges: questions, how many changes contradict the one
     before, and those that cannot be read."""
 
-    asked: KeptColumn = field(default_factory=lambda: KeptColumn(QUESTION))
-    unread: KeptColumn = field(default_factory=lambda: KeptColumn(UNREAD))
+    asked: Growing = field(default_factory=lambda: Growing(QUESTION))
+    unread: Growing = field(default_factory=lambda: Growing(UNREAD))
     contrary: int = 0
 
     def edges_of(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
@@ -311,7 +311,7 @@ class _Found:
 def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
     """The graph of the units of changes, which are in commit order, and of the links between
     them. A unit with several commit positions stands at the last one."""
-    commit, unit = (column_of(batch.records[name][batch.head]) for name in ("commit", "unit"))
+    commit, unit = (spilled(batch.records[name][batch.head]) for name in ("commit", "unit"))
     runs = order.run_starts(unit)
     units = unit[runs]
     _, last, same = np.unique(
@@ -319,9 +319,9 @@ def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
     )
     kept = np.sort(len(units) - 1 - last)
     node_of_run = np.searchsorted(kept, (len(units) - 1 - last)[same[::-1]])
-    node = column_of(np.repeat(node_of_run, np.diff(np.append(runs, len(unit)))))
+    node = spilled(np.repeat(node_of_run, np.diff(np.append(runs, len(unit)))))
     positions = unit_positions(commit[runs], units)
-    source, target, apart = KeptColumn(np.int64), KeptColumn(np.int64), KeptColumn(LINK)
+    source, target, apart = Growing(np.int64), Growing(np.int64), Growing(LINK)
     for low in range(0, len(linked), _TOGETHER):
         some = linked[low : low + _TOGETHER]
         one, other = node[some["source"]], node[some["target"]]

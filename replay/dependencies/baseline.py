@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask, Records
-from replay.changes.envelope import RECORD, Change, take_records
+from replay.arrays import Hashes, Index, Mask, Records, take_rows
+from replay.changes.envelope import RECORD, Change
 from replay.changes.masked import MASKED_KEY, any_masked
 from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import hash_values, mixed
@@ -118,7 +118,7 @@ class LookupJob(Look):
             if len(rows):
                 every = np.arange(len(rows), dtype=np.int64)
                 batch = ChangeBatch(
-                    take_records(records, rows), every, np.ones_like(every), kind[rows],
+                    take_rows(records, rows), every, np.ones_like(every), kind[rows],
                     version[rows],
                 )  # fmt: skip
                 yield 0, pickle.dumps(list(self._lookups(log, batch)))

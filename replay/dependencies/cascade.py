@@ -18,7 +18,6 @@ import numpy as np
 from replay.arrays import Index, Mask, Records
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, Change, Envelope
-from replay.changes.kept import column_of
 from replay.changes.position import UNIT_POSITION_FIELDS, UnitId, unit_of
 from replay.changes.selection import (
     BUILDS_ON_EXCLUDED,
@@ -44,6 +43,7 @@ from replay.dependencies.passes import StartUnits
 from replay.errors import Refusal, some_of
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder
+from replay.spill import spilled
 from sqlgen.dialects import profile_named
 
 
@@ -159,7 +159,7 @@ def written_dependents(analysis: DependencyAnalysis, plan: Plan, units: UnitSet)
         verdict = plan.decisions.judge(verdict, envelope, heads["file"], heads["offset"])
     verdict = plan.without_taken(verdict, envelope)
     written = _by_values(subgraph, plan, verdict == 0)
-    return (built_on & UnitSet.of(column_of(heads["unit"][written]))) - units
+    return (built_on & UnitSet.of(spilled(heads["unit"][written]))) - units
 
 
 def _chosen(subgraph: Subgraph, plan: Plan) -> Mask:

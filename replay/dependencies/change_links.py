@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.kept import PARTS, KeptColumn, column_of, in_parts
 from replay.dependencies.forms import form_links
 from replay.dependencies.links import (
     LINK,
@@ -27,6 +26,7 @@ from replay.dependencies.links import (
 )
 from replay.dependencies.passes import change_places
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
+from replay.spill import PARTS, Growing, in_parts, spilled
 
 #: Changes whose touches are taken together, and links that are sorted together.
 TOGETHER = 1 << 18
@@ -53,7 +53,7 @@ class ChangeLinks:
         whether the key is gone."""
         count = len(self.batch.head)
         parts = min(-(-count // TOGETHER) or 1, PARTS)
-        whole = KeptColumn(LINK)
+        whole = Growing(LINK)
         for linked in in_parts(
             self._links(parts), lambda some: some["target"] * parts // count, parts, LINK
         ):
@@ -73,8 +73,8 @@ class ChangeLinks:
         """Those that are known, and those of changes in segments; each change has all of its own
         together."""
         places = change_places(self.batch.records[self.batch.head])
-        order = column_of(np.argsort(places, kind="stable"))
-        places = column_of(places[order])
+        order = spilled(np.argsort(places, kind="stable"))
+        places = spilled(places[order])
         for low in range(0, len(self.known) if len(places) else 0, TOGETHER):
             touches = self.known[low : low + TOGETHER]
             wanted = np.ascontiguousarray(touches["change"])

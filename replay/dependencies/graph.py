@@ -4,7 +4,7 @@ that prove it.
 An edge A → B says that a change of B builds on one of A (:mod:`replay.dependencies.links`). Edges
 are found on sorted arrays of touches (:mod:`replay.dependencies.write_sets`) of any size; what a
 question reaches is kept in arrays too, which lie in files where they are long
-(:mod:`replay.changes.kept`).
+(:mod:`replay.spill`).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Hashes, Index, Mask, Records
+from replay.arrays import Hashes, Index, Mask, Records, take_rows
 from replay.changes.envelope import octets
-from replay.changes.kept import PARTS, KeptColumn, column_of, in_parts
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
 from replay.dependencies import reach
 from replay.dependencies.links import Link, Links
 from replay.dependencies.reach import Arcs, Reached, windows
+from replay.spill import PARTS, Growing, in_parts, spilled
 
 if TYPE_CHECKING:  # functions that make graphs import it: scripts without a question need none
     import networkx as nx
@@ -83,7 +83,7 @@ class Edges:
     def _sort(self, source: Hashes, target: Hashes) -> None:
         if len(source):
             sequence = np.argsort(source, kind="stable")
-            self._pieces.append((column_of(source[sequence]), column_of(target[sequence])))
+            self._pieces.append((spilled(source[sequence]), spilled(target[sequence])))
 
     def turned(self) -> Edges:
         """The edges the other way round."""
@@ -196,7 +196,7 @@ class DependencyGraph:
     def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
         self.units, self._links = units, links
         parts = min(-(-len(source) // reach.PART) or 1, PARTS)
-        rows, begin, edges = KeptColumn(np.int64), KeptColumn(np.int64), KeptColumn(_EDGE)
+        rows, begin, edges = Growing(np.int64), Growing(np.int64), Growing(_EDGE)
         for pairs in in_parts(
             _pairs(source, target), lambda some: some["source"] * parts // len(units), parts, _PAIR
         ):
@@ -220,7 +220,7 @@ class DependencyGraph:
         self._source, self._target = _column(every, "source"), _column(every, "target")
         self._out = _ends(self._source, len(units))
         # what a unit builds on, what was linked first first
-        back = KeptColumn(np.int64)
+        back = Growing(np.int64)
         for found in in_parts(
             windows(every), lambda some: some["target"] * parts // len(units), parts, _EDGE
         ):
@@ -229,8 +229,8 @@ class DependencyGraph:
         self._back: Index = back.array()
         self._in = _ends(self._target, len(units))
         ids = self._ids(np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)["unit"]))
-        self._by_id: Index = column_of(np.argsort(ids, kind="stable"))
-        self._sorted = column_of(ids[self._by_id])
+        self._by_id: Index = spilled(np.argsort(ids, kind="stable"))
+        self._sorted = spilled(ids[self._by_id])
 
     @staticmethod
     def _ids(units: Records) -> npt.NDArray[np.bytes_]:
@@ -290,7 +290,7 @@ class DependencyGraph:
             end = np.where(seeks & ~before, middle, end)
         if (edge >= self._out[source + 1]).any() or (self._target[edge] != target).any():
             raise KeyError("two nodes without an edge")
-        return _rows(self._links, self._rows[self._begin[edge]])
+        return take_rows(self._links, self._rows[self._begin[edge]])
 
     def links_into(self, nodes: Index) -> tuple[Records, Index]:
         """All links from other nodes to some, and where those of each one begin, and the last ones
@@ -298,7 +298,7 @@ class DependencyGraph:
         edges, of_node = ranges(self._in[nodes], self._in[nodes + 1])
         edges = self._back[edges]
         rows, of_edge = ranges(self._begin[edges], self._begin[edges + 1])
-        return _rows(self._links, self._rows[rows]), of_edge[of_node]
+        return take_rows(self._links, self._rows[rows]), of_edge[of_node]
 
     def sources(self, unit: UnitId) -> list[UnitId]:
         """The units that a unit builds on."""
@@ -484,11 +484,6 @@ def ranges(low: Index, high: Index) -> tuple[Index, Index]:
     return np.repeat(low - ends[:-1], count) + np.arange(int(ends[-1])), ends
 
 
-def _rows(records: Records, rows: Index) -> Records:
-    """Some records, all fields of each at once."""
-    return records.view(f"V{records.dtype.itemsize}")[rows].view(records.dtype)
-
-
 def _pairs(source: Index, target: Index) -> Iterator[Records]:
     """The links between nodes, numbered, in parts (:data:`_PAIR`)."""
     low = 0
@@ -502,7 +497,7 @@ def _pairs(source: Index, target: Index) -> Iterator[Records]:
 
 def _column(records: Records, name: str) -> Index:
     """A field of records as an array of its own."""
-    column = KeptColumn(np.int64)
+    column = Growing(np.int64)
     for some in windows(records):
         column.add(np.ascontiguousarray(some[name]))
     return column.array()
@@ -514,7 +509,7 @@ def _ends(nodes: Index, count: int) -> Index:
     sizes = np.zeros(count + 1, np.int64)
     for some in windows(nodes):
         sizes[1:] += np.bincount(some, minlength=count)
-    return column_of(np.cumsum(sizes))
+    return spilled(np.cumsum(sizes))
 
 
 def graphml(

@@ -9,12 +9,12 @@ import numpy as np
 
 from replay.arrays import Index, Records
 from replay.changes.envelope import Change
-from replay.changes.kept import KeptColumn, KeptTexts, column_of
 from replay.changes.masked import MASKED_KEY, any_masked
-from replay.changes.text_columns import Texts, taken, texts_of
+from replay.changes.text_columns import GrowingTexts, Texts, taken, texts_of
 from replay.dependencies.key_spaces import KeySpace
 from replay.dependencies.links import LINK
 from replay.dependencies.write_sets import WriteSets
+from replay.spill import Growing, spilled
 
 if TYPE_CHECKING:
     from replay.dependencies.analysis import Subgraph
@@ -31,7 +31,7 @@ class KeysInWords:
     space, kind and side the changes that have one (rising), and the number of each one's text."""
 
     def __init__(self) -> None:
-        self.texts = KeptTexts()
+        self.texts = GrowingTexts()
         self._known: dict[tuple[int, int, int, int], tuple[Index, Index]] = {}
 
     def numbers(self, subgraph: Subgraph, links: Records) -> Index:
@@ -68,7 +68,7 @@ class KeysInWords:
             rows = rows[(batch.version[rows] == version) & (batch.change[rows] == kind)]
             columns = used_columns(subgraph, version, number)
             numbers = self._put(subgraph, space, rows, _SIDES[side], columns)
-            known = self._known[group] = column_of(rows), numbers
+            known = self._known[group] = spilled(rows), numbers
         return known[1][np.searchsorted(known[0], changes)]
 
     def _put(
@@ -80,7 +80,7 @@ class KeysInWords:
         columns: Sequence[str],
     ) -> Index:
         """Keys of changes of one table version and kind."""
-        number = KeptColumn(np.int64)
+        number = Growing(np.int64)
         for low in range(0, len(rows), _TOGETHER):
             some = rows[low : low + _TOGETHER]
             number.add(self.texts.add_all(values_in_words(subgraph, space, some, side, columns)))
@@ -152,7 +152,7 @@ def key_text(subgraph: Subgraph, link: ChangeLink) -> str:
 
 def _of_space(links: Records, space: int) -> Index:
     """The changes that links of a key space lead to, rising."""
-    found = KeptColumn(np.int64)
+    found = Growing(np.int64)
     last = -1
     for low in range(0, len(links), _TOGETHER):
         some = links[low : low + _TOGETHER]

@@ -20,9 +20,10 @@ from replay.dependencies.constraint_order import ConstraintOrder, nulls_once, of
 from replay.dependencies.raw_keys import KeyTouches
 from replay.dependencies.unique_order import crossed_units
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
-from replay.temp_folders import scratch_file
+from replay.spill import PARTS, in_parts
 
-#: The changes of a unit whose keys meet in a part, about.
+#: The changes of a unit whose keys meet in a part, about, where the unit has no more than some
+#: 30 million.
 PART = 1 << 19
 
 _KEY = np.dtype([("key", "<u8"), ("change", "<i8"), ("takes", "?")])
@@ -109,8 +110,15 @@ class _LongUnit:
     def _span(self, change: Index) -> Index:
         return np.searchsorted(self.breaks, change, side="right")
 
-    def _parts(self, dtype: np.dtype[Any]) -> _Parts:
-        return _Parts(dtype, len(self.kind) // PART + 1)
+    def _by_key(self, touches: Iterator[Records], dtype: np.dtype[Any]) -> Iterator[Records]:
+        """Touches in parts, those of one ``key`` in the same part."""
+        count = min(len(self.kind) // PART + 1, PARTS)
+
+        def part_of(some: Records) -> Index:
+            keys: Hashes = mixed(np.ascontiguousarray(some["key"]))
+            return (keys % np.uint64(count)).astype(np.int64)
+
+        return in_parts(touches, part_of, count, dtype)
 
     def _met(self, suspects: Index) -> Index:
         """The stretches in which a key that one change takes is touched again by a later one."""
@@ -120,17 +128,18 @@ class _LongUnit:
             return self._met_by(suspects, self._decoded_keys)
 
     def _met_by(self, suspects: Index, keys: Callable[[_Window, Index], KeyTouches]) -> Index:
-        with self._parts(_KEY) as parts:
+        def of_windows() -> Iterator[Records]:
             for window in self._windows():
                 touches = keys(window, window.rows[np.isin(window.group, suspects)])
                 records = np.zeros(len(touches.key), _KEY)
                 records["key"], records["takes"] = touches.key, touches.takes
                 records["change"] = touches.change + window.base
-                parts.add(records)
-            met = [np.zeros(0, np.int64)]
-            for records in parts.each():
-                columns = (np.ascontiguousarray(records[name]) for name in _KEY.names or ())
-                met.append(np.unique(self._span(KeyTouches(*columns).taken_again())))
+                yield records
+
+        met = [np.zeros(0, np.int64)]
+        for records in self._by_key(of_windows(), _KEY):
+            columns = (np.ascontiguousarray(records[name]) for name in _KEY.names or ())
+            met.append(np.unique(self._span(KeyTouches(*columns).taken_again())))
         return np.unique(np.concatenate(met))
 
     def _raw_keys(self, window: _Window, rows: Index) -> KeyTouches:
@@ -154,17 +163,19 @@ class _LongUnit:
     def _crossed(self, suspects: Index, met: Index) -> bool:
         """Whether a key may be taken while it is held, in any of some stretches."""
         order = self.order
-        with self._parts(TOUCH) as parts:
+
+        def of_windows() -> Iterator[Records]:
             for window in self._windows():
                 wanted = np.isin(window.group, suspects) & np.isin(window.span[window.rows], met)
                 touches = self._writes(window, window.rows[wanted], with_images=True)
                 touches["change"] += window.base
-                parts.add(touches)
-            for touches in parts.each():
-                touches, kind, span = self._compact(touches)
-                touches = nulls_once(touches, span, len(order.spaces.spaces))
-                if len(crossed_units(touches, span, kind, order.row_spaces)):
-                    return True
+                yield touches
+
+        for held in self._by_key(of_windows(), TOUCH):
+            touches, kind, span = self._compact(held)
+            touches = nulls_once(touches, span, len(order.spaces.spaces))
+            if len(crossed_units(touches, span, kind, order.row_spaces)):
+                return True
         return False
 
     def _compact(self, touches: Records) -> tuple[Records, Bytes, Index]:
@@ -182,40 +193,3 @@ def _first(window: _Window, chosen: Mask) -> Iterator[tuple[int, int]]:
     groups, at = np.unique(window.group[chosen], return_index=True)
     places = window.base + window.rows[chosen][at]
     return zip(groups.tolist(), places.tolist(), strict=True)
-
-
-class _Parts:
-    """Touches, those of one ``key`` in one of ``count`` parts, which lie in a file."""
-
-    def __init__(self, dtype: np.dtype[Any], count: int) -> None:
-        self.dtype = dtype
-        self._file = scratch_file()
-        self._pieces: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-
-    def __enter__(self) -> _Parts:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def add(self, touches: Records) -> None:
-        """Put touches into their parts."""
-        keys: Hashes = mixed(np.ascontiguousarray(touches["key"]))
-        part = keys % np.uint64(len(self._pieces))
-        order = np.argsort(part, kind="stable")
-        edges = np.searchsorted(part[order], np.arange(len(self._pieces) + 1)).tolist()
-        raw = np.ascontiguousarray(touches).view(f"V{self.dtype.itemsize}")[order]
-        place = self._file.tell()
-        self._file.write(raw.tobytes())
-        for pieces, start, stop in zip(self._pieces, edges, edges[1:], strict=False):
-            if start < stop:
-                pieces.append((place + start * self.dtype.itemsize, stop - start))
-
-    def each(self) -> Iterator[Records]:
-        """The touches of each part, as they came."""
-        for pieces in self._pieces:
-            read = []
-            for place, count in pieces:
-                self._file.seek(place)
-                read.append(self._file.read(count * self.dtype.itemsize))
-            yield np.frombuffer(b"".join(read), self.dtype)

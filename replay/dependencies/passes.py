@@ -26,7 +26,6 @@ from replay.changes.envelope import (
     octets,
     opaque,
 )
-from replay.changes.kept import KeptColumn, column_of
 from replay.changes.position import (
     LOWEST,
     POSITION,
@@ -55,9 +54,9 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.errors import some_of
 from replay.logs import LogFile, Split
 from replay.pipeline.exchanges import other_versions
-from replay.pipeline.packed_records import packed
+from replay.pipeline.packed_records import in_commit_order, packed
 from replay.pipeline.scan import sort_records
-from replay.pipeline.sorted_records import in_commit_order
+from replay.spill import Growing, spilled
 
 #: Buckets of keys; each is sorted by one task.
 KEY_BUCKETS = 16
@@ -441,7 +440,7 @@ def assemble(records: Records) -> ChangeBatch:
 def collected(results: Iterable[bytes]) -> tuple[ChangeBatch, Records]:
     """The changes of the third pass, and the touches that came with them (:data:`TOUCH`), which lie
     in files where they are many. OSError where there is no room for these."""
-    touches = KeptColumn(TOUCH)
+    touches = Growing(TOUCH)
 
     def blocks() -> Iterator[bytes]:
         for result in results:
@@ -472,10 +471,10 @@ def _changes(records: Records) -> ChangeBatch:
     head = head[whole]
     return ChangeBatch(
         records,
-        column_of(head),
-        column_of(weight[whole]),
-        column_of(change[head]),
-        column_of(version[head]),
+        spilled(head),
+        spilled(weight[whole]),
+        spilled(change[head]),
+        spilled(version[head]),
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Index, Mask
-from replay.changes.kept import column_of
+from replay.spill import spilled
 
 #: Bits that are carried in one walk at most: more of them would be carried where most are 0.
 BITS = 4096
@@ -119,7 +119,7 @@ class _Way:
         np.add.at(change, begin[leads], 1)
         np.add.at(change, last[leads] + 1, -1)
         widest = int(np.cumsum(change).max()) + 1
-        return cls(arcs, column_of(order), column_of(group), widest)
+        return cls(arcs, spilled(order), spilled(group), widest)
 
     def leading(self, asked: Index) -> Index:
         """Those of some nodes that lead to others, or are in a group with one that does."""

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions
-from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct, take_records
+from replay.arrays import Bytes, Hashes, Index, Mask, Records, Versions, take_rows
+from replay.changes.envelope import ROW_CHANGES, WHOLE_TABLE, Change, distinct
 from replay.changes.position import POSITION, UNIT
 from replay.decoding.hashes import hash_exactly, hash_ranges, hash_values, mixed
 from replay.dependencies.key_spaces import KeySpaces, KeyUse
@@ -416,7 +416,7 @@ class WriteSets:
 
 
 def _touches(batch: ChangeBatch, rows: Index) -> Records:
-    records = take_records(batch.records, batch.head[rows])
+    records = take_rows(batch.records, batch.head[rows])
     touches = np.zeros(len(rows) * TOUCH.itemsize, np.uint8).view(TOUCH)
     for name in ("commit", "unit", "position"):
         touches[name] = records[name]

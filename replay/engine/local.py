@@ -1,23 +1,17 @@
 """Jobs in this process, without Spark: ``--engine local``, and the referee for the Spark engine in
-tests.
-
-Threads are enough: what a task spends its time on (NumPy, Arrow, the compiled kernel, digests,
-files) lets go of the interpreter's lock.
-"""
+tests. Their tasks run in threads."""
 
 from __future__ import annotations
 
 import ctypes
 import pickle
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Generic, TypeVar
+from typing import IO
 
 from replay.changes.choices import EngineName
 from replay.engine.contract import (
@@ -33,6 +27,7 @@ from replay.engine.contract import (
     third_stage,
 )
 from replay.logs import LogFile, Split
+from replay.logs.threads import Task, in_threads
 from replay.machine import cores
 from replay.temp_folders import WorkFolder
 
@@ -42,66 +37,6 @@ OPEN = 128
 _MUCH = 4 << 20
 #: Bytes of blocks that wait for buckets whose files are not open, where there are more of them.
 WAITING = 32 << 20
-
-
-#: Bytes that tasks which run together may have been given.
-TOGETHER = 64 << 20
-
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Task(Generic[Result]):
-    """Something to do, and the bytes that it was given: its memory is a multiple of them."""
-
-    call: Callable[[], Result]
-    size: int
-
-
-class Workers:
-    """Up to ``threads`` tasks at a time; with one thread, or for one task, this thread does it."""
-
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        place: TracebackType | None,
-    ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-    def results(self, tasks: Iterable[Task[Result]], count: int) -> Iterator[Result]:
-        """What ``count`` tasks give, in their order. Raises what the first one in that order
-        raised; those begun after it have ended then."""
-        if self.threads < 2 or count < 2:
-            for task in tasks:
-                yield task.call()
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, "task")
-        running: deque[tuple[Future[Result], int]] = deque()
-        size = 0
-        try:
-            for task in tasks:
-                while running and (len(running) > self.threads or size + task.size > TOGETHER):
-                    future, freed = running.popleft()
-                    yield future.result()
-                    size -= freed
-                running.append((self._pool.submit(task.call), task.size))
-                size += task.size
-            while running:
-                yield running.popleft()[0].result()
-        finally:
-            for future, _ in running:
-                future.cancel()
-            wait([future for future, _ in running])
 
 
 def may_be_open() -> int:
@@ -133,14 +68,13 @@ def execute(
         _BucketFiles(Path(scratch, "buckets")) as files,
         # meetings begin while buckets of their numbers still wait
         _BucketFiles(Path(scratch, "meetings")) as met,
-        Workers(threads) as workers,
     ):
         done, total = 0, read_size(splits)
         scans = (
-            Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)), 0)
+            Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)))
             for number, split in enumerate(splits)
         )
-        for split, blocks in zip(splits, workers.results(scans, len(splits)), strict=True):
+        for split, blocks in zip(splits, in_threads(scans, min(threads, len(splits))), strict=True):
             progress(READING, done, total)
             done += split.stop - split.start
             for bucket, block in blocks:
@@ -160,7 +94,7 @@ def execute(
             for bucket in buckets
         )
         last = third_stage(job)
-        for done, results in enumerate(workers.results(reductions, len(buckets))):
+        for done, results in enumerate(in_threads(reductions, min(threads, len(buckets)))):
             progress("writing", done, len(buckets))
             for result in results:
                 if last is None:

@@ -114,11 +114,11 @@ def _in_order(parts: list[tuple[Index, Rows]]) -> Rows:
         return {
             name: pa.concat_arrays(
                 [
-                    side[name] if name in side else pa.array(np.zeros(rows.count, bool))
-                    for side, (_, rows) in zip(sides, parts, strict=True)
+                    one[name] if name in one else pa.array(np.zeros(rows.count, bool))
+                    for one, (_, rows) in zip(sides, parts, strict=True)
                 ]
             ).take(order)
-            for name in dict.fromkeys(name for side in sides for name in side)
+            for name in dict.fromkeys(name for one in sides for name in one)
         }
 
     before, after, changed = map(joined, ("before", "after", "changed"))

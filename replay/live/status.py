@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from replay import storage
+from replay.changes.balance import SHOWN
 from replay.changes.position import Position
 from replay.errors import InputError, UsageError, Where
 from replay.live import own_tables
@@ -72,10 +73,13 @@ def of(url: str, runs: int) -> dict[str, Any]:
             }
             for run in store.runs(runs)
         ]
+        pending = store.pending()
         report["set_aside"] = [
             {"unit": str(unit), "reason": reason}
-            for unit, reason in sorted(store.pending().items())
+            for unit, reason in sorted(pending.items())[:SHOWN]
         ]
+        if len(pending) > SHOWN:
+            report["more_set_aside"] = len(pending) - SHOWN
         report["rejects"] = store.rejects()
         return report
     finally:
@@ -207,8 +211,9 @@ def text(report: Mapping[str, Any]) -> str:
     lines += [
         f"set aside: unit {unit['unit']}: {unit['reason']}" for unit in report["set_aside"][:20]
     ]
-    if len(report["set_aside"]) > 20:
-        lines.append(f"… {len(report['set_aside']) - 20} more units set aside; see --json")
+    more = len(report["set_aside"]) - 20 + report.get("more_set_aside", 0)
+    if more > 0:
+        lines.append(f"… {more} more units set aside; see --json")
     for entry in report["rejects"][:20]:
         lines.append(
             f"not as logged: unit {entry['unit']}: {entry['condition']}, {entry['response']}:"

@@ -31,12 +31,12 @@ from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_rows
 from replay.decoding.plain_rows import PlainRows
-from replay.logs import Split, scratch_arrays
+from replay.logs import Split
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.long_arrays import windows
 from replay.logs.unchanged import FileState
 from replay.logs.words import said_of
+from replay.spill import file_of, windows
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
 
@@ -347,7 +347,7 @@ def save(arrays: Sequence[SavedArray], folder: str | None) -> list[SavedArray]:
     for number, array in enumerate(arrays):
         if not isinstance(array, str):
             saved[number] = str(place / f"{number}.npy")
-            if (name := scratch_arrays.name_of(array)) is not None:
+            if (name := file_of(array)) is not None:
                 os.rename(name, place / f"{number}.npy")
             else:
                 np.save(place / f"{number}.npy", array)

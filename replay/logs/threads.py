@@ -1,38 +1,52 @@
-"""Work on parts of a log side by side, whose results come in the order of the log."""
+"""Tasks in threads, whose results come in their order.
+
+Threads are enough: what a task spends its time on (NumPy, Arrow, machine code, digests, files) lets
+go of the interpreter's lock.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from replay.machine import cores
+#: Bytes that tasks which run together may have been given.
+TOGETHER = 64 << 20
 
-#: More threads than these wait for one another: what they give is put in order.
-_MOST = 8
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_threads(call: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """What ``call`` gives for each item, in the order of items. One thread a core works on it,
-    :data:`_MOST` at most, and one more item is held than they are. Raises what ``call`` and
-    ``items`` raise."""
-    threads = min(cores(), _MOST)
+@dataclass(frozen=True)
+class Task(Generic[Result]):
+    """Something to do, and the bytes that it was given: its memory is a multiple of them."""
+
+    call: Callable[[], Result]
+    size: int = 0
+
+
+def in_threads(tasks: Iterable[Task[Result]], threads: int) -> Iterator[Result]:
+    """What tasks give, in their order; ``threads`` of them work at a time, and one more is held.
+    With one thread, this one does it. Raises what the first task in that order raised, or
+    ``tasks``; those begun after it have ended then."""
     if threads < 2:
-        yield from map(call, items)
+        for task in tasks:
+            yield task.call()
         return
-    with ThreadPoolExecutor(threads) as pool:
-        running = deque[Future[Result]]()
+    with ThreadPoolExecutor(threads, "task") as pool:
+        running = deque[tuple[Future[Result], int]]()
+        size = 0
         try:
-            for item in items:
-                running.append(pool.submit(call, item))
-                if len(running) > threads:
-                    yield running.popleft().result()
+            for task in tasks:
+                while running and (len(running) > threads or size + task.size > TOGETHER):
+                    future, freed = running.popleft()
+                    yield future.result()
+                    size -= freed
+                running.append((pool.submit(task.call), task.size))
+                size += task.size
             while running:
-                yield running.popleft().result()
+                yield running.popleft()[0].result()
         finally:
-            for future in running:
+            for future, _ in running:
                 future.cancel()

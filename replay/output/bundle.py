@@ -37,7 +37,7 @@ from replay.output.continuation import (
     refuse_other_options,
 )
 from replay.output.datasets import export_contents, files_beside
-from replay.output.json_file import plain, write_json
+from replay.output.manifest_file import write_manifest
 from replay.output.quarantine import flags_alone, write_quarantine
 from replay.output.same_types import refuse_other_types
 from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
@@ -56,9 +56,9 @@ from sqlgen.constraints import Constraints
 
 @dataclass(frozen=True)
 class Bundle:
-    """A written bundle: where it is, the ``contents`` of its manifest (of any length: what there is
-    one of for each unit that is set aside is made as it is looked at), and the exit code its
-    balance sheet calls for."""
+    """A written bundle: where it is, the ``contents`` of its manifest (of which the units that are
+    pending may be many: each is made as it is looked at), and the exit code its balance sheet calls
+    for."""
 
     folder: Place
     contents: dict[str, Any]
@@ -68,8 +68,10 @@ class Bundle:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The manifest as ``json.load`` has it."""
-        whole: dict[str, Any] = plain(self.contents)
-        return whole
+        ended = self.contents.get("continuation")
+        if ended is None:
+            return self.contents
+        return {**self.contents, "continuation": {**ended, "pending": dict(ended["pending"])}}
 
 
 #: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
@@ -196,7 +198,7 @@ def write_bundle(
         if plan.export is not None:
             for name, text in files_beside(plan, log, outcome.results).items():
                 (work / name).write_text(text, encoding="utf-8")
-        write_json(manifest, work / "manifest.json")
+        write_manifest(manifest, work / "manifest.json")
         check_output(out, overwrite)  # another run may have been faster
         publish(work, out, stored, partial(check_files, engine, log))
     return Bundle(out, manifest, tally, exit_code)

@@ -64,7 +64,7 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     ]
     about = {
         "balance": outcome.tally.balance(),
-        "quarantined_units": outcome.tally.quarantine(),
+        **outcome.tally.quarantine(),
         "warnings": list(warnings),
     }
     described = schema.with_metadata({"logreplay": json.dumps(about, ensure_ascii=False)})

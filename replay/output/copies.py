@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from replay.arrays import Mask, Records
+from replay.arrays import Mask, Records, take_rows
 from replay.changes import order
 from replay.changes.balance import Tally
-from replay.changes.envelope import ROW_CHANGES, Change, take_records
+from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UNIT, UNIT_POSITION, UNIT_POSITION_FIELDS, unit_positions
 from replay.changes.selection import BESIDE_CHANGES, REASON, UNSATISFIED
 from replay.logs import LogFile, LogWriter, source_named
@@ -171,7 +171,7 @@ class BucketCopier(BucketReader[None]):
     def _emit(self, changes: ChunkChanges, content: None, emitted: Mask, chunk: Chunk) -> int:
         rows = np.flatnonzero(np.repeat(emitted, changes.weight))
         if len(rows):
-            self.sink.write(take_records(changes.records, rows))
+            self.sink.write(take_rows(changes.records, rows))
         return 0
 
 
@@ -194,10 +194,10 @@ def copy_bucket(
     records = unpacked_together(blocks)
     beside = np.isin(records["change"], BESIDE_CHANGES)
     proven = plan.flags_resolved and plan.selection.incomplete == "resolve"
-    others = take_records(records, np.flatnonzero(beside))
-    others = take_records(others, order.commit_order(others)) if len(others) else others
+    others = take_rows(records, np.flatnonzero(beside))
+    others = take_rows(others, order.commit_order(others)) if len(others) else others
     tally = _beside(log, others)
-    changes = take_records(records, np.flatnonzero(~beside))
+    changes = take_rows(records, np.flatnonzero(~beside))
     part = folder / f"{plan.part_name(bucket)}.records"
     with CopySink(part, log, writer, proven) as sink:
         for start in range(0, len(others), _TOGETHER):

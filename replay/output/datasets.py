@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Index, Mask
+from replay.arrays import Index, Mask, take_rows
 from replay.changes import order
 from replay.changes.envelope import (
     ORIGINS,
@@ -23,7 +23,6 @@ from replay.changes.envelope import (
     TABLE_EVENTS,
     Change,
     octets,
-    take_records,
 )
 from replay.changes.options import Export
 from replay.changes.position import urids_of
@@ -220,7 +219,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         starts = order.run_starts(unit)
         of_unit = pa.array(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(unit)))))
         first = self._headers(changes, ordered[starts])
-        records = take_records(changes.records, changes.head[ordered])
+        records = take_rows(changes.records, changes.head[ordered])
         text = self.log.unit_fields(first)
         names = {
             name: _known(text.get(key), self.unknown, fact, len(starts))

@@ -45,7 +45,7 @@ from replay.output.continuation import (
 )
 from replay.output.copies import CopyCounts, CopyResult
 from replay.output.jobs import write
-from replay.output.json_file import write_json
+from replay.output.manifest_file import write_manifest
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, UnitDecisions
@@ -152,7 +152,7 @@ def write_extract(
             refuse_other_options(before, manifest)
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
-        write_json(manifest, work / "manifest.json")
+        write_manifest(manifest, work / "manifest.json")
         check_output(out, options.overwrite)
         publish(work, out, stored)
     return Bundle(out, manifest, outcome.tally, manifest["exit_code"])

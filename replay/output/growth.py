@@ -20,7 +20,7 @@ from typing import Any
 from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
 from replay.output.continuation import COMMITS, NOTHING, read_manifest
-from replay.output.json_file import write_json
+from replay.output.manifest_file import write_manifest
 from replay.output.same_types import refuse_other_types
 from replay.storage import Place
 from replay.storage.durable import rename_durably, sync_folders
@@ -197,4 +197,4 @@ def _prepare(bundle: Bundle, before: Mapping[str, Any], number: int, ready: Path
         "units": sums["units"] + manifest["units"],
         "changes": sums["changes"] + manifest["changes"],
     }
-    write_json(manifest, ready / "manifest.json")
+    write_manifest(manifest, ready / "manifest.json")

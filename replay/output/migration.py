@@ -239,7 +239,7 @@ def _manifest(
 ) -> dict[str, Any]:
     mapping = plan.options.mapping
     warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
-    aside = len(bundle.contents["quarantined_units"])
+    aside = len(bundle.tally.quarantined_units)
     if aside:
         warnings.append(
             f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Records
+from replay.changes.balance import SHOWN
 from replay.changes.position import (
     UNIT,
     UNIT_FIELDS,
@@ -30,10 +31,9 @@ from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
-from replay.output.json_file import write_json
-from replay.output.missing_inputs import MissingInputs
+from replay.output.manifest_file import write_manifest
+from replay.output.quarantined_units import described_units, missing_inputs
 from replay.output.stored_folder import StoredFolder
-from replay.output.units_aside import UnitsAside
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
@@ -85,6 +85,8 @@ def write_quarantine(
     for result in results:
         tally.add(result.tally)
     parts, counted = ("scripts", "statements") if plan.export is None else ("files", "changes")
+    units, commits = _by_commit(units_aside.units(), results)
+    inputs, more = missing_inputs(resolution)
     manifest = {
         "what": (
             f"Units of recovery that are not in the {parts} of this bundle. They may lack changes:"
@@ -93,15 +95,17 @@ def write_quarantine(
         parts: sorted(file.name for result in results for file in result.files),
         counted: tally.statements,
         "refused": [str(finding) for finding in tally.refusals],
-        "units": UnitsAside(resolution, units_aside, *_by_commit(units_aside.units(), results)),
-        "missing_inputs": MissingInputs(resolution),
+        "units": described_units(resolution, units_aside, units[:SHOWN], commits[:SHOWN]),
+        **({"more_units": len(units) - SHOWN} if len(units) > SHOWN else {}),
+        "missing_inputs": inputs,
+        **({"more_missing_inputs": more} if more else {}),
     }
     if stored is not None and inner is not None and manifest[parts]:
         stored.add(FOLDER, inner)
     if not manifest[parts]:
         shutil.rmtree(folder)
         folder.mkdir()
-    write_json(manifest, folder / "manifest.json")
+    write_manifest(manifest, folder / "manifest.json")
     released = len(resolution.released - units_aside.units())
     unproven = int(units_aside.of_code(UNPROVEN_UNIT).sum())
     taken = taken_by_flags(outcome, log, engine)

@@ -18,8 +18,8 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask, Records, Versions
-from replay.changes.envelope import RECORD, WHOLE_TABLE, take_records
+from replay.arrays import Bytes, Index, Mask, Records, Versions, take_rows
+from replay.changes.envelope import RECORD, WHOLE_TABLE
 from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import StatementPart
 from replay.pipeline.chunk import ChunkChanges
@@ -78,7 +78,7 @@ def sources_of(
     if part is None or last is None:
         none = np.zeros(len(first), np.uint8)
         return Sources(
-            take_records(changes.records, _stretches(head, weight)),
+            take_rows(changes.records, _stretches(head, weight)),
             weight,
             changes.version[first],
             changes.change[first],
@@ -91,7 +91,7 @@ def sources_of(
     heads = np.stack([head, changes.head[last]], axis=1).ravel()
     weights = np.stack([weight, further], axis=1).ravel()
     return Sources(
-        take_records(changes.records, _stretches(heads, weights)),
+        take_rows(changes.records, _stretches(heads, weights)),
         weight,
         changes.version[first],
         changes.change[first],

@@ -1,5 +1,6 @@
 """Sort records as they go from task to task: what all records of a block have in common stands
-there once. Of 75 octets of a record some 30 are left, for positions begin alike.
+there once. Of 75 octets of a record some 30 are left, for positions begin alike. Those that come
+together in a task are sorted, in a file where they are many (:func:`in_commit_order`).
 
 A packed block is: how many records there are (4 octets), how many octets differ (1), their places
 in a record (1 each), the first record, then of each record the octets that differ. Few records,
@@ -8,13 +9,18 @@ which are not worth the time, stand there as they are, behind the octets that sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Bytes, Records
+from replay.arrays import Bytes, Records, take_rows
 from replay.changes.envelope import RECORD
+from replay.changes.order import commit_order
+from replay.spill import merged
 
+#: Records from which on those that came are sorted as one run; runs are merged.
+RUN = 1 << 19
 #: Records that are worth to be packed: less than half a microsecond each.
 FEW = 32
 #: Octets that say how many records there are; how a block begins whose records are as they are.
@@ -37,17 +43,63 @@ def packed(octets: Bytes) -> bytes:
 
 def unpacked(block: bytes) -> Records:
     """The records of a packed block."""
-    octets = np.frombuffer(block, np.uint8)
-    if block.startswith(_WHOLE):
-        return octets[len(_WHOLE) :].view(RECORD)
-    count, start = int(octets[:_COUNT].view("<u4")[0]), _COUNT + 1 + block[_COUNT]
-    columns = octets[_COUNT + 1 : start].astype(np.int64)
-    out = np.empty((count, _SIZE), np.uint8)
-    out[:] = octets[start : start + _SIZE]
-    out[:, columns] = octets[start + _SIZE :].reshape(count, len(columns))
-    return out.reshape(-1).view(RECORD)
+    return unpacked_together([block])
 
 
 def unpacked_together(blocks: Iterable[bytes]) -> Records:
     """The records of packed blocks, as they come."""
-    return np.concatenate([np.zeros(0, RECORD), *map(unpacked, blocks)])
+    each = list(blocks)
+    ends = np.cumsum([0, *map(count_of, each)]).tolist()
+    out = np.empty((ends[-1], _SIZE), np.uint8)
+    for block, (begin, end) in zip(each, pairwise(ends), strict=True):
+        _unpack(block, out[begin:end])
+    return out.reshape(-1).view(RECORD)
+
+
+def count_of(block: bytes) -> int:
+    """How many records a packed block has."""
+    if block.startswith(_WHOLE):
+        return (len(block) - len(_WHOLE)) // _SIZE
+    return int(np.frombuffer(block, "<u4", 1)[0])
+
+
+def _unpack(block: bytes, out: Bytes) -> None:
+    octets = np.frombuffer(block, np.uint8)
+    if block.startswith(_WHOLE):
+        out[:] = octets[len(_WHOLE) :].reshape(out.shape)
+        return
+    start = _COUNT + 1 + block[_COUNT]
+    columns = octets[_COUNT + 1 : start].astype(np.int64)
+    out[:] = octets[start : start + _SIZE]
+    out[:, columns] = octets[start + _SIZE :].reshape(len(out), len(columns))
+
+
+def in_commit_order(blocks: Iterable[bytes]) -> Records:
+    """The records of packed blocks in the order of :func:`replay.changes.order.commit_order`; in a
+    file where they are more than :data:`RUN`, so that a unit of recovery may be of any size.
+    OSError where that cannot be written."""
+    return merged(_runs(blocks), commit_order, _key)
+
+
+def _runs(blocks: Iterable[bytes]) -> Iterator[Records]:
+    """Sorted runs of the records as they come, one at least; the last one may be shorter."""
+    held, count = list[bytes](), 0
+    for block in blocks:
+        if count >= RUN:
+            yield _sorted(held)
+            held, count = [], 0
+        held.append(block)
+        count += count_of(block)
+    yield _sorted(held)
+
+
+def _sorted(blocks: Sequence[bytes]) -> Records:
+    records = unpacked_together(blocks)
+    return take_rows(records, commit_order(records))
+
+
+def _key(records: Records, row: int) -> tuple[bytes | int, ...]:
+    """What :func:`replay.changes.order.commit_order` compares of a record."""
+    record = records[row]
+    fields = (record[name].tobytes() for name in ("commit", "unit", "position"))
+    return *fields, *(int(record[name]) for name in ("segment", "file", "offset"))

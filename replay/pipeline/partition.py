@@ -16,14 +16,13 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Index, Mask, Records, of_rows, one_of
+from replay.arrays import Index, Mask, Records, of_rows, one_of, take_rows
 from replay.changes import order
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
     Change,
     Envelope,
     distinct,
-    take_records,
 )
 from replay.changes.position import (
     UNIT,
@@ -50,10 +49,10 @@ from replay.pipeline.chunk import (
     joined,
     uncommitted_of,
 )
+from replay.pipeline.packed_records import in_commit_order
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowProblem
 from replay.pipeline.rows import RowDecoder
-from replay.pipeline.sorted_records import in_commit_order
 from sqlgen.dialects import Profile
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk
@@ -95,7 +94,7 @@ class BucketReader(ABC, Generic[Content]):
         self.tally = Tally()
         self._walked = walked(self.records)
         self.unit_start = self._walked.unit_start
-        self.unit_heads = take_records(self.records, self.unit_start)
+        self.unit_heads = take_rows(self.records, self.unit_start)
         self.decoder = RowDecoder(plan, log, self.profile, len(self.records))
         added = b"" if plan.decisions is None else b"".join(plan.decisions.added)
         #: Which units are taken whole, whatever the selection says of rows.
@@ -198,7 +197,7 @@ class BucketReader(ABC, Generic[Content]):
 
     def _headers(self, changes: ChunkChanges, rows: Index) -> Envelope:
         """The headers of some changes, that of the first record of each."""
-        return self._envelope(take_records(changes.records, changes.head[rows]))
+        return self._envelope(take_rows(changes.records, changes.head[rows]))
 
     # -- checks over the whole bucket
     # ---------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes.envelope import CANCELLED, compare, opaque
-from replay.changes.json_columns import json_items, json_strings
 from replay.changes.position import (
     LAST_UNIT,
     POSITION,
@@ -32,7 +31,6 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.selection import INCOMPLETE, RecordFacts, decide
-from replay.changes.text_columns import beside
 from replay.changes.units import AppliedUnits, UnitSet, unit_column
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.decoding.hashes import hash_rows
@@ -126,8 +124,6 @@ class PendingAsJson(Mapping[str, str]):
     """Units that are pending, as texts, with the reason, in unit order; each is made when it is
     asked for."""
 
-    brackets = "{}"
-
     def __init__(self, verdicts: Verdicts) -> None:
         self._verdicts = verdicts
 
@@ -147,14 +143,9 @@ class PendingAsJson(Mapping[str, str]):
         """As those of a dictionary."""
         return _PendingItems(self)
 
-    def written(self, indent: int) -> Iterator[str]:
-        """As :class:`replay.output.json_file.ItemsAsJson` has it."""
-        for units, reasons in self._verdicts.in_words():
-            yield json_items(indent, beside(json_strings(units), b": ", json_strings(reasons)))
-
     def described(self) -> Iterator[tuple[str, str]]:
         """(unit, reason)."""
-        return ((str(unit), str(verdict)) for unit, verdict in self._verdicts.rows())
+        return self._verdicts.described()
 
 
 class _PendingItems(ItemsView[str, str]):

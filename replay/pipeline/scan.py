@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions, one_of
+from replay.arrays import Bytes, Index, Lengths, Mask, Records, Versions, one_of, take_rows
 from replay.changes.balance import Tally
 from replay.changes.envelope import (
     CANCELLED,
@@ -24,7 +24,6 @@ from replay.changes.envelope import (
     Envelope,
     field_slice,
     opaque,
-    take_records,
     unit_facts,
 )
 from replay.changes.selection import (
@@ -284,7 +283,7 @@ def _by_bucket(plan: Plan, records: Records) -> Iterator[tuple[int, bytes]]:
         bucket = bucket.astype(np.uint16)  # sorting 16 bits is counting
     order = np.argsort(bucket, kind="stable")
     starts = np.searchsorted(bucket[order], np.arange(plan.buckets + 1))
-    ordered = take_records(records, order)
+    ordered = take_rows(records, order)
     for index in range(plan.buckets):
         if starts[index] < starts[index + 1]:
             yield index, packed(ordered[starts[index] : starts[index + 1]].view(np.uint8))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from replay.arrays import Index, Records
-from replay.changes.envelope import ROW_CHANGES, Change, octets, take_records
+from replay.arrays import Index, Records, take_rows
+from replay.changes.envelope import ROW_CHANGES, Change, octets
 from replay.errors import (
     CODES,
     EXIT_ERROR,
@@ -163,12 +163,12 @@ class _Values:
 
     def _take(self, records: Records, lengths: _Lengths) -> None:
         several = records["segments"] > 1
-        parts = take_records(records, np.flatnonzero(several))
+        parts = take_rows(records, np.flatnonzero(several))
         if len(parts):
             room = _MOST_PARTS - sum(map(len, self.parts))
             self.parts.append(parts[:room])
             self.unjoined += len(parts[room:])
-        whole = take_records(records, np.flatnonzero(~several))
+        whole = take_rows(records, np.flatnonzero(~several))
         self._decode(whole, np.arange(len(whole)), np.ones(len(whole), np.int64), lengths)
 
     def _join(self, lengths: _Lengths) -> None:
@@ -181,7 +181,7 @@ class _Values:
         )
         change = np.ascontiguousarray(keys).view(f"S{keys.shape[1]}").reshape(-1)
         order = np.lexsort((records["segment"], change))
-        records, change = take_records(records, order), change[order]
+        records, change = take_rows(records, order), change[order]
         heads = np.flatnonzero(np.concatenate([[True], change[1:] != change[:-1]]))
         weights = np.diff(np.append(heads, len(records)))
         whole = weights == records["segments"][heads]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from replay.changes.json_columns import json_items, json_lists, json_objects, json_strings
-from replay.changes.kept import KeptTexts
 from replay.changes.position import UnitId
 from replay.changes.text_columns import (
+    GrowingTexts,
     Texts,
     beside,
     column_from,
@@ -75,8 +73,8 @@ def test_values() -> None:
 
 @pytest.mark.parametrize("budget", [4, 1 << 20])
 def test_kept_together_and_one_by_one(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("replay.changes.kept.BUDGET", budget)
-    kept, judge = KeptTexts(), list[str]()
+    monkeypatch.setattr("replay.spill.BUDGET", budget)
+    kept, judge = GrowingTexts(), list[str]()
     for at in range(6):
         judge.append(f"alone {at}")
         assert kept.add(judge[-1]) == len(judge) - 1
@@ -86,34 +84,3 @@ def test_kept_together_and_one_by_one(budget: int, monkeypatch: pytest.MonkeyPat
         judge += TEXTS[at:]
         assert read(kept.all()) == judge
     assert [kept[number] for number in range(len(kept))] == judge
-
-
-@pytest.mark.parametrize("indent", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(10))
-def test_json(seed: int, indent: int) -> None:
-    """As ``json.dumps`` has it, at any depth."""
-    chance = random.Random(seed)
-    sound = [text for text in TEXTS if text.isprintable() or "\udc80" not in text]
-    items: list[dict[str, object]] = []
-    for _ in range(chance.randrange(6)):
-        more = {"more": chance.randrange(1, 9)} if chance.random() < 0.5 else {}
-        keys = chance.choices(sound, k=chance.randrange(4))
-        items.append({"name": chance.choice(sound), **more, "keys": keys})
-    ends = np.cumsum([0, *(len(item["keys"]) for item in items)])  # type: ignore[arg-type]
-    keys = json_strings(texts_of(key for item in items for key in item["keys"]))  # type: ignore[attr-defined]
-    objects = json_objects(
-        indent,
-        {
-            "name": json_strings(texts_of(str(item["name"]) for item in items)),
-            "more": texts_of(str(item.get("more", "")) for item in items),
-            "keys": json_lists(indent + 1, keys, ends),
-        },
-    )
-    made = json_items(indent, objects)
-    outer: object = items
-    for _ in range(indent - 1):
-        outer = [outer]
-    expected = json.dumps(outer, indent=1, ensure_ascii=False)
-    line = "\n" + " " * indent
-    assert (line + made in expected) if items else (made == "")
-    assert [json.loads(f"[{made}]")] == [items]

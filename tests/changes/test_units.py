@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from replay.changes import kept, verdicts
-from replay.changes.kept import KeptColumn, KeptTexts, column_of, in_parts
+from replay import spill
+from replay.changes import text_columns, verdicts
 from replay.changes.position import POSITION, Position, UnitId
 from replay.changes.units import UnitCommits, UnitSet, unit_column
 from replay.changes.verdicts import Verdict, Verdicts
@@ -60,9 +60,9 @@ def test_what_is_put_last_counts(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_verdicts(seed: int, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any length and any letters, as many as there are."""
-    monkeypatch.setattr(kept, "BUDGET", budget)
-    monkeypatch.setattr(kept, "_BLOCK", 16)
-    monkeypatch.setattr(kept, "_COMMON", 2)
+    monkeypatch.setattr(spill, "BUDGET", budget)
+    monkeypatch.setattr(text_columns, "_BLOCK", 16)
+    monkeypatch.setattr(text_columns, "_COMMON", 2)
     monkeypatch.setattr(verdicts, "_TOGETHER", 3)
     chance = random.Random(seed)
     texts = ["", "ä", "\udc80 broken", "long " * 20, *map(str, range(30))]
@@ -102,24 +102,3 @@ def test_verdicts(seed: int, budget: int, monkeypatch: pytest.MonkeyPatch) -> No
     found.clear()
     assert not found
     assert len(found) == 0
-
-
-@pytest.mark.parametrize("budget", [8, 1 << 20])
-def test_columns(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "BUDGET", budget)
-    values = np.arange(100)
-    column, texts = KeptColumn(np.int64), KeptTexts()
-    for low in range(0, 100, 7):
-        column.add(values[low : low + 7])
-        assert column.so_far().tolist() == values[: low + 7].tolist()
-    assert column.array().tolist() == column_of(values).tolist() == values.tolist()
-    with pytest.raises(TypeError, match="found values of int32; expected int64"):
-        column.add(np.zeros(1, np.int32))
-    numbers = [texts.add(str(number)) for number in (1, 2, 1)]
-    assert [texts[number] for number in numbers] == ["1", "2", "1"]
-    for count in (1, 4):
-        blocks = (values[low : low + 9] for low in range(0, 100, 9))
-        parts = list(in_parts(blocks, lambda some, count=count: some % count, count, np.int64))
-        assert [part.tolist() for part in parts] == [
-            values[number::count].tolist() for number in range(count)
-        ]

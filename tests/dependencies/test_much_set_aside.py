@@ -22,7 +22,8 @@ import numpy as np
 import pytest
 
 import replay
-from replay.changes import kept, verdicts
+from replay import spill
+from replay.changes import balance, text_columns, verdicts
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -42,8 +43,8 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.output import units_aside
-from replay.pipeline import partition, scan, sorted_records
+from replay.output import quarantine, quarantined_units
+from replay.pipeline import packed_records, partition, scan
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES, ROOT
 
@@ -206,18 +207,18 @@ INCOMPLETE_LOG = (
 
 def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     """Columns of a few octets lie in files, and whatever is done together is done of few."""
-    set_value(kept, "BUDGET", 8)
-    set_value(kept, "_BLOCK", 40)
-    set_value(kept, "_COMMON", 2)
+    set_value(spill, "BUDGET", 8)
+    set_value(text_columns, "_BLOCK", 40)
+    set_value(text_columns, "_COMMON", 2)
     set_value(verdicts, "_TOGETHER", 3)
     set_value(analysis, "_TOGETHER", 5)
     set_value(key_words, "_TOGETHER", 5)
     set_value(reasons, "TOGETHER", 7)
-    set_value(units_aside, "TOGETHER", 7)
+    set_value(quarantined_units, "_TOGETHER", 7)
     set_value(change_links, "TOGETHER", 40)
     set_value(reach, "PART", 6)
     set_value(graphs, "_PIECE", 64)
-    set_value(sorted_records, "RUN", 64)
+    set_value(packed_records, "RUN", 64)
 
 
 def bundle_of(folder: Path, mode: str, name: str) -> dict[str, bytes]:
@@ -237,8 +238,8 @@ def test_what_lies_in_files_gives_the_same_bundle(
     tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[int] = []
-    scratch_file = kept.scratch_file
-    monkeypatch.setattr(kept, "scratch_file", lambda: (made.append(1), scratch_file())[1])
+    scratch_file = spill.scratch_file
+    monkeypatch.setattr(spill, "scratch_file", lambda: (made.append(1), scratch_file())[1])
     usual = bundle_of(tmp_path, mode, "usual")
     assert not made
     all_in_files(monkeypatch.setattr)
@@ -283,7 +284,7 @@ def test_a_full_disk_ends_the_run_by_name(
 ) -> None:
     """Before anything is published."""
     all_in_files(monkeypatch.setattr)
-    monkeypatch.setattr(kept, "scratch_file", partial(open, "/dev/full", "r+b", 0))
+    monkeypatch.setattr(spill, "scratch_file", partial(open, "/dev/full", "r+b", 0))
     control, data = map(str, INCOMPLETE_LOG)
     work = tmp_path / "work"
     work.mkdir()
@@ -358,6 +359,8 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
     monkeypatch.setattr(partition, "CHUNK", 64)
+    for module in (balance, quarantine, quarantined_units):
+        monkeypatch.setattr(module, "SHOWN", 50)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once
     few, many = memory_of(tmp_path / "few", 100), memory_of(tmp_path / "many", 900)

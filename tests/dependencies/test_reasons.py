@@ -11,10 +11,11 @@ import pytest
 
 import replay
 from replay.changes import verdicts
+from replay.changes.verdicts import Verdicts
 from replay.dependencies import key_words, reasons
 from replay.dependencies.analysis import Resolution
 from replay.dependencies.key_words import key_text
-from replay.output import missing_inputs, quarantine, units_aside
+from replay.output import quarantine, quarantined_units
 from tests.dependencies.test_much_set_aside import INCOMPLETE_LOG
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
@@ -112,35 +113,33 @@ def test_as_unit_by_unit(
 ) -> None:
     for module, name in (
         (reasons, "TOGETHER"),
-        (units_aside, "TOGETHER"),
-        (missing_inputs, "TOGETHER"),
-        (missing_inputs, "RECORDS"),
+        (quarantined_units, "_TOGETHER"),
         (verdicts, "_TOGETHER"),
         (key_words, "_TOGETHER"),
     ):
         monkeypatch.setattr(module, name, together)
-    kept: list[units_aside.UnitsAside] = []
-    made = units_aside.UnitsAside
+    kept: list[tuple[Resolution, Verdicts]] = []
+    described_units = quarantined_units.described_units
 
-    def noted(*parts: Any) -> units_aside.UnitsAside:
-        kept.append(made(*parts))
-        return kept[0]
+    def noted(resolution: Resolution, aside: Verdicts, *units: Any) -> list[dict[str, Any]]:
+        kept.append((resolution, aside))
+        return described_units(resolution, aside, *units)
 
-    monkeypatch.setattr(quarantine, "UnitsAside", noted)
+    monkeypatch.setattr(quarantine, "described_units", noted)
     control, data = INCOMPLETE_LOG if case == "bundled" else long_chains(tmp_path / "log")
     with replay.open_log(control=control, data=data) as log:
         done = log.select().redo("postgres", schema="none").write(tmp_path / "out")
-        (aside,) = kept
+        ((resolution, aside),) = kept
         text = (tmp_path / "out" / "quarantine" / "manifest.json").read_text(encoding="utf-8")
         units = json.loads(text)["units"]
         assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False) + "\n"
-        verdict_of = {str(unit): str(verdict) for unit, verdict in aside.aside.items()}
-        for unit, found in zip(aside.resolution.paths, aside.resolution.paths.nodes(), strict=True):
-            assert aside.resolution.subgraph.graph.unit(int(found)) == unit
-        by_name = {str(unit): unit for unit in aside.aside}
+        verdict_of = {str(unit): str(verdict) for unit, verdict in aside.items()}
+        for unit, found in zip(resolution.paths, resolution.paths.nodes(), strict=True):
+            assert resolution.subgraph.graph.unit(int(found)) == unit
+        by_name = {str(unit): unit for unit in aside}
         assert sorted(by_name) == sorted(unit["unit"] for unit in units)
         for unit in units:
-            expected = expected_of(aside.resolution, by_name[unit["unit"]])
+            expected = expected_of(resolution, by_name[unit["unit"]])
             assert {name: unit.get(name) for name in expected} == expected
             assert unit["reason"] == verdict_of[unit["unit"]]
             steps = [f"{step['key']} -> {step['next']}" for step in expected["path"]]
@@ -149,7 +148,7 @@ def test_as_unit_by_unit(
             assert unit["reason"].endswith("".join(f" -> {step}" for step in steps))
         assert ("steps_left_out" in text) == (case == "chains")
         inputs = json.loads(text)["missing_inputs"]
-        assert inputs == expected_inputs(aside.resolution)
+        assert inputs == expected_inputs(resolution)
         assert len({one["why"] for one in inputs}) == (2 if case == "chains" else 1)
     whole = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert whole["quarantined_units"] == done.manifest["quarantined_units"]

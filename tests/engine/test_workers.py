@@ -12,8 +12,9 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
-from replay.engine.local import Task, Workers
+from replay.logs import threads as threads_module
 from replay.logs.logmaster.opening import open_log
+from replay.logs.threads import Task, in_threads
 from replay.output.jobs import write
 from replay.pipeline.plan import make_plan
 from tests.support.logbuilder import ACCT, LogBuilder, acct
@@ -28,18 +29,16 @@ def slow(number: int) -> int:
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_results_come_in_the_order_of_the_tasks(threads: int) -> None:
     tasks = (Task(partial(slow, number), 1) for number in range(20))
-    with Workers(threads) as pool:
-        assert list(pool.results(tasks, 20)) == list(range(20))
+    assert list(in_threads(tasks, threads)) == list(range(20))
 
 
 def test_two_tasks_run_at_the_same_time() -> None:
     met = threading.Barrier(2, timeout=120)
-    with Workers(2) as pool:
-        assert len(list(pool.results((Task(met.wait, 0) for _ in range(2)), 2))) == 2
+    assert len(list(in_threads((Task(met.wait) for _ in range(2)), 2))) == 2
 
 
 def test_what_was_given_much_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "TOGETHER", 10)
+    monkeypatch.setattr(threads_module, "TOGETHER", 10)
     running: list[int] = []
     most: list[int] = []
 
@@ -49,8 +48,7 @@ def test_what_was_given_much_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None
         time.sleep(0.005)
         running.pop()
 
-    with Workers(4) as pool:
-        list(pool.results((Task(noted, 6) for _ in range(6)), 6))
+    list(in_threads((Task(noted, 6) for _ in range(6)), 4))
     assert max(most) == 1
 
 
@@ -68,13 +66,12 @@ def test_the_first_error_in_order_is_raised_and_the_others_have_ended(threads: i
             ended.append(number)
 
     seen = []
-    with Workers(threads) as pool:
-        found = pool.results((Task(partial(failing, number), 1) for number in range(5)), 5)
-        with pytest.raises(ValueError, match="2"):
-            seen.extend(found)
-        count = len(ended)
-        time.sleep(0.06)
-        assert len(ended) == count
+    found = in_threads((Task(partial(failing, number), 1) for number in range(5)), threads)
+    with pytest.raises(ValueError, match="2"):
+        seen.extend(found)
+    count = len(ended)
+    time.sleep(0.06)
+    assert len(ended) == count
     assert seen == [0, 1]
 
 

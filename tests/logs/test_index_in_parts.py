@@ -16,8 +16,9 @@ import pyarrow.csv as csv
 import pyarrow.parquet as parquet
 import pytest
 
+from replay import spill
 from replay.errors import LogReplayError
-from replay.logs import Inputs, files, long_arrays
+from replay.logs import Inputs, files, indexed_log
 from replay.logs.db2luw import framing, reader, scan
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.soliddb import export_files, index
@@ -60,11 +61,11 @@ def compare(
 ) -> Any:
     """The outcome at once and in windows of these sizes, which is the same."""
     with monkeypatch.context() as patch:
-        patch.setattr(long_arrays, "WINDOW", 1 << 40)
+        patch.setattr(spill, "WINDOW", 1 << 40)
         whole = outcome(open_log, inputs)
         for number, size in enumerate(sizes):
-            patch.setattr(long_arrays, "WINDOW", size)
-            patch.setattr(long_arrays, "BUDGET", 0 if number else 1 << 20)
+            patch.setattr(spill, "WINDOW", size)
+            patch.setattr(spill, "BUDGET", 0 if number else 1 << 20)
             assert outcome(open_log, inputs) == whole, f"windows of {size}"
     return whole
 
@@ -280,8 +281,8 @@ def units_side_by_side(count: int) -> bytes:
 def test_memory_does_not_grow_with_a_db2luw_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_arrays, "WINDOW", 256)
-    monkeypatch.setattr(long_arrays, "BUDGET", 4096)
+    monkeypatch.setattr(spill, "WINDOW", 256)
+    monkeypatch.setattr(spill, "BUDGET", 4096)
     monkeypatch.setattr(reader, "_HEAD", 4096)
     monkeypatch.setattr(scan, "_BATCH", 256)
     monkeypatch.setattr(framing, "_TOGETHER", 256)
@@ -308,8 +309,8 @@ def test_memory_does_not_grow_with_a_db2luw_log(
 def test_memory_does_not_grow_with_a_soliddb_export(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(long_arrays, "WINDOW", 256)
-    monkeypatch.setattr(long_arrays, "BUDGET", 4096)
+    monkeypatch.setattr(spill, "WINDOW", 256)
+    monkeypatch.setattr(spill, "BUDGET", 4096)
     monkeypatch.setattr(export_files, "_ROWS", 256)
     monkeypatch.setattr(export_files, "_SMALL_BLOCK", 1 << 14)
     monkeypatch.setattr(export_files, "_BUFFER", 1 << 13)
@@ -331,3 +332,21 @@ def test_memory_does_not_grow_with_a_soliddb_export(
         assert len(opened.units()) == count
         assert not np.asarray(opened.entries()["fault"]).any()
     assert peaks[2] < 1.2 * peaks[1], peaks
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ranges_of_rows(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges end before the row with which they would be as large as is wanted."""
+    draw = random.Random(seed)
+    monkeypatch.setattr(spill, "WINDOW", draw.choice([1, 2, 7, 64]))
+    size = np.array([draw.choice([0, 1, 9, 70, 900]) for _ in range(draw.randrange(130))], np.int32)
+    for wanted in (1, 64, 65, 200, 1000, 1 << 20):
+        expected, start = [], 0
+        while start < len(size):
+            stop, held = start + 1, int(size[start]) + 64
+            while stop < len(size) and held + int(size[stop]) + 64 < wanted:
+                held += int(size[stop]) + 64
+                stop += 1
+            expected.append((start, stop))
+            start = stop
+        assert list(indexed_log._ranges(size, 64, wanted)) == expected

@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from replay.arrays import Records
-from replay.changes.envelope import RECORD, take_records
+from replay.arrays import Records, take_rows
+from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
 from replay.pipeline import bucket_walk
 from replay.pipeline.bucket_walk import walked
@@ -30,7 +30,7 @@ def drawn(draw: random.Random, count: int) -> Records:
         record["damaged"] = draw.random() < 0.01
         record["unit_facts"] = unit + (1 << 63) * (draw.random() < 0.02)
         record["offset"] = number
-    return take_records(records, commit_order(records))
+    return take_rows(records, commit_order(records))
 
 
 def expected(records: Records) -> tuple[list[int], list[bool]]:

@@ -18,7 +18,7 @@ import numpy as np
 from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.layouts import RecordKind
-from replay.logs.long_arrays import LongArrays, all_of, any_of, windows, windows_back
+from replay.spill import Spill, windows, windows_back
 
 _STREAM = np.uint64(48)
 _FAR = np.iinfo(np.int64).max
@@ -46,7 +46,7 @@ class Holes:
     misplaced: int | None = None
 
 
-def holes(records: Records, arrays: LongArrays) -> Holes:
+def holes(records: Records, arrays: Spill) -> Holes:
     """Where records are missing, in files or between them, in a log without gaps otherwise: there,
     all that records name of each other is as far apart as the records between are long. A log out
     of which a filter left records tells nothing."""
@@ -83,7 +83,7 @@ class _Log:
     ``first`` one of its transaction, the ``successor`` in it (-1: none), and its ``place`` among
     the lengths of the records of its log stream."""
 
-    def __init__(self, records: Records, arrays: LongArrays) -> None:
+    def __init__(self, records: Records, arrays: Spill) -> None:
         self.records, self.arrays = records, arrays
         self.transactions = transactions(records, arrays)
         self.position = units.positions(records, arrays)
@@ -117,7 +117,7 @@ class _Stretch:
 
     def __init__(self, log: _Log, mine: Index) -> None:
         self.log, self.mine, arrays = log, mine, log.arrays
-        self.told = all_of(log.position, mine)
+        self.told = _all_placed(log.position, mine)
         self.at = mine
         if not self.told:
             self.at = arrays.chosen(mine, lambda rows: log.named(rows) > 0)
@@ -236,7 +236,7 @@ class _Stretch:
         result.position[mine] = np.where(even, highest, 0)
 
 
-def _groups(records: Records, arrays: LongArrays, *, by_file: bool) -> list[Index]:
+def _groups(records: Records, arrays: Spill, *, by_file: bool) -> list[Index]:
     """The records of each log stream, or of each file and log stream, in the order of the log."""
     whole = arrays.places(len(records), lambda part: records["part"][part] == 0)
     if not len(whole):
@@ -266,7 +266,7 @@ def _place(records: Records, mine: Index, place: Index) -> None:
         reached = int(behind[-1])
 
 
-def transactions(records: Records, arrays: LongArrays) -> tuple[Index, Mask]:
+def transactions(records: Records, arrays: Spill) -> tuple[Index, Mask]:
     """(records by transaction, which of them begin one as far as the log shows)."""
     rows = arrays.places(
         len(records),
@@ -304,12 +304,12 @@ def _follows_alone(tid: Hashes, alone: Mask) -> Mask:
     return np.asarray((tid[1:] == tid[:-1]) & alone[:-1])
 
 
-def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: LongArrays) -> Mask:
+def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: Spill) -> Mask:
     """Which of ``count`` units lack records that neither the log has nor a filter left out:
     ``bool[count]``. ``unit`` is that of each record, ``known`` what :func:`holes` says."""
     missing = arrays.zeros(count, bool)
     rows, head = known.transactions
-    if not len(rows) or not any_of(records["previous"]):
+    if not len(rows) or not records["previous"].any():
         return missing
     position = _all_positions(records, known, arrays)
     within = _within_files(records, rows, position, head)
@@ -339,10 +339,10 @@ def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: Lon
     return missing
 
 
-def _all_positions(records: Records, known: Holes, arrays: LongArrays) -> Hashes:
+def _all_positions(records: Records, known: Holes, arrays: Spill) -> Hashes:
     """The positions that :func:`holes` says, and where it says none, those that lengths tell."""
     rows, head = known.transactions
-    if all_of(known.position, rows):
+    if _all_placed(known.position, rows):
         return known.position
     position = arrays.copied(known.position)
     counted = _counted(records, rows, head, arrays)
@@ -352,7 +352,7 @@ def _all_positions(records: Records, known: Holes, arrays: LongArrays) -> Hashes
     return position
 
 
-def _not_there(records: Records, rows: Index, position: Hashes, arrays: LongArrays) -> Mask:
+def _not_there(records: Records, rows: Index, position: Hashes, arrays: Spill) -> Mask:
     """Those of ``rows`` that name a position which none of them has in their log stream; of each
     record. One that is alone in its stream may be of another one."""
     gone, previous = arrays.zeros(len(records), bool), records["previous"]
@@ -366,7 +366,7 @@ def _not_there(records: Records, rows: Index, position: Hashes, arrays: LongArra
     return gone
 
 
-def _counted(records: Records, rows: Index, head: Mask, arrays: LongArrays) -> Hashes:
+def _counted(records: Records, rows: Index, head: Mask, arrays: Spill) -> Hashes:
     """Positions of ``rows`` (by transaction; ``head``: their first ones) in files whose framing
     tells none, where all that records of a file and log stream name of each other is as far apart
     as the records between are long: nothing was filtered out. 0 in other files, and of other
@@ -472,7 +472,7 @@ def _within_files(records: Records, rows: Index, position: Hashes, head: Mask) -
     )
 
 
-def rising_positions(records: Records, edges: Sequence[int], arrays: LongArrays) -> Records | None:
+def rising_positions(records: Records, edges: Sequence[int], arrays: Spill) -> Records | None:
     """Records with their positions of 6 bytes, which are read as little-endian, in the byte order
     under which they rise in each file (``edges``: where files begin among the records, and the last
     one ends); None where they rise in neither, or nothing tells."""
@@ -487,3 +487,8 @@ def rising_positions(records: Records, edges: Sequence[int], arrays: LongArrays)
             readings.append(reading)
     whole = (reading for reading in readings if units.disorder(reading, arrays) is None)
     return next(whole, next(iter(readings), None))
+
+
+def _all_placed(position: Hashes, rows: Index) -> bool:
+    """Whether each of some rows has a position."""
+    return all(bool(position[rows[part]].all()) for part in windows(len(rows)))

@@ -5,7 +5,7 @@ The first look (:mod:`scan`), units and compensations (:mod:`units`), moved rows
 and tables (:mod:`table_history`) come together in two arrays, one entry a record
 (:mod:`index_entries`) and one entry a unit (:mod:`index_units`), which lie in files, so that
 engines map them instead of carrying them. All of it goes window by window, or part by part
-(:mod:`replay.logs.long_arrays`), so that memory does not grow with the log.
+(:mod:`replay.spill`), so that memory does not grow with the log.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from replay.logs.db2luw.strays import strays
 from replay.logs.db2luw.subtransactions import parents_of
 from replay.logs.db2luw.table_history import LuwTableHistory, build
 from replay.logs.db2luw.tables import LuwTable, TableId
-from replay.logs.long_arrays import LongArrays, any_of, windows
+from replay.spill import Spill, windows
 from sqlgen.structure import StructureChange
 
 _ORDER = "Give the files in the order in which they were collected, each once, and complete"
@@ -66,12 +66,12 @@ def build_index(
 
     InputError LR2005 where a length in the middle of a file is impossible, LR2030 where records are
     out of order."""
-    arrays = LongArrays(folder)
+    arrays = Spill(folder)
     scanned = scanned_files(files, arrays)
     files, found = scanned.files, scanned.records
     edges = _edges(found, files)
     again = repeats.repeated(found, files, edges, arrays)
-    several = any_of(again)
+    several = bool(again.any())
     records = found
     if several:
         kept = (found[part][~again[part]] for part in windows(len(found)))
@@ -82,10 +82,10 @@ def build_index(
     chained, holes = _in_order(records, files, rising, arrays)
     # a subtransaction has a first record of its own, which begins nothing; where no record names a
     # previous one, none says that it is the first
-    splits = not apart and any_of(records["previous"])
+    splits = not apart and bool(records["previous"].any())
     result = units.resolve(records, tids, splits, arrays)
     timeline = build(records, result, files, tables, code_page, arrays)
-    entries = arrays.kept(len(records), ENTRY)
+    entries = arrays.zeros(len(records), ENTRY)
     stray = strays(chained, result, holes.position, arrays)
     foreign = units.foreign(chained, tids, result.unit, holes.position, arrays)
     fill(entries, records, files, result, timeline, (stray.contradicted, foreign))
@@ -118,7 +118,7 @@ def build_index(
     )
     if several:
         entries = with_repeated(entries, found, again, arrays)
-    offsets = arrays.kept(len(entries), np.int64)
+    offsets = arrays.zeros(len(entries), np.int64)
     for part in windows(len(entries)):
         offsets[part] = entries["offset"][part]
     return LuwIndex(
@@ -144,7 +144,7 @@ def _edges(records: Records, files: list[OpenedFile]) -> list[int]:
 
 
 def _in_order(
-    records: Records, files: list[OpenedFile], rising: bool, arrays: LongArrays
+    records: Records, files: list[OpenedFile], rising: bool, arrays: Spill
 ) -> tuple[Records, chains.Holes]:
     """(the records with positions in the byte order in which they rise, what is missing among
     them). ``rising``: the byte order is known.

@@ -15,7 +15,7 @@ from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, POINTS
 from replay.logs.db2luw.table_history import LuwTableHistory
-from replay.logs.long_arrays import LongArrays, near_windows, windows
+from replay.spill import Spill, near_windows, windows
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
@@ -143,10 +143,10 @@ def mark_headless(entries: Records, ends: Index) -> None:
     entries["change"][control] = Change.HEADLESS
 
 
-def with_repeated(entries: Records, found: Records, again: Mask, arrays: LongArrays) -> Records:
+def with_repeated(entries: Records, found: Records, again: Mask, arrays: Spill) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""
-    result = arrays.kept(len(found), ENTRY)
+    result = arrays.zeros(len(found), ENTRY)
     kept = arrays.places(len(found), lambda part: ~again[part])
     rows = (
         RecordRole.INSERT,

@@ -10,7 +10,7 @@ from replay.arrays import Bytes, Index, Mask, Records, one_of
 from replay.logs.db2luw import opening_warnings, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.layouts import RecordKind
-from replay.logs.long_arrays import LongArrays, windows, windows_back
+from replay.spill import Spill, windows, windows_back
 
 #: A byte that is no packed digits, and greater than all that are.
 _NO_DIGITS = 0xFF
@@ -39,7 +39,7 @@ def units_told(
     holds: Mask,
     files: list[OpenedFile],
     names: Sequence[bytes],
-    arrays: LongArrays,
+    arrays: Spill,
 ) -> tuple[Records, bool, list[str]]:
     """(the units, whether their positions are LSNs, warnings). ``holds``: units with changes;
     ``names``: authorization ids by their numbers."""
@@ -54,7 +54,7 @@ def units_told(
     used = {0}
     for part in windows(len(code)):
         used.update(np.unique(code[part]).tolist())
-    table = arrays.kept(len(result.last), _unit_dtype(max(len(names[each]) for each in used)))
+    table = arrays.zeros(len(result.last), _unit_dtype(max(len(names[each]) for each in used)))
     name_of = np.array(names, table.dtype["authid"])  # those of units are not cut
     _place(table["commit"], records, result.last, by_end, by_lsn)
     by_begin = in_log_order(result.first) if by_lsn else everyone
@@ -108,7 +108,7 @@ def _place(positions: Records, records: Records, rows: Index, order: Index, by_l
         positions[order[part]] = raw.view("V10").reshape(-1)
 
 
-def _endings(records: Records, result: units.Units, arrays: LongArrays) -> tuple[Index, Index]:
+def _endings(records: Records, result: units.Units, arrays: Spill) -> tuple[Index, Index]:
     """(commit time in seconds since 1970, 0 for none; number of the authorization id) of each unit,
     from the record that ends it (section 14)."""
     seconds, code = (arrays.zeros(len(result.last), np.int64) for _ in range(2))

@@ -15,7 +15,7 @@ from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.scan import UNKNOWN
 from replay.logs.db2luw.tables import LuwTable, TableId
-from replay.logs.long_arrays import LongArrays, windows
+from replay.spill import Spill, windows
 
 
 def untimed(
@@ -72,7 +72,7 @@ def incomplete(
     ]
 
 
-def changing(records: Records, result: units.Units, arrays: LongArrays) -> Mask:
+def changing(records: Records, result: units.Units, arrays: Spill) -> Mask:
     """``bool[units]``: which have records that change rows and were not taken back."""
     roles = (RecordRole.INSERT, RecordRole.DELETE, RecordRole.UPDATE, RecordRole.TRUNCATE)
     return strays.changing(records, result, arrays, roles)

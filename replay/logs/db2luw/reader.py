@@ -32,8 +32,8 @@ from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, image_sides, save
-from replay.logs.long_arrays import windows
 from replay.logs.plain import FoundImages
+from replay.spill import windows
 
 _HEAD = 4 << 20
 #: Bytes from the beginning of a record on in which its table is named.

@@ -17,7 +17,7 @@ from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.scan import first_record
-from replay.logs.long_arrays import LongArrays, windows
+from replay.spill import Spill, windows
 
 #: What a header says; records that differ in it are not compared by their octets.
 _HEADER = ("part", "tid", "lsn", "lfs", "lso", "previous", "type", "length")
@@ -48,7 +48,7 @@ def in_order(files: Sequence[OpenedFile]) -> tuple[list[int], list[str]]:
 
 
 def repeated(
-    records: Records, files: Sequence[OpenedFile], edges: Sequence[int], arrays: LongArrays
+    records: Records, files: Sequence[OpenedFile], edges: Sequence[int], arrays: Spill
 ) -> Mask:
     """Which of the records of all files (dtype :data:`replay.logs.db2luw.scan.SCANNED`) repeat
     those of files before their own: ``bool[n]``. ``edges``: where each file begins among them, and

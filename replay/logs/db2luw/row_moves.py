@@ -16,7 +16,7 @@ import numpy as np
 from replay.arrays import Index, Mask, Records, one_of
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import NORMAL, OVERFLOWN, POINTS
-from replay.logs.long_arrays import near_windows
+from replay.spill import near_windows
 
 #: A change made of several records. ``records``: their numbers in the log, rising, -1 behind the
 #: last one; ``before`` and ``after``: those whose old and whose new image are the row, -1 for none

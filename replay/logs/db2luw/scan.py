@@ -15,8 +15,9 @@ from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
 from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
-from replay.logs.long_arrays import NEAR, LongArrays, windows
-from replay.logs.threads import in_threads
+from replay.logs.threads import Task, in_threads
+from replay.machine import cores
+from replay.spill import NEAR, Spill, windows
 
 #: What is known of a record. Positions: ``lsn`` and ``lfs`` of the record where known, ``lso``
 #: where the framing says it, ``previous`` of its transaction, ``compensated`` of a compensation
@@ -87,6 +88,8 @@ ROWS_OPEN, OTHER_RELEASE = 7, 8
 
 #: Records that are looked at together: thirty fields of each are written one after the other.
 _BATCH = NEAR
+#: More threads than these wait for one another: what they give is put in order.
+_THREADS = 8
 _UNDOES = (RecordRole.UNDO_INSERT, RecordRole.UNDO_DELETE, RecordRole.UNDO_UPDATE)
 #: Roles of records with one row image.
 _ONE_ROW = (
@@ -128,7 +131,7 @@ class _Stretch:
         return scan.run(names), [*names]
 
 
-def scanned_files(files: Sequence[OpenedFile], arrays: LongArrays) -> Scanned:
+def scanned_files(files: Sequence[OpenedFile], arrays: Spill) -> Scanned:
     """The records of files, one after the other, looked at by threads. InputError LR2005 where a
     length in the middle of a file is impossible."""
     names, records, ends = {b"": 0}, arrays.growing(SCANNED), [file.shape.start for file in files]
@@ -139,7 +142,8 @@ def scanned_files(files: Sequence[OpenedFile], arrays: LongArrays) -> Scanned:
                 ends[number] = int(offsets[-1]) + int(lengths[-1])
                 yield from _stretches(file, number, offsets, lengths)
 
-    for found, own in in_threads(_Stretch.look, stretches()):
+    looks = (Task(stretch.look) for stretch in stretches())
+    for found, own in in_threads(looks, min(cores(), _THREADS)):
         if len(own) > 1:
             of_log = np.array([names.setdefault(name, len(names)) for name in own])
             found["name"] = of_log[found["name"]]
@@ -168,7 +172,7 @@ def first_record(opened: OpenedFile) -> Records:
     return next((stretch.look()[0][:1] for stretch in stretches), np.zeros(0, SCANNED))
 
 
-def pass_over_temporary(records: Records, arrays: LongArrays) -> None:
+def pass_over_temporary(records: Records, arrays: Spill) -> None:
     """Rows of temporary tables are none. That flag is damage where other records are of the same
     row, and do not have it."""
     temporary, role = records["temporary"], records["role"]

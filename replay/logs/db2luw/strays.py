@@ -21,7 +21,7 @@ from replay.arrays import Hashes, Index, Mask, Records, one_of
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
 from replay.logs.db2luw.units import Units
-from replay.logs.long_arrays import LongArrays, windows, windows_back
+from replay.spill import Spill, windows, windows_back
 
 _STREAM = np.uint64(48)
 _FAR = np.iinfo(np.int64).max
@@ -40,7 +40,7 @@ class Strays:
     contradicted: Mask
 
 
-def strays(records: Records, result: Units, position: Hashes, arrays: LongArrays) -> Strays:
+def strays(records: Records, result: Units, position: Hashes, arrays: Spill) -> Strays:
     """What may be of another unit. ``position``: that of each record, 0 where it is not
     known."""
     nothing = np.zeros(0, np.int64)
@@ -81,7 +81,7 @@ class _Bounds:
     high: Index
 
 
-def _bounds(records: Records, unit: Index, position: Hashes, arrays: LongArrays) -> _Bounds:
+def _bounds(records: Records, unit: Index, position: Hashes, arrays: Spill) -> _Bounds:
     previous, tid = records["previous"], records["tid"]
     rows = arrays.places(
         len(records),
@@ -138,7 +138,7 @@ def _named_among(
     records: Records,
     heads: Index,
     bounds: _Bounds,
-    arrays: LongArrays,
+    arrays: Spill,
     those: Callable[[slice], Mask],
 ) -> Mask:
     """Of each record: whether it is one of ``heads`` and names a position that one of ``those`` of
@@ -173,7 +173,7 @@ def _mark_begun_too_early(
 
 
 def _behind_open_units(
-    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: LongArrays
+    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: Spill
 ) -> Index:
     """Those of ``loose`` that may name the last record of a unit that has changes and no end."""
     holds = changing(records, result, arrays)
@@ -201,7 +201,7 @@ def _behind_open_units(
 
 
 def _within_units(
-    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: LongArrays
+    records: Records, result: Units, loose: Index, bounds: _Bounds, arrays: Spill
 ) -> Index:
     """Those of ``loose`` that are the only record of their unit, a change or a compensation without
     an end, and may stand between two records of another unit."""
@@ -252,7 +252,7 @@ def _whole(records: Records, rows: Index) -> Index:
 
 
 def changing(
-    records: Records, result: Units, arrays: LongArrays, roles: Sequence[RecordRole] = _CHANGES
+    records: Records, result: Units, arrays: Spill, roles: Sequence[RecordRole] = _CHANGES
 ) -> Mask:
     """``bool[units]``: which change rows, as far as that was not taken back."""
     holds = arrays.zeros(len(result.first), bool)

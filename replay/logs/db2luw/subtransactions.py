@@ -9,14 +9,12 @@ from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind
-from replay.logs.long_arrays import LongArrays, windows
+from replay.spill import Spill, windows
 
 _ENDS = (RecordKind.COMMIT, RecordKind.ABORT, RecordKind.PREPARE)
 
 
-def parents_of(
-    records: Records, files: list[OpenedFile], arrays: LongArrays
-) -> tuple[Hashes, bool]:
+def parents_of(records: Records, files: list[OpenedFile], arrays: Spill) -> tuple[Hashes, bool]:
     """(the transaction of each record, with subtransactions (v10) given to the transaction that
     owns them, whether there are any); records that end one end nothing. Log streams count
     transactions alike, so ids have that of the stream in front."""

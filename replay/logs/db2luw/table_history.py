@@ -28,7 +28,7 @@ from replay.logs.db2luw.tables import (
     version_of,
     widened,
 )
-from replay.logs.long_arrays import LongArrays, windows
+from replay.spill import Spill, windows
 from sqlgen.structure import Action, StructureChange
 
 #: Records that say something of a table as a whole.
@@ -101,7 +101,7 @@ def build(
     files: Sequence[OpenedFile],
     tables: Mapping[TableId, LuwTable],
     code_page: int,
-    arrays: LongArrays,
+    arrays: Spill,
 ) -> LuwTableHistory:
     """Which version of a table each of ``records`` is of, from the catalog export's ``tables`` and
     what the log says of changes of tables; ``arrays`` makes what is as long as the log."""

@@ -16,7 +16,7 @@ from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import RecordKind, RecordRole
-from replay.logs.long_arrays import LongArrays, any_of, windows
+from replay.spill import Spill, windows
 
 #: What compensation roles take back, and the class in which the two are matched.
 _TAKES_BACK = {
@@ -54,7 +54,7 @@ class Units:
     unmatched: Mask
 
 
-def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: LongArrays) -> Units:
+def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: Spill) -> Units:
     """Group records into units and match compensations. ``tids`` is the transaction of each record,
     subtransactions already given to their parents; ``splits_at_start``: a change without a previous
     record begins a unit, whatever came before.
@@ -113,7 +113,7 @@ def _singular(records: Records, rows: Index) -> Mask:
 
 
 def _numbered(
-    records: Records, tids: Hashes, order: Index, splits_at_start: bool, arrays: LongArrays
+    records: Records, tids: Hashes, order: Index, splits_at_start: bool, arrays: Spill
 ) -> tuple[Index, int]:
     """(the unit of each record, how many there are): numbered in ``order``, in which those of one
     transaction id follow each other."""
@@ -147,7 +147,7 @@ def _count_uses(found: Units) -> None:
         tid_before, uses = int(tid[-1]), int(found.again[part.stop - 1]) + 1
 
 
-def _all_taken_back(records: Records, found: Units, arrays: LongArrays) -> Mask:
+def _all_taken_back(records: Records, found: Units, arrays: Spill) -> Mask:
     """Units that have changes and took all of them back: rolled back, with or without a record that
     says so."""
     changes, left = (arrays.zeros(len(found.last), bool) for _ in range(2))
@@ -161,7 +161,7 @@ def _all_taken_back(records: Records, found: Units, arrays: LongArrays) -> Mask:
     return changes
 
 
-def _compensations(records: Records, found: Units, arrays: LongArrays) -> None:
+def _compensations(records: Records, found: Units, arrays: Spill) -> None:
     """Find the changes that were taken back, and the compensations of nothing."""
     unit, role, cancelled = found.unit, records["role"], found.cancelled
     undo = arrays.places(len(records), lambda part: _UNDOES[role[part]] & (unit[part] >= 0))
@@ -189,11 +189,11 @@ def _compensations(records: Records, found: Units, arrays: LongArrays) -> None:
 
 
 def _left_by_position(
-    records: Records, unit: Index, change: Index, undo: Index, cancelled: Mask, arrays: LongArrays
+    records: Records, unit: Index, change: Index, undo: Index, cancelled: Mask, arrays: Spill
 ) -> Index:
     """Cancel the changes that compensation records name by position, where the framing tells the
     positions; the compensations left over."""
-    position = records["lso"] if any_of(records["lso"]) else records["lsn"]
+    position = records["lso"] if records["lso"].any() else records["lsn"]
     named = arrays.chosen(
         undo, lambda rows: (records["compensated"][rows] > 0) & (records["part"][rows] == 0)
     )
@@ -283,12 +283,12 @@ def _by_nesting(
     return rows[order[np.flatnonzero(alone)]]
 
 
-def disorder(records: Records, arrays: LongArrays) -> int | None:
+def disorder(records: Records, arrays: Spill) -> int | None:
     """The first record that cannot stand where it does, or None: positions must rise, within each
     log stream and from one stream to the next, and each must lie between those that the records
     around it in its transaction and in the log say. Copied, reordered and spliced files break
     this, and log streams that nobody merged."""
-    if any_of(records["lso"]):
+    if records["lso"].any():
         wrong, several = _sinks(records)
         if wrong is not None or not several:
             return wrong
@@ -352,7 +352,7 @@ def falls(lsn: Hashes, lfs: Hashes, *, alike: bool) -> Mask:
     return np.asarray((lfs[1:] < lfs[:-1]) | ((lfs[1:] == lfs[:-1]) & (lsn[1:] < lsn[:-1])))
 
 
-def _unchained(records: Records, arrays: LongArrays) -> int | None:
+def _unchained(records: Records, arrays: Spill) -> int | None:
     """The first record that names a predecessor which comes after one that a record before
     it, or of its own transaction, names; None. This is known without any position. A subtransaction
     has a chain of its own."""
@@ -383,11 +383,11 @@ def _unchained(records: Records, arrays: LongArrays) -> int | None:
     return None
 
 
-def positions(records: Records, arrays: LongArrays) -> Hashes:
+def positions(records: Records, arrays: Spill) -> Hashes:
     """The position of each record in the form in which others name it; 0 where the framing does not
     tell it."""
     result = arrays.zeros(len(records), np.uint64)
-    has_lso = any_of(records["lso"])
+    has_lso = bool(records["lso"].any())
     for part in windows(len(records)):
         result[part] = _told_position(records[part], has_lso)
     return result
@@ -412,7 +412,7 @@ def lonely_streams(records: Records) -> Mask:
 def _predecessors(
     records: Records,
     position: Hashes,
-    arrays: LongArrays,
+    arrays: Spill,
     *,
     unplaced: bool = False,
     lonely: Mask | None = None,
@@ -465,7 +465,7 @@ def named_ones(
     return target
 
 
-def tangled(records: Records, arrays: LongArrays) -> int | None:
+def tangled(records: Records, arrays: Spill) -> int | None:
     """The first record with the position of an earlier one, or before the one that it names as its
     predecessor; None. This needs no order of positions, which those of 6 bytes do not have on
     little-endian servers."""
@@ -477,7 +477,7 @@ def tangled(records: Records, arrays: LongArrays) -> int | None:
         wrong += (places[:1] + part.start).tolist()
         if wrong:
             break
-    if not any_of(records["lfs"]):
+    if not records["lfs"].any():
         rows = arrays.places(
             len(records), lambda part: (position[part] > 0) & (records["part"][part] == 0)
         )
@@ -492,7 +492,7 @@ def tangled(records: Records, arrays: LongArrays) -> int | None:
     return min(wrong, default=None)
 
 
-def lost(records: Records, arrays: LongArrays) -> tuple[int, int]:
+def lost(records: Records, arrays: Spill) -> tuple[int, int]:
     """(how many records have a predecessor that is not in the log, where nearly all others' is; the
     first of them). It is a hint and no proof: what a filter left out is in the chain, too (section
     16)."""
@@ -511,7 +511,7 @@ def foreign(
     tids: Hashes,
     unit: Index,
     position: Hashes,
-    arrays: LongArrays,
+    arrays: Spill,
     lonely: Mask | None = None,
 ) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from replay.arrays import Index
-from replay.logs.long_arrays import windows
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.transactions import SolidTransactions
+from replay.spill import windows
 
 #: So many pairs of rows, with one exception and one more in so many, are a habit.
 _MANY, _RARE = 12, 500

@@ -16,11 +16,11 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import RowFormat
 from replay.decoding import codecs
 from replay.errors import InputError, Where
-from replay.logs.long_arrays import windows
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import COLUMN_LISTS, InternalType, ValueFraming
 from replay.logs.soliddb.rows import SolidRowWalk, in_range, walk
 from replay.logs.soliddb.tables import Attribute
+from replay.spill import windows
 
 #: Images looked at first; what survives them is held against all others.
 SAMPLE = 2000

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
-from replay.logs.long_arrays import LongArrays
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.export_files import format_of, pieces
 from replay.logs.soliddb.export_values import NONE, SomeRows, unusable
+from replay.spill import Spill
 
 #: RECIDs that names mean.
 Named = npt.NDArray[np.int16]
@@ -63,7 +63,7 @@ def read_rows(path: str, folder: str | None = None) -> SyslogRows:
     reading: ExportReading | None = None
     for table in pieces(path):
         if reading is None:
-            reading = ExportReading(path, table.column_names, LongArrays(folder))
+            reading = ExportReading(path, table.column_names, Spill(folder))
         reading.add(table)
     assert reading is not None
     rows = reading.rows()
@@ -76,7 +76,7 @@ class ExportReading:
     as a whole, one behind the other. Pieces of JSON lines may have other columns than the first.
     InputError LR2008 where columns are missing."""
 
-    def __init__(self, path: str, columns: Sequence[str], arrays: LongArrays) -> None:
+    def __init__(self, path: str, columns: Sequence[str], arrays: Spill) -> None:
         self.path, self.arrays, self.count, self.texts = path, arrays, 0, 0
         self.columns = set(columns)
         self.open = format_of(path) == "json"
@@ -84,7 +84,7 @@ class ExportReading:
             self._check_columns()
         self.numbers = {name: arrays.growing(np.int64) for name in _NUMBERS}
         self.named = arrays.growing(np.int16)
-        self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8, kept=True)
+        self.address, self.data = arrays.growing(np.uint8), arrays.growing(np.uint8)
         self.address_null, self.data_null = arrays.growing(np.bool_), arrays.growing(np.bool_)
         self.offsets = arrays.growing(np.int64)
         self.offsets.add(np.zeros(1, np.int64))
@@ -122,7 +122,7 @@ class ExportReading:
         self.count += table.num_rows
 
     def _add_data(self, data: Bytes, offsets: Index, null: Mask) -> None:
-        self.offsets.add(offsets[1:] + self.data.count)
+        self.offsets.add(offsets[1:] + len(self.data))
         self.data.add(data)
         self.data_null.add(null)
 

@@ -4,7 +4,7 @@ place afterwards.
 SolidTransactions (:mod:`transactions`), framing (:mod:`detect`), tables (:mod:`table_history`) and
 changes (:mod:`changes`) come together in two arrays, one entry a row and one entry a unit, which
 lie in files, so that engines map them instead of carrying them. All of it goes window by window
-(:mod:`replay.logs.long_arrays`), so that memory does not grow with the log.
+(:mod:`replay.spill`), so that memory does not grow with the log.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from replay import spill
 from replay.arrays import Index, Mask, Records, one_of
 from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError
-from replay.logs import long_arrays
-from replay.logs.long_arrays import LongArrays, near_windows, windows, windows_back
 from replay.logs.soliddb import changes, faults, layouts, table_history
 from replay.logs.soliddb.addresses import AddressFaults, address_faults
 from replay.logs.soliddb.ddl_texts import DdlTexts
@@ -40,6 +39,7 @@ from replay.logs.soliddb.transactions import SolidTransactions
 from replay.logs.soliddb.units import units_of
 from replay.logs.soliddb.values import Keys, ValueNotes, look_at, words_of
 from replay.logs.soliddb.wanted import Settings, WantedTables
+from replay.spill import Spill, near_windows, windows, windows_back
 from sqlgen.structure import StructureChange
 
 _BATCH = 262_144
@@ -92,9 +92,9 @@ class _IndexBuilder:
         folder: str | None,
     ) -> None:
         self.rows, self.bounds, self.manifest, self.settings = rows, bounds, manifest, settings
-        self.arrays = LongArrays(folder)
+        self.arrays = Spill(folder)
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
-        self.entries = self.arrays.kept(len(rows), ENTRY)
+        self.entries = self.arrays.zeros(len(rows), ENTRY)
         #: RECID as an octet, :data:`_NO_KIND` for numbers that are none.
         self.kind = self.arrays.zeros(len(rows), np.uint8)
         self.notes, self.of_values = IndexNotes(), dict[int, ValueNotes]()
@@ -394,9 +394,9 @@ class _IndexBuilder:
         start = 0
         while start < len(images):
             # up to the end of the unit in which the window ends
-            last = unit[images[min(start + long_arrays.WINDOW, len(images)) - 1]]
+            last = unit[images[min(start + spill.WINDOW, len(images)) - 1]]
             stop = int(np.searchsorted(images, self.bounds.last[last], side="right"))
-            if stop - start > long_arrays.WINDOW and unit[images[start]] != last:
+            if stop - start > spill.WINDOW and unit[images[start]] != last:
                 stop = int(np.searchsorted(images, self.bounds.first[last]))
             mine = np.array(images[start:stop])
             held = changes.RowRecords(

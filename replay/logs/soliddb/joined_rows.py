@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
-from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.export import Named, SyslogRows
 from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.layouts import Rec
+from replay.spill import Spill, windows
 
 #: RECIDs of rows that hold nothing.
 BLANK = (NONE, int(Rec.EMPTY))
@@ -50,7 +50,7 @@ class Joined:
     sequence: Index | None
     named_session: Index | None
     session: Index
-    arrays: LongArrays
+    arrays: Spill
 
     def __len__(self) -> int:
         return len(self.file)
@@ -128,7 +128,7 @@ def join(
             ORDER,
         )
     size = max(sizes, default=layouts.ADDRESS_SIZES[0])
-    arrays = LongArrays(folder)
+    arrays = Spill(folder)
     count = sum(map(len, files))
 
     def behind(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -168,7 +168,7 @@ def join(
     return joined
 
 
-def _addresses(part: SyslogRows, size: int, arrays: LongArrays) -> Bytes:
+def _addresses(part: SyslogRows, size: int, arrays: Spill) -> Bytes:
     """LOGADDRs behind each other, zeros for those of a file that has none."""
     if part.address.shape[1]:
         return part.address.reshape(-1)

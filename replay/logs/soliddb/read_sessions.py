@@ -12,11 +12,11 @@ import numpy as np
 from replay.arrays import Hashes, Index
 from replay.decoding.hashes import mixed
 from replay.errors import InputError, Refusal, Where
-from replay.logs.long_arrays import windows
 from replay.logs.soliddb.joined_rows import BLANK, Joined, held_sessions
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import same_bytes
 from replay.logs.soliddb.transactions import SolidTransactions
+from replay.spill import windows
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from replay.arrays import Index
 from replay.changes.catalog import RowFormat, TableVersion
-from replay.logs.long_arrays import windows
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Name
 from replay.logs.soliddb.ddl_records import DdlRecord, effect_of, names_of, words_of_record
@@ -30,6 +29,7 @@ from replay.logs.soliddb.table_states import (
     with_later_column,
 )
 from replay.logs.soliddb.tables import Attribute, SolidTable, version_of
+from replay.spill import windows
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.soliddb.translate import is_qualified

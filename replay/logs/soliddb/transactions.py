@@ -9,11 +9,11 @@ import numpy as np
 
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError
-from replay.logs.long_arrays import windows
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import ORDER, Joined
 from replay.logs.soliddb.layouts import Rec
+from replay.spill import windows
 
 _AGAIN = "Export the log again from the last commit that was read whole"
 
@@ -149,7 +149,7 @@ def _spans(rows: Joined) -> SolidTransactions:
         there = np.stack([before >= 0, begins & closes[at]], axis=1)
         count = there.sum(axis=1)
         lone = ends & (before < 0)
-        lone &= (first.count + np.cumsum(count) - count > 0) | (session[row] > 0)
+        lone &= (len(first) + np.cumsum(count) - count > 0) | (session[row] > 0)
         if lone.any():
             raise InputError(
                 "LR2030",
@@ -170,8 +170,8 @@ def _spans(rows: Joined) -> SolidTransactions:
         last.array(),
         disposition.array(),
         whole.array(),
-        arrays.zeros(first.count, bool),
-        arrays.zeros(first.count, np.int64),
+        arrays.zeros(len(first), bool),
+        arrays.zeros(len(first), np.int64),
     )
 
 

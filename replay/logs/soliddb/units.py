@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from replay.arrays import Hashes, Index, Records
-from replay.logs.long_arrays import LongArrays, windows
 from replay.logs.soliddb.export_values import NONE
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.transactions import SolidTransactions
+from replay.spill import Spill, windows
 
 #: One entry a unit: ``commit`` (10 bytes, sorts in log order), ``unit`` (use of the id, TRXID, 12
 #: bytes), ``start``, ``address`` of the commit record.
@@ -96,7 +96,7 @@ def _told_apart(rows: Joined, bounds: SolidTransactions) -> bool:
     return True
 
 
-def _name_units(table: Records, arrays: LongArrays) -> None:
+def _name_units(table: Records, arrays: Spill) -> None:
     """Name units by their TRXID, and how often it was used before: it may come again (section
     3)."""
     trx = table["trx"]

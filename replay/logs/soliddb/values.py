@@ -15,10 +15,10 @@ from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Where
-from replay.logs.long_arrays import LongArrays
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.rows import Cells, SolidRowWalk, years
+from replay.spill import Spill
 from sqlgen.schema import SqlType
 
 #: Values of wide text needed to judge its byte order, and the share of characters that decides.
@@ -43,7 +43,7 @@ class Keys:
     """Which row each image is of: two images of a table are of the same one when their key columns
     hold the same bytes, which hashes of 128 bits tell. ``count``: rows of the log."""
 
-    def __init__(self, arrays: LongArrays, count: int) -> None:
+    def __init__(self, arrays: Spill, count: int) -> None:
         self.hashes = tuple(arrays.zeros(count, np.uint64) for _ in _SEEDS)
         self.known = arrays.zeros(count, bool)
         #: How many key columns the versions of a table have.

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from replay import spill
 from replay.arrays import Bytes
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.errors import InputError
-from replay.logs import Inputs, files, long_arrays, threads
+from replay.logs import Inputs, files
 from replay.logs.db2luw import framing, reader, scan
 from tests.independent import luw_history
 from tests.independent.harm import harmed_log
@@ -47,9 +48,9 @@ def compare(inputs: Inputs, draw: random.Random, monkeypatch: pytest.MonkeyPatch
         patch.setattr(framing, "RANGE", draw.randrange(1, 1500))
         patch.setattr(framing, "_TOGETHER", draw.randrange(1, 30))
         patch.setattr(scan, "_BATCH", draw.randrange(1, 30))
-        patch.setattr(threads, "cores", lambda: draw.randrange(1, 5))
-        patch.setattr(long_arrays, "WINDOW", draw.randrange(1, 60))
-        patch.setattr(long_arrays, "BUDGET", draw.choice([0, 1 << 20]))
+        patch.setattr(scan, "cores", lambda: draw.randrange(1, 5))
+        patch.setattr(spill, "WINDOW", draw.randrange(1, 60))
+        patch.setattr(spill, "BUDGET", draw.choice([0, 1 << 20]))
         assert outcome(reader.open_log, inputs) == whole
 
 

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from replay.logs.long_arrays import LongArrays
 from replay.logs.soliddb.changes import ordered
 from replay.logs.soliddb.values import Keys
+from replay.spill import Spill
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -29,7 +29,7 @@ def test_numbers_of_keys(seed: int) -> None:
     """The same for those of one row, also where first hashes are the same by chance."""
     draw = random.Random(f"codes {seed}")
     count = draw.randrange(1, 60)
-    keys = Keys(LongArrays(None), count)
+    keys = Keys(Spill(), count)
     most = draw.choice([1, 3, 40])
     pairs = [(draw.randint(0, most), draw.choice([0, 0, 0, 1, 7])) for _ in range(count)]
     if seed % 2:

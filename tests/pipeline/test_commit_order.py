@@ -14,16 +14,15 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from replay import temp_folders
-from replay.arrays import Records
-from replay.changes.envelope import RECORD, take_records
+from replay import spill, temp_folders
+from replay.arrays import Records, take_rows
+from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
 from replay.engine import local
 from replay.engine import spark as spark_engine
 from replay.logs import LogFile, Split
-from replay.pipeline import sorted_records
-from replay.pipeline.packed_records import packed
-from replay.pipeline.sorted_records import in_commit_order
+from replay.pipeline import packed_records
+from replay.pipeline.packed_records import in_commit_order, packed
 
 
 class Placed:
@@ -60,10 +59,10 @@ def block_of(records: Records) -> bytes:
 def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
     records = drawn(draw, draw.randrange(1, 700), draw.choice([1, 2, 5, 200]))
-    expected = take_records(records, commit_order(records)).tobytes()
-    monkeypatch.setattr(sorted_records, "RUN", draw.choice([1, 10, 99]))
-    monkeypatch.setattr(sorted_records, "TOGETHER", draw.choice([2, 3, 128]))
-    monkeypatch.setattr(sorted_records, "WINDOW", draw.choice([1, 7, 4096]))
+    expected = take_rows(records, commit_order(records)).tobytes()
+    monkeypatch.setattr(packed_records, "RUN", draw.choice([1, 10, 99]))
+    monkeypatch.setattr(spill, "STEP", draw.choice([1, 7, 4096]))
+    monkeypatch.setattr(spill, "BUDGET", draw.choice([0, 1 << 20]))
     cuts = [0, *sorted(draw.sample(range(len(records)), min(5, len(records)))), len(records)]
     blocks = [block_of(records[low:high]) for low, high in pairwise(cuts) if low < high]
     draw.shuffle(blocks)
@@ -71,9 +70,9 @@ def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPat
 
 
 def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorted_records, "scratch_file", None)
+    monkeypatch.setattr(spill, "scratch_file", None)
     records = drawn(random.Random(1), 100, 5)
-    ordered = take_records(records, commit_order(records))
+    ordered = take_rows(records, commit_order(records))
     assert in_commit_order([block_of(records)]).tobytes() == ordered.tobytes()
     assert not len(in_commit_order([]))
 
