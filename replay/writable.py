@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from replay import storage
-from replay.changes.choices import USUAL_NAME, Late
+from replay.changes.choices import USUAL_NAME
 from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.pipeline.checked import checked
@@ -47,10 +47,9 @@ class Writable:
         overwrite: bool = False,
         after: str | Place | None = None,
         adjoining: bool = False,
-        late: str = Late.REFUSE,
     ) -> bundle.Bundle:
         """Write the folder ``out``, whole or not at all; ``after``: what the bundle with this
-        manifest lacks; ``late``: with what of units that come late. Errors as those of
+        manifest lacks. Errors as those of
         :func:`replay.output.bundle.write_bundle`."""
         before = None if after is None else continuation.read_continuation(storage.at(after))
         request, folder = self.request, storage.at(out)
@@ -70,7 +69,7 @@ class Writable:
                 state=None if state is None else StateBefore(state),
                 before=before,
                 adjoining=adjoining,
-                late=late,
+                goes_on=after is not None,
             )
 
 
@@ -93,11 +92,9 @@ class Extract:
         overwrite: bool = False,
         after: str | Place | None = None,
         adjoining: bool = False,
-        late: str = Late.REFUSE,
     ) -> bundle.Bundle:
         """Write the folder ``out``, whole or not at all: ``NAME.ctl``, ``NAME.dat`` and
-        ``manifest.json``; ``after``: what the extract with this manifest lacks; ``late``: with what
-        of units that come late. Errors as those of
+        ``manifest.json``; ``after``: what the extract with this manifest lacks. Errors as those of
         :func:`replay.output.extraction.write_extract`."""
         before = None if after is None else continuation.read_continuation(storage.at(after))
         request = self.request
@@ -113,7 +110,7 @@ class Extract:
             writer,
             folder,
             self.engine,
-            extraction.ExtractOptions(name, overwrite, self.whole_units, adjoining, late),
+            extraction.ExtractOptions(name, overwrite, self.whole_units, adjoining),
             request.warnings,
             before,
         )

@@ -55,15 +55,6 @@ class Gaps(Choices):
     ALLOW = "allow"
 
 
-class Late(Choices):
-    """What becomes of units that commit below where the last run ended, in logs that were not read
-    before: the run is refused; they are taken now; they count as taken."""
-
-    REFUSE = "refuse"
-    TAKE = "take"
-    SKIP = "skip"
-
-
 class Arrival(Choices):
     """How a file that arrives is known to be whole: nobody has changed it for a while;
     ``NAME.done`` is beside it; it is renamed when it is."""
@@ -74,7 +65,8 @@ class Arrival(Choices):
 
 
 class OnTrouble(Choices):
-    """What a run that follows does about logs that are damaged, late or missing."""
+    """What a run that follows does about logs that are damaged or missing, or come behind later
+    ones."""
 
     WAIT = "wait"
     STOP = "stop"

@@ -117,7 +117,6 @@ class ReplayOptions(LiveOptions, total=False):
 
     at: PositionText | None
     adjoining: bool
-    late: str
     enforcement: str
     on: Words
     accept: Words

@@ -323,8 +323,9 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
         code = REASON[reason] if isinstance(reason, str) else reason
         verdict[mask & (verdict == 0)] = code
 
+    headless = lacks_its_beginning(envelope, facts.change)
     for change, reason in _NO_CHANGES:
-        leave(facts.change == change, reason)
+        leave((facts.change == change) & ~headless, reason)
     leave(
         envelope.unit_disposition() == ord("F"), "unit of recovery in flight at the end of the log"
     )
@@ -347,7 +348,15 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
         leave(envelope.sqltype() == ord("R"), "REDO set only (SQLTYPE R)")
     if not facts.resolved:
         leave(held_by_flags(selection, envelope, facts.dependent), INCOMPLETE)
+    leave(headless, INCOMPLETE)
     return verdict
+
+
+def lacks_its_beginning(envelope: Envelope, change: Bytes) -> Mask:
+    """Which records end units of recovery of which other records are not in the log, and which are
+    set aside for that."""
+    headless = np.asarray(change == Change.HEADLESS)
+    return headless & envelope.incomplete_unit() if headless.any() else headless
 
 
 #: Kinds of records that are no changes of tables, and stand in the log for whoever reads it.

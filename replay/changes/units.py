@@ -6,13 +6,22 @@ As Python objects a set or dictionary of them takes a hundred bytes or more for 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Index, Mask, Records, take_rows
-from replay.changes.position import POSITION, UNIT, Position, UnitId
+from replay.changes.envelope import Envelope, compare, octets, opaque
+from replay.changes.position import (
+    POSITION,
+    UNIT,
+    Position,
+    UnitId,
+    UnitPosition,
+    unit_positions,
+)
 
 #: Units as values that NumPy compares.
 _SORTED = np.dtype(f"S{UNIT.itemsize}")
@@ -224,3 +233,27 @@ class UnitRows(UnitTable[np.void]):
     def _value(self, row: int) -> np.void:
         record: np.void = self.columns()[1][row]
         return record
+
+
+@dataclass(frozen=True)
+class AppliedUnits:
+    """Units that were taken before, though they are in the log: those up to ``position`` but for
+    the ``pending`` ones; or ``every`` one."""
+
+    position: UnitPosition | None = None
+    pending: Set[UnitId] = frozenset()
+    every: bool = False
+
+    def mask(self, commit: Records, unit: Records) -> Mask:
+        """Which units are (columns of dtypes POSITION and UNIT)."""
+        there = np.full(len(commit), self.every)
+        if self.position is not None:
+            there |= compare(octets(unit_positions(commit, unit)), self.position) <= 0
+            if self.pending:
+                rows = np.flatnonzero(there)
+                there[rows[np.isin(unit[rows], unit_column(self.pending))]] = False
+        return there
+
+    def covers(self, envelope: Envelope) -> Mask:
+        """Which records are of such units."""
+        return self.mask(opaque(envelope.commit()), opaque(envelope.unit()))

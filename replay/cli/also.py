@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.changes.choices import USUAL_NAME, CascadeMode, Incomplete, Late, Mode
+from replay.changes.choices import USUAL_NAME, CascadeMode, Incomplete, Mode
 from replay.changes.options import Export
 from replay.cli.extracting import copy_request
 from replay.cli.request import keys_of, options_of, selection_of
@@ -134,14 +134,10 @@ def also_outputs(
     for kind, place in arguments.also:
         alone = {"out": place, "after": chains.get(kind, usual)}
         if kind == EXTRACT:
-            alone |= {"name": USUAL_NAME, "whole_units": False, "late": _late_of(arguments)}
+            alone |= {"name": USUAL_NAME, "whole_units": False}
         named = argparse.Namespace(**{**vars(arguments), **alone})
         outputs.append(OtherOutput(kind, _request(kind, opened, named, mapping), named))
     return outputs
-
-
-def _late_of(arguments: argparse.Namespace) -> str:
-    return str(getattr(arguments, "late", Late.REFUSE))
 
 
 def _request(

@@ -14,7 +14,6 @@ from replay.changes.choices import (
     EventSchemas,
     ExportFormat,
     Gaps,
-    Late,
     OnTrouble,
     ParquetTypes,
 )
@@ -149,21 +148,6 @@ def add_after(parser: argparse.ArgumentParser, also: bool = False) -> None:
                 " none (repeatable; with --after none all begin a chain)"
             ),
         )
-    add_late(group)
-
-
-def add_late(group: argparse._ArgumentGroup) -> None:
-    """What becomes of units that come late."""
-    group.add_argument(
-        "--late",
-        choices=tuple(Late),
-        default=Late.REFUSE,
-        help=(
-            "units that commit before the position where the last run ended, in logs that were not"
-            " read before: refuse (default), take (apply them now, after later units), or skip"
-            " (they are there already)"
-        ),
-    )
 
 
 def add_following(parser: argparse.ArgumentParser) -> None:
@@ -196,7 +180,7 @@ def add_following(parser: argparse.ArgumentParser) -> None:
         choices=tuple(OnTrouble),
         default=OnTrouble.WAIT,
         metavar="HOW",
-        help="logs that are damaged, late or missing: wait (default) or stop",
+        help="logs that are damaged or missing, or come behind later ones: wait (default) or stop",
     )
     group.add_argument(
         "--cut-over",

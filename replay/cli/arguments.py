@@ -23,6 +23,7 @@ from replay.cli.argument_types import (
     HelpLayout,
     Parser,
     also_output,
+    number,
     place,
     positive,
     unit,
@@ -379,6 +380,12 @@ def _add_export(
         "--grow",
         action="store_true",
         help="add to the datasets in DIR, in one commit, the units that they do not hold yet",
+    )
+    group.add_argument(
+        "--back-to",
+        type=number,
+        metavar="N",
+        help="with --grow: first take back the commits of DIR behind number N (0: all)",
     )
     add_formats(group)
     group.add_argument(

@@ -19,7 +19,6 @@ from replay.changes.choices import (
     ExportFormat,
     Gaps,
     Generation,
-    Late,
     Mode,
 )
 from replay.changes.options import ScriptOptions
@@ -45,6 +44,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
 from replay.output.bundle import Bundle, check_output
+from replay.output.growth import GrowingFolder
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
@@ -445,6 +445,8 @@ def _export(arguments: argparse.Namespace) -> int:
     export = export_of(arguments)
     if arguments.grow:
         return _grown(arguments)
+    if arguments.back_to is not None:
+        raise UsageError("LR1001", "found --back-to without --grow; expected both")
     check_output(arguments.out, arguments.overwrite)
     demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
     with WorkFolder() as scratch:
@@ -461,6 +463,9 @@ def _grown(arguments: argparse.Namespace) -> int:
             "found --grow with --overwrite or --after; expected --grow alone: the folder"
             " records its own position",
         )
+    if arguments.back_to is not None:
+        taken_back = GrowingFolder(arguments.out).back_to(arguments.back_to)
+        print(f"{taken_back} commit(s) behind {arguments.back_to:06d} are taken back")
     with Bar(sys.stderr) as progress:
         growth = grow(arguments, progress, lambda request: tell_notes(request.notes))
     code = _tell_written(arguments, growth.bundle, arguments.out)
@@ -480,7 +485,6 @@ def _write(arguments: argparse.Namespace, request: Request) -> int:
             overwrite=arguments.overwrite,
             after=getattr(arguments, "after", None),
             adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
-            late=getattr(arguments, "late", Late.REFUSE),
         )
     return _tell_written(arguments, bundle)
 

@@ -52,7 +52,6 @@ def grow(
                 out,
                 after=after,
                 adjoining=named.gaps in (Gaps.WARN, Gaps.ALLOW),
-                late=named.late,
             )
 
     return GrowingFolder(arguments.out).grow(write)

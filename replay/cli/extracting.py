@@ -64,7 +64,6 @@ def write_copy(arguments: argparse.Namespace, request: Request) -> int:
             overwrite=arguments.overwrite,
             after=arguments.after,
             adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
-            late=arguments.late,
         )
     _tell(bundle)
     if bundle.contents["quarantined_units"]:

@@ -43,15 +43,25 @@ from replay.errors import (
 from replay.live import status, verify
 from replay.live.wanted import replay_input
 from replay.logs import LogPair, source_named
-from replay.logs.arrivals import Ahead, Arrived, arrived, places_held, stated_end, still_needed
-from replay.pipeline.late import digest_of_log
+from replay.logs.arrivals import (
+    Ahead,
+    Arrived,
+    arrived,
+    in_turn,
+    places_held,
+    stated_end,
+    still_needed,
+)
+from replay.logs.unchanged import is_known, log_name
 from replay.pipeline.request import Demand
 from replay.temp_folders import WorkFolder
 
 #: Codes of errors that pass: the target is down, or another run is under way.
 _PASSING = ("LR4003", "LR4004")
-#: Codes of errors of logs that are damaged, late or missing.
+#: Codes of errors of logs that are damaged or missing.
 _OF_LOGS = ("LR4007",)
+#: That of logs with units that count as taken and are in no log that was given.
+_PASSED = "LR2039"
 #: Seconds between two tries at most.
 _LONGEST = 60.0
 
@@ -84,8 +94,7 @@ class Follower:
     _ends: dict[tuple[str, int], Position | None] = field(default_factory=dict)
     _catalogs: dict[bytes, Catalog] = field(default_factory=dict)
     _done: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    _digests: dict[tuple[str, int], str] = field(default_factory=dict)
-    _read: dict[str, set[str]] = field(default_factory=dict)
+    _held: tuple[str, ...] = ()
     _waited_for: str | None = None
     _ahead: Ahead = field(default_factory=lambda: Ahead(time.monotonic))
 
@@ -206,7 +215,7 @@ class Follower:
     def _look(self) -> Arrived:
         arguments = self.arguments
         how, family = Arrival(arguments.arrival), source_named(arguments.source)
-        return arrived(
+        found = arrived(
             self.folder,
             family,
             how,
@@ -215,6 +224,18 @@ class Follower:
             self._ahead,
             self.stop.wait if arguments.once else None,
         )
+        if not found.under_way:
+            return found
+        changed = {name: when for name, _, when in found.state}
+        ends = {
+            pair.control: self._end(pair.control, changed[pair.control]) for pair in found.pairs
+        }
+        for control, when in found.under_way:
+            try:
+                ends[control] = self._end(control, when)
+            except (InputError, OSError):  # it is not all there
+                ends[control] = None
+        return in_turn(found, ends)
 
     def _bring(self, receiver: Receiver) -> tuple[int, dict[str, bool]]:
         """Bring a receiver up to what is there; the exit code, and which logs it needs then, by
@@ -230,10 +251,14 @@ class Follower:
         if not (pairs or found.log) or state == self._done.get(receiver.name):
             return EXIT_OK, needed
         lag, began = receiver.seen.lag_seconds(time.time()), time.perf_counter()
-        taken = receiver.take(pairs, found.log)
+        try:
+            taken = receiver.take(pairs, found.log)
+        except InputError as error:
+            if error.code != _PASSED or len(pairs) == len(found.pairs):
+                raise
+            # a log may overlap, or repeat, one that was read long ago
+            taken = receiver.take(found.pairs, found.log)
         seconds = time.perf_counter() - began
-        read = self._read.setdefault(receiver.name, set())
-        read |= {digest_of_log(pair.control) for pair in pairs}
         stand = receiver.stand()
         if taken.units:
             receiver.seen.rate = taken.units / max(seconds, 1e-6)
@@ -255,6 +280,9 @@ class Follower:
         by then: a name may be mistyped, or the names of two files may not fit, and nothing else
         would tell."""
         before = self.seen.without_logs is not None, self.seen.waiting > 0
+        if found.held and found.held != self._held:
+            self.tell("waiting", because=_what_is_held(found))
+        self._held = found.held
         self.seen.waiting = len(found.waiting)
         self.seen.logs = len(found.pairs) + len(found.log)
         self.seen.without_logs = _without_logs(self.folder, found)
@@ -279,41 +307,30 @@ class Follower:
         """Which logs a receiver needs, by control file: all of them while one is there that ends
         before its position and that it has not read, for what that has may be in another one; all
         from the first one on that has what is set aside."""
+        sizes = {name: size for name, size, _ in found.state}
         changed = {name: when for name, _, when in found.state}
-        keys = [(pair.control, changed[pair.control]) for pair in found.pairs]
-        ends = [self._end(pair, key) for pair, key in zip(found.pairs, keys, strict=True)]
-        late = stand.position is not None and self._has_unread(
-            receiver,
-            [
-                key
-                for key, end in zip(keys, ends, strict=True)
-                if end is not None and end <= stand.position
-            ],
+        ends = [self._end(pair.control, changed[pair.control]) for pair in found.pairs]
+        names = [self._name(pair, changed[pair.control], sizes) for pair in found.pairs]
+        unread = stand.position is not None and not all(
+            is_known(name, stand.logs)
+            for name, end in zip(names, ends, strict=True)
+            if end is not None and end <= stand.position
         )
-        pending = bool(stand.pending)
-        digests = [self._digest(key) for key in keys] if pending and not late else []
-        held = None if late else places_held(digests, pending, stand.pending_logs)
+        held = None if unread else places_held(names, bool(stand.pending), stand.pending_logs)
         wanted = still_needed(ends, stand.position, held)
         return {pair.control: needed for pair, needed in zip(found.pairs, wanted, strict=True)}
 
-    def _end(self, pair: LogPair, key: tuple[str, int]) -> Position | None:
-        if key not in self._ends:
-            self._ends[key] = stated_end(pair, self._catalogs)
-        return self._ends[key]
+    def _end(self, control: str, changed: int) -> Position | None:
+        if (control, changed) not in self._ends:
+            self._ends[control, changed] = stated_end(control, self._catalogs)
+        return self._ends[control, changed]
 
-    def _digest(self, key: tuple[str, int]) -> str:
-        if key not in self._digests:
-            self._digests[key] = digest_of_log(key[0])
-        return self._digests[key]
-
-    def _has_unread(self, receiver: Receiver, keys: Sequence[tuple[str, int]]) -> bool:
-        """Whether a receiver has not read all of some logs, by what it keeps of them."""
-        there = {self._digest(key) for key in keys}
-        read = self._read.setdefault(receiver.name, set())
-        if not there <= read:
-            known = receiver.logs_read()
-            read |= there if known is None else known
-        return not there <= read
+    @staticmethod
+    def _name(pair: LogPair, changed: int, sizes: Mapping[str, int]) -> str:
+        """What a log is known by; how long what is packed is, is not known."""
+        packed = any(name.lower().endswith(".gz") for name in pair.data)
+        size = None if packed else sum(sizes[name] for name in pair.data)
+        return log_name(pair.control, size, (sizes[pair.control], changed) if changed else None)
 
     def _tell_unneeded(self, needed: Sequence[Mapping[str, bool]]) -> None:
         """Name the logs that no receiver needs any more, once."""
@@ -367,6 +384,16 @@ def _without_logs(folder: str, found: Arrived) -> str | None:
     if not found.waiting:
         return f"no file of a log is in {folder} yet (or the name is mistyped)"
     return f"in {folder} {_what_waits(found.waiting)}"
+
+
+def _what_is_held(found: Arrived) -> str:
+    """What to say of logs that come behind one that is not whole."""
+    first = next(name for name in found.waiting if name not in found.held)
+    return (
+        f"{len(found.held)} log(s), the first {storage.name_of(found.held[0])}, come behind one"
+        f" that is not whole yet ({storage.name_of(first)}): logs are taken in the order of their"
+        " positions"
+    )
 
 
 def _what_waits(waiting: Sequence[str]) -> str:

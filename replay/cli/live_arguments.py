@@ -16,7 +16,6 @@ from replay.cli.argument_groups import (
     add_following,
     add_formats,
     add_how,
-    add_late,
     add_log,
     add_target,
 )
@@ -174,7 +173,6 @@ def _add_replaying(
         action="store_true",
         help="accept that this log continues where the last one ended, although they share no unit",
     )
-    add_late(group)
     what = (
         "what to do when a statement fails. CONDITION is no-row, several-rows, duplicate-key,"
         " foreign-key, other, or a SQLSTATE; OP is insert, update or delete; RESPONSE is stop"

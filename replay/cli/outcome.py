@@ -8,7 +8,6 @@ from pathlib import Path
 from replay.changes.balance import SHOWN, balance_text
 from replay.errors import UsageError
 from replay.output.bundle import Bundle
-from replay.pipeline.late import skipped_in_words
 
 
 def tell_notes(notes: tuple[str, ...]) -> None:
@@ -42,8 +41,6 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
     if (more := len(bundle.tally.quarantined_units) - 20) > 0:
         print(f"… {more} more quarantined units; manifest.json names up to {SHOWN:,}")
-    if skipped := bundle.contents.get("late_skipped"):
-        print(skipped_in_words(skipped))
     exported = bundle.contents["mode"] == "export"
     print(balance_text(bundle.tally, "changes" if exported else "statements"))
     if stays:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.cli.exporting import grow
 from replay.cli.request import engine_of, options_of, replay_words, request_of, selection_of
@@ -18,7 +17,7 @@ from replay.live.replay_request import ReplayInput
 from replay.live.route import Destination
 from replay.live.wanted import placed, replay_input, replay_request
 from replay.logs import LogPair
-from replay.output.continuation import logs_named
+from replay.output.continuation import ended_at
 from replay.output.growth import GrowingFolder
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.marked import marks_with
@@ -104,10 +103,6 @@ class Receiver(Protocol):
         """How far it is; notes that in ``seen``."""
         ...
 
-    def logs_read(self) -> frozenset[str] | None:
-        """The digests of the logs that it was brought up to date from; None where nothing tells."""
-        ...
-
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Bring it up to what some logs have."""
         ...
@@ -145,10 +140,6 @@ class DatabaseReceiver:
     def stand(self) -> status.Stand:
         """How far it is."""
         return _note(self.seen, status.stand(self.arguments.to))
-
-    def logs_read(self) -> frozenset[str] | None:
-        """The digests of the logs of its runs."""
-        return status.logs_read(self.arguments.to)
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Replay what some logs have and it has not."""
@@ -229,18 +220,9 @@ class ExportReceiver:
         manifest = GrowingFolder(self.arguments.out).stand()
         if not manifest:
             return _note(self.seen, status.Stand(None, 0, 0, (), {}))
-        ended, sums = manifest["continuation"], manifest["growth"]
-        position = None if ended["position"] is None else Position.from_hex(ended["position"])
-        pending = tuple(ended["pending"].values())
-        stand = status.Stand(
-            position, sums["units"], sums["changes"], pending, {}, logs_named(ended)
-        )
+        sums = manifest["growth"]
+        stand = status.Stand.of(ended_at(manifest), sums["units"], sums["changes"])
         return _note(self.seen, stand)
-
-    def logs_read(self) -> frozenset[str] | None:
-        """The digests of the logs of its commits."""
-        ended = GrowingFolder(self.arguments.out).stand().get("continuation")
-        return frozenset(ended["logs"]) if ended else None
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Add what some logs have and it has not."""

@@ -137,7 +137,6 @@ def replay_words(arguments: argparse.Namespace) -> ReplayOptions:
     return {
         "at": arguments.at_position,
         "adjoining": arguments.adjoining,
-        "late": arguments.late,
         "enforcement": arguments.enforcement,
         "on": arguments.on,
         "accept": arguments.accept,

@@ -31,7 +31,7 @@ from replay.changes.position import (
     unit_of,
     unit_positions,
 )
-from replay.changes.units import UnitCommits, UnitRows, UnitSet, unit_column
+from replay.changes.units import AppliedUnits, UnitCommits, UnitRows, UnitSet, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.change_links import ChangeLinks
@@ -62,12 +62,7 @@ from replay.dependencies.passes import (
     first_blind,
     torn_changes,
 )
-from replay.dependencies.proof import (
-    QUESTION,
-    AppliedUnits,
-    Ask,
-    AskedUnits,
-)
+from replay.dependencies.proof import QUESTION, Ask, AskedUnits
 from replay.dependencies.reach import grouped
 from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from replay.arrays import Hashes, Index, Mask, Records, take_rows
 from replay.changes.envelope import RECORD, Change
 from replay.changes.masked import MASKED_KEY, any_masked
+from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.links import (
@@ -35,7 +36,6 @@ from replay.dependencies.passes import (
 )
 from replay.dependencies.proof import (
     QUESTION,
-    AppliedUnits,
     Ask,
     SpaceRoles,
     first_versions,

@@ -157,8 +157,7 @@ def written_dependents(analysis: DependencyAnalysis, plan: Plan, units: UnitSet)
     heads = batch.records[batch.head]
     if plan.decisions is not None:
         verdict = plan.decisions.judge(verdict, envelope, heads["file"], heads["offset"])
-    if plan.continued is not None:
-        verdict = plan.continued.judge(verdict, envelope)
+    verdict = plan.without_taken(verdict, envelope)
     written = _by_values(subgraph, plan, verdict == 0)
     return (built_on & UnitSet.of(spilled(heads["unit"][written]))) - units
 

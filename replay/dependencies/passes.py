@@ -35,7 +35,7 @@ from replay.changes.position import (
     highest_of,
     lowest_of,
 )
-from replay.changes.selection import RecordFacts, Selection, decide
+from replay.changes.selection import RecordFacts, Selection, decide, lacks_its_beginning
 from replay.changes.units import UnitCommits, UnitSet
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.forms import form_edges
@@ -204,6 +204,7 @@ class Look:
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
             damaged = log.check(envelope, lengths, change, version)
+            damaged |= lacks_its_beginning(envelope, change)
             kept = np.flatnonzero(effective(envelope, change, version, damaged))
             if seen is not None:
                 seen(Walked(first_record, offsets, lengths, envelope, damaged))

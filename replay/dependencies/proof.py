@@ -14,22 +14,16 @@ to the contrary counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records
-from replay.changes.envelope import compare, octets, opaque
-from replay.changes.position import (
-    POSITION,
-    UNIT,
-    Position,
-    UnitId,
-    UnitPosition,
-    unit_positions,
-)
+from replay.changes.envelope import compare, octets
+from replay.changes.position import POSITION, UNIT, Position
+from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.row_chains import Visits, row_visits
@@ -77,30 +71,6 @@ QUESTION = np.dtype(
         ("unflagged", "?"),
     ]
 )
-
-
-@dataclass(frozen=True)
-class AppliedUnits:
-    """Units whose changes a state has already, though they are in the log: those up to
-    ``position`` but for the ``pending`` ones; or ``every`` one."""
-
-    position: UnitPosition | None = None
-    pending: frozenset[UnitId] = frozenset()
-    every: bool = False
-
-    def mask(self, commit: Records, unit: Records) -> Mask:
-        """Which units are (columns of dtypes POSITION and UNIT)."""
-        there = np.full(len(commit), self.every)
-        if self.position is not None:
-            both = octets(unit_positions(commit, unit))
-            there |= compare(both, self.position) <= 0
-            there &= ~np.isin(opaque(octets(unit)), _column(self.pending, UNIT))
-        return there
-
-
-def _column(values: Iterable[bytes], dtype: np.dtype[np.void]) -> Records:
-    column: Records = np.frombuffer(b"".join(values), dtype)
-    return column
 
 
 @dataclass(frozen=True)

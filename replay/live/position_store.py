@@ -11,31 +11,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.arrays import Records
 from replay.changes.position import Position, UnitId, UnitPosition
+from replay.changes.verdicts import Verdict, Verdicts
 from replay.errors import LogReplayError, Refusal, TargetError, Where, cut_to
 from replay.live import own_tables
-from replay.pipeline.late import read_before
-from replay.pipeline.taken import KEPT, Pool, TakenUnits
+from replay.pipeline.positions import LogPosition
 from replay.targets import ConnectionLost, Session, Transient, undone_where_it_fails
 
 #: What was accepted stands beside the options and is none of them: it may differ from run to run.
 _ACCEPTED = "accepted"
-#: What stands among the inputs of a run: the units that it planned.
-_TAKEN = "taken"
-#: What stands among the inputs of a run forward: the digests of the logs that units set aside are
-#: in or hang on.
-_PENDING_LOGS = "pending_logs"
-#: Likewise of a run that takes all of its logs: up to where they reach, where they say so.
-_REACHES = "reaches"
-#: Likewise of any run: the tables (schema and name) whose sequences it moves when it is done.
+#: What stands among the inputs of a run: the tables (schema and name) whose sequences it moves
+#: when it is done.
 _NUMBERED = "numbered"
-#: So many lines of history are read at a time.
-_PAGE = 64
 #: Characters that our table has for what became of a run.
 _OUTCOME = 200
 #: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
@@ -73,22 +64,6 @@ class Run:
     units: int | None
     statements: int | None
     seconds: float | None
-
-
-@dataclass(frozen=True)
-class RunNotes:
-    """What a run notes: any of them the tables (schema and name) whose sequences it moves when it
-    is done (``numbered``), a run forward where it leads. ``planned``: the units that it takes, as
-    they are called whatever files are given; of those up to ``named_behind`` some may be lacking.
-    ``pending_logs``: the digests of the logs that units set aside are in or hang on (None: not
-    known, or none). ``reaches``: up to where its logs are read when it is done (None: not known, or
-    up to its last unit)."""
-
-    planned: Records | None = None
-    named_behind: UnitPosition | None = None
-    pending_logs: frozenset[str] | None = None
-    reaches: Position | None = None
-    numbered: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -263,31 +238,29 @@ class Store:
         program: str,
         direction: str,
         inputs: Sequence[Mapping[str, Any]],
-        position: UnitPosition,
+        before: LogPosition,
+        after: LogPosition,
         until: Position | None,
-        notes: RunNotes = RunNotes(),
+        numbered: Sequence[tuple[str, str]] = (),
     ) -> int:
-        """Write a line of history; its number."""
-        kept = [*inputs]
-        if notes.reaches is not None:
-            kept.append({_REACHES: notes.reaches.hexadecimal})
-        if notes.pending_logs:
-            kept.append({_PENDING_LOGS: sorted(notes.pending_logs)})
-        if notes.numbered:
-            kept.append({_NUMBERED: notes.numbered})
-        if notes.planned is not None and len(notes.planned):
-            taken = TakenUnits().and_then(notes.planned, position, notes.named_behind)
-            kept.append({_TAKEN: taken.describe()[0]})
+        """Write a line of history; its number. ``before``: where the run begins, ``after``: what
+        its logs say of where it leads; ``numbered``: the tables (schema and name) whose sequences
+        it moves when it is done."""
+        kept = [*inputs, *([{_NUMBERED: numbered}] if numbered else [])]
         number = int(
             self.session.query(f"SELECT coalesce(max(id), 0) + 1 FROM {self.name['run']}")[0][0]
         )
-        columns = "id, program, direction, inputs, from_commit, from_unit, until_commit, started_at"
+        columns = (
+            "id, program, direction, inputs, position_before, position_after, until_commit,"
+            " started_at"
+        )
         values = (
             number,
             program,
             direction,
             json.dumps(kept),
-            *_columns(position),
+            json.dumps(before.place()),
+            _as_text(after, None),
             "" if until is None else until.hexadecimal,
         )
         self.session.execute(
@@ -308,6 +281,16 @@ class Store:
         )
         short = cut_to(outcome, _OUTCOME, "...")  # a database may have no letter for more
         self.session.execute(statement, (short, units, statements, seconds, number))
+        stored = self.position()
+        for (told,) in self.session.query(
+            f"SELECT position_after FROM {self.name['run']} WHERE id = {number}"
+        ):
+            if stored is not None:
+                text = _as_text(LogPosition.of(json.loads(told)), stored.position)
+                self.session.execute(
+                    f"UPDATE {self.name['run']} SET position_after = %s WHERE id = %s",
+                    (text, number),
+                )
 
     def runs(self, latest: int) -> list[Run]:
         """The latest lines of history, newest first."""
@@ -346,72 +329,38 @@ class Store:
         if not self.is_there("run"):
             return None
         rows = self.session.query(
-            f"SELECT from_commit, from_unit FROM {self.name['run']} ORDER BY id LIMIT 1"
+            f"SELECT position_before FROM {self.name['run']} ORDER BY id LIMIT 1"
         )
-        return UnitPosition.from_hex("".join(rows[0])) if rows else None
+        return LogPosition.of(json.loads(rows[0][0])).position if rows else None
 
-    def logs_read(self) -> frozenset[str]:
-        """The digests of the logs that runs have read, forward or back."""
-        return read_before(self.inputs_read())
-
-    def inputs_read(self) -> list[dict[str, Any]]:
-        """The files that runs have read, forward or back, as their history names them."""
-        if not self.is_there("run"):
-            return []
-        rows = self.session.query(f"SELECT inputs FROM {self.name['run']}")
-        entries = (entry for (inputs,) in rows for entry in json.loads(inputs))
-        return [entry for entry in entries if "sha256" in entry or "sha256_ranges" in entry]
-
-    def taken(self) -> TakenUnits:
-        """Which units forward runs took, as far back as they kept that. A run took what it planned
-        up to where the next one, or the one after it, began: as far as none went back below."""
-        if not self.is_there("run"):
-            return TakenUnits()
-        now = self.session.query(
-            f"SELECT commit_lrsn, unit FROM {self.name['position']} WHERE id = 1"
+    def log_position(self, placed: bool = False) -> LogPosition | None:
+        """Where the target is in the log, with the logs that runs have read, forward or back (the
+        last run, where positions are ``placed`` in files, all of which it was given); None where
+        nothing was replayed yet. What the last run says of its logs holds where it came to
+        its end, and not where it went back."""
+        stored = self.position()
+        if stored is None or not self.is_there("run"):
+            return None
+        pending = Verdicts({unit: Verdict("", why) for unit, why in self.pending().items()})
+        logs: dict[str, str] = {}
+        last, forward, done = LogPosition(stored.source), False, False
+        stated: Position | None = None
+        for direction, outcome, told in self.session.query(
+            f"SELECT direction, outcome, position_after FROM {self.name['run']} ORDER BY id"
+        ):
+            last = LogPosition.of(json.loads(told))
+            forward, done = direction == "forward", outcome == "done"
+            logs = {**({} if placed else logs), **last.logs}
+            stated = last.stated or stated
+        return LogPosition(
+            stored.source,
+            stored.position,
+            last.reaches if forward and done else None,
+            stated,
+            pending,
+            logs,
+            last.pending_logs if forward else None,
         )
-        if not now:
-            return TakenUnits()
-        pools: list[Pool] = []
-        bound = UnitPosition.from_hex("".join(now[0]))
-        for _, direction, inputs, began in self._history():
-            kept = _kept_of(inputs) if direction == "forward" else None
-            if kept is not None:
-                pools.append(Pool.of(kept, bound))
-            whole = kept is not None and pools[-1].since <= began
-            if direction == "forward" and began < bound and not whole:
-                break
-            bound = min(bound, began)
-        return TakenUnits(tuple(pools))
-
-    def forget_taken(self) -> None:
-        """Forget, one by one, the units of runs behind which enough others are known."""
-        count = 0
-        for number, _, inputs, _ in self._history():
-            kept = _kept_of(inputs)
-            if kept is not None and count < KEPT:
-                count += len(Pool.of(kept).hashes)
-            elif kept is not None:
-                text = json.dumps([one for one in inputs if _TAKEN not in one])
-                self.session.execute(
-                    f"UPDATE {self.name['run']} SET inputs = %s WHERE id = %s", (text, number)
-                )
-            elif count >= KEPT:
-                return
-
-    def _history(self) -> Iterator[tuple[int, str, list[dict[str, Any]], UnitPosition]]:
-        """(number, direction, inputs, position where it began) of the runs, the newest first; what
-        nobody asks for is not read."""
-        below = self.session.query(f"SELECT coalesce(max(id), 0) FROM {self.name['run']}")[0][0] + 1
-        while below > 1:
-            rows = self.session.query(
-                f"SELECT id, direction, inputs, from_commit, from_unit FROM {self.name['run']}"
-                f" WHERE id < {below} AND id >= {below - _PAGE} ORDER BY id DESC"
-            )
-            for number, direction, inputs, commit, unit in rows:
-                began = UnitPosition.from_hex(commit + unit)
-                yield int(number), direction, json.loads(inputs), began
-            below -= _PAGE
 
     # -- units set aside, rejects, marks
     # ---------------------------------------------------------------------------------------------
@@ -424,26 +373,6 @@ class Store:
                 f"SELECT unit, reason FROM {self.name['pending']}"
             )
         }
-
-    def last_notes(self) -> RunNotes:
-        """What the last run noted of units that were set aside, and, if it is done, of where it
-        leads; nothing where that one went back."""
-        if not self.is_there("run"):
-            return RunNotes()
-        last = f"SELECT max(id) FROM {self.name['run']}"
-        rows = self.session.query(
-            f"SELECT direction, outcome, inputs FROM {self.name['run']} WHERE id = ({last})"
-        )
-        for direction, outcome, inputs in rows:
-            if direction != "forward":
-                continue
-            kept = {name: entry[name] for entry in reversed(json.loads(inputs)) for name in entry}
-            logs, reaches = kept.get(_PENDING_LOGS), kept.get(_REACHES)
-            return RunNotes(
-                pending_logs=None if logs is None else frozenset(logs),
-                reaches=Position.from_hex(reaches) if reaches and outcome == "done" else None,
-            )
-        return RunNotes()
 
     def set_aside(self, units: Mapping[UnitId, str], run: int) -> None:
         """Note units that this run leaves out."""
@@ -538,9 +467,11 @@ class Store:
         self.session.commit()
 
 
-def _kept_of(inputs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The units among the inputs of a run, as :meth:`replay.pipeline.taken.Pool.describe`."""
-    return next((entry[_TAKEN] for entry in inputs if _TAKEN in entry), None)
+def _as_text(place: LogPosition, at: UnitPosition | None) -> str:
+    """What a line of history has of where its run leads; ``at``: the position there, once it is
+    known. Units that are set aside have a table of their own."""
+    told = replace(place, position=at, pending=Verdicts()).describe()
+    return json.dumps({**told, "pending": {}})
 
 
 def _parted(options: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -129,11 +129,17 @@ def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------------
 
 
-def refuse_moved(route: Route, stored: TargetPosition | None, pending: frozenset[UnitId]) -> None:
-    """Raises Refusal (LR4007) where the target no longer is what the plan was made for. ``pending``
-    are the units set aside but for those of this run."""
-    if stored is not None and stored.position != route.position:
-        found = f"the target stands at {stored.position} now; it was {route.position}"
+def refuse_moved(
+    planned: TargetPosition | None,
+    stored: TargetPosition | None,
+    route: Route,
+    pending: frozenset[UnitId],
+) -> None:
+    """Raises Refusal (LR4007) where the target no longer is what the plan was made for, in which it
+    was as ``planned``. ``pending`` are the units set aside but for those of this run."""
+    was = route.position if planned is None else planned.position
+    if stored is not None and stored.position != was:
+        found = f"the target stands at {stored.position} now; it was {was}"
     elif strange := pending - route.pending:
         found = f"unit {min(strange)} (of {len(strange):,}) was set aside since"
     else:

@@ -13,20 +13,18 @@ from typing import Self
 
 import numpy as np
 
-from replay.arrays import Mask, Records
 from replay.changes.balance import Tally
 from replay.changes.choices import Derived, Mode
-from replay.changes.envelope import Envelope, opaque
 from replay.changes.options import ScriptOptions
-from replay.changes.position import UNIT_POSITION_FIELDS, UnitId
-from replay.changes.units import UnitSet
+from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
+from replay.changes.units import AppliedUnits, UnitSet
+from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
-from replay.dependencies.proof import AppliedUnits
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
 from replay.live.messages import estimate, plan_lines
-from replay.live.position_store import RunNotes, Store, TargetPosition
+from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
     check_identity,
@@ -50,7 +48,6 @@ from replay.live.replay_run import (
 from replay.live.rights import missing_rights, refuse_read_only
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
-from replay.logs import LogFile
 from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.later_texts import TextMaker
@@ -59,18 +56,19 @@ from replay.output.steps import Scripts
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
-from replay.pipeline.late import (
-    Before,
-    LateUnits,
-    late_units,
-    named_units,
-    positions_of,
-    read_before,
-    skipped_in_words,
-)
 from replay.pipeline.marked import marks_with
-from replay.pipeline.pending_logs import logs_of_pending
 from replay.pipeline.plan import Plan, make_plan
+from replay.pipeline.positions import (
+    LogPosition,
+    commits_of,
+    is_placed,
+    lasting_place,
+    logs_of,
+    position_after,
+    refuse_passed,
+    refuse_rests,
+    units_here,
+)
 from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
@@ -183,12 +181,17 @@ class ReplayPlan:
         check_identity(stored, log.source, self._identity, self._session)
         marks = marks_with(store.marks(), request.destination.mark, log, selection.marks)
         extent = log_extent(log, request.destination.time, engine, split_bytes)
-        pending = store.pending() if stored is not None else {}
-        late = self._late(store, stored, extent, frozenset(pending), split_bytes)
-        to, units = request.destination, late.taken | pending.keys()
-        last = store.last_notes() if stored is not None else RunNotes()
-        reached = last.reaches
-        route = find_route(to, request.at, request.adjoining, stored, extent, marks, units, reached)
+        before = store.log_position(is_placed(log))
+        pending = frozenset[UnitId]()
+        if before is not None and stored is not None:
+            before = replace(before, position=self._place(stored))
+            pending = units_here(log, before.pending.units())
+            if extent.first is not None:
+                self._refuse_passed(store, before, pending, split_bytes)
+        route = find_route(
+            request.destination, request.at, request.adjoining, stored, before, extent, marks,
+            pending,
+        )  # fmt: skip
         if route is None:
             stand = "this log has no committed unit"
             if stored is not None:
@@ -198,6 +201,8 @@ class ReplayPlan:
         refuse_mode(self._session, route, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
         plan = self._plan(route, facts, split_bytes)
+        if route.forward and before is not None:
+            refuse_rests(log, plan.splits, before, pending)
         runs = store.runs(_LATEST_RUNS) if stored is not None else []
         began = time.perf_counter()
         outcome, scripts = self._carry_out(plan, route, facts)
@@ -205,8 +210,6 @@ class ReplayPlan:
         plan, tally = outcome.plan, outcome.tally
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
-        if len(late.skipped):
-            self.lines.append(skipped_in_words(len(late.skipped)))
         if workload.statements:
             self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)
@@ -214,19 +217,11 @@ class ReplayPlan:
         warnings += flags_alone(plan, described(built) if built else None)
         self.lines += [f"warning: {warning}" for warning in warnings]
         self.exit_code = EXIT_ERROR if self.problems else tally.exit_code(warnings)
-        notes = RunNotes()
-        if route.forward:
-            whole = route.until is None and route.last is None
-            ends = filter(None, (extent.ends, reached)) if whole else ()
-            known = last.pending_logs if pending else frozenset[str]()
-            read = store.logs_read() if known is None else None
-            aside = tally.quarantined_units.units() | route.pending
-            notes = RunNotes(
-                planned=_planned(log, late, outcome),
-                named_behind=plan.named_behind,
-                pending_logs=logs_of_pending(log, plan.splits, aside, known, read),
-                reaches=max(ends, default=None),
-            )
+        begins = before or LogPosition(log.source)
+        begins = replace(begins, position=route.position)
+        aside = tally.quarantined_units if route.forward else Verdicts()
+        units = [result.units for result in outcome.results] if route.forward else []
+        after = position_after(begins, log, plan, aside, units, route.forward)
         self._statements = PlannedStatements(
             plan=plan,
             tally=tally,
@@ -235,8 +230,8 @@ class ReplayPlan:
             workload=workload,
             facts=facts,
             stored=stored,
-            late=late.taken,
-            notes=notes,
+            before=begins,
+            after=replace(after, logs={name: after.logs[name] for name, _, _ in logs_of(log)}),
             first_log=_is_first(store, extent),
         )
 
@@ -284,7 +279,7 @@ class ReplayPlan:
         """Set no unit aside that the target has, from a log in which it was whole or not flagged:
         it would come a second time, and stay on the way back."""
         log, aside = self.source.log, tally.quarantined_units.units()
-        fields = positions_of(log, plan.splits, aside - route.pending).view(UNIT_POSITION_FIELDS)
+        fields = commits_of(log, plan.splits, aside - route.pending).view(UNIT_POSITION_FIELDS)
         commit, unit = (np.ascontiguousarray(fields[name]) for name in ("commit", "unit"))
         there = AppliedUnits(route.position, route.pending).mask(commit, unit)
         applied = UnitSet.of(unit[there]) - UnitSet.of(unit[~there])
@@ -310,34 +305,38 @@ class ReplayPlan:
             ]
         self.lines += [f"refused: {problem}" for problem in self.problems]
 
-    def _late(
-        self,
-        store: Store,
-        stored: TargetPosition | None,
-        extent: LogExtent,
-        pending: frozenset[UnitId],
-        split_bytes: int,
-    ) -> LateUnits:
-        """The units that come late. On the way back, too: they are not there to be taken back, and
-        from then on their log would count as read. InputError (LR2039) where they are refused."""
-        if stored is None or extent.first is None:
-            return LateUnits()
-        position = stored.position
-        log, options = self.source.log, self.source.options
+    def _place(self, stored: TargetPosition) -> UnitPosition:
+        """Where the target stands in this log. Where it holds nothing yet, a user may say so."""
+        if self.request.at is not None and not stored.units:
+            return self.request.at.end
+        return lasting_place(self.source.log, stored.position)
+
+    def _refuse_passed(
+        self, store: Store, before: LogPosition, pending: frozenset[UnitId], split_bytes: int
+    ) -> None:
+        """InputError (LR2039) for units that commit up to where the target stands and are not
+        there. On the way back, too: they are not there to be taken back, and from then on their log
+        would count as read."""
+        log, began = self.source.log, store.began()
+        url = public(self.request.url)
+
+        def start_over(lowest: Position) -> str:
+            if began is None or lowest > began.commit:
+                back, rest = lowest.below, "all of them"
+            else:
+                back = began.commit
+                rest = f"all of them and --at-position {lowest.below.hexadecimal}"
+            return (
+                f"replay --to {url} --until-position {back.hexadecimal} --apply with the logs that"
+                f" were read, and then with {rest}"
+            )
+
         plan = make_plan(
-            log, Mode.REDO, self.source.selection, options, split_bytes, self.source.engine
-        )
-
-        applied = AppliedUnits(position, pending)
-
-        def covers(envelope: Envelope) -> Mask:
-            """Which records are of units up to the position, and not set aside."""
-            return applied.mask(opaque(envelope.commit()), opaque(envelope.unit()))
-
-        last = frozenset({position.unit})
-        read = store.inputs_read()
-        before = Before(covers, position.commit, last, read_before(read), store.taken(), read)
-        return late_units(plan, log, before, self.request.late)
+            log, Mode.REDO, self.source.selection, self.source.options, split_bytes,
+            self.source.engine,
+        )  # fmt: skip
+        applied = AppliedUnits(before.position, pending)
+        refuse_passed(plan, log, before, applied, start_over)
 
     def _state(self, route: Route, options: ScriptOptions) -> StateBefore:
         """The target as the state before what it lacks of the log. What it has is not asked about,
@@ -391,13 +390,6 @@ def _is_first(store: Store, extent: LogExtent) -> bool:
     tells: its first run began where the log does, or it has none."""
     began = store.began()
     return began is None or (extent.first is not None and began == extent.first.below.end)
-
-
-def _planned(log: LogFile, late: LateUnits, outcome: CompletedRun) -> Records:
-    """The units that a target has when all is applied, as they are called whatever files are
-    given."""
-    units = [late.skipped, *(result.units for result in outcome.results)]
-    return named_units(log, np.concatenate(units))
 
 
 def plan_of_route(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from replay.changes.choices import Enforcement, Late
+from replay.changes.choices import Enforcement
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
@@ -27,8 +27,8 @@ class ReplayRequest:
     ``apply``: the plan is to be carried out at once, so that it is made under the lock (else the
     lock is taken when it is carried out). ``at``: where a target stands that was never replayed.
     ``accepted``: codes (:class:`replay.targets.hazards.HazardKind`) of what the user answers for.
-    ``adjoining``: the log begins, or ends, where the target stands. ``late``: what becomes of units
-    that come late. ``reached`` hears of every point where a kill is interesting.
+    ``adjoining``: the log begins, or ends, where the target stands. ``reached`` hears of every
+    point where a kill is interesting.
     """
 
     url: str
@@ -41,7 +41,6 @@ class ReplayRequest:
     pace: Pace = field(default_factory=Pace)
     reached: Callable[[str], None] = nothing
     accepted: frozenset[str] = frozenset()
-    late: Late = Late.REFUSE
 
     @property
     def enforced(self) -> bool:

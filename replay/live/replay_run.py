@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from replay.changes.balance import Tally
-from replay.changes.position import UnitId, UnitPosition
+from replay.changes.position import UnitPosition
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
 from replay.live.applier import Applier, Strategy
 from replay.live.bulk import OrderInBulk, independent_changes
 from replay.live.diagnosis import Diagnoser
 from replay.live.messages import report_lines
 from replay.live.position_store import (
-    RunNotes,
     Store,
     TargetPosition,
     outcome_of,
@@ -31,8 +31,8 @@ from replay.live.strict import StrictOrder
 from replay.live.transactions import Transactions
 from replay.logs import LogFile
 from replay.output.steps import Scripts
-from replay.pipeline.late import REASON_OF_LATE
 from replay.pipeline.plan import Plan
+from replay.pipeline.positions import LogPosition, lasting, lasting_ids, units_here
 from replay.targets import (
     ConnectionLost,
     Session,
@@ -65,8 +65,8 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class PlannedStatements:
-    """The statements of a route, made and ready to be applied: scripts with their steps. ``late``:
-    the units among those taken that came late; ``notes``: what the run notes of where it leads;
+    """The statements of a route, made and ready to be applied: scripts with their steps.
+    ``before``: where the target stands; ``after``: what the logs say of where the route leads;
     ``first_log``: no log from before this one was replayed into the target."""
 
     plan: Plan
@@ -76,8 +76,8 @@ class PlannedStatements:
     workload: Workload
     facts: Facts
     stored: TargetPosition | None
-    late: frozenset[UnitId]
-    notes: RunNotes
+    before: LogPosition
+    after: LogPosition
     first_log: bool
 
 
@@ -128,6 +128,7 @@ class ReplayRun:
             self.session,
             # in strict order all statements were made before
             self.log if pace.in_bulk else None,
+            partial(lasting_ids, self.log),
         )
         strategy = self._strategy(transactions)
         applier = Applier(transactions, strategy)
@@ -223,26 +224,30 @@ class ReplayRun:
         under the position's lock, when nothing that others did can still be on its way."""
         route, tally = self.statements.route, self.statements.tally
         store.hold()
-        stored, pending = store.position(), frozenset(store.pending())
-        pending |= self.statements.late
+        stored, kept_aside = store.position(), frozenset(store.pending())
+        pending = units_here(self.log, kept_aside)
         check_identity(stored, self.log.source, identity, self.session)
-        refuse_moved(route, stored, pending - tally.quarantined_units.keys())
+        refuse_moved(
+            self.statements.stored, stored, route, pending - tally.quarantined_units.keys()
+        )
         self._refuse_altered(self.session)
         self.session.durable()
         if stored is None:
             store.begin_at(self.log.source, identity, route.position)
+        elif stored.position != route.position:
+            store.move(stored.position, route.position, 0, 0, 0)
         program = f"logreplay {__version__}"
         direction = "forward" if route.forward else "backward"
         accepted = sorted(self.request.accepted)
         store.accept(accepted)
         kept = [*inputs, *([{"accepted": accepted}] if accepted else [])]
-        notes = replace(self.statements.notes, numbered=self._numbered())
-        run = store.start_run(program, direction, kept, route.position, route.until, notes)
-        store.forget_taken()
+        before, after = self.statements.before, self.statements.after
+        run = store.start_run(
+            program, direction, kept, before, after, route.until, self._numbered()
+        )
         rejected: frozenset[UnitPosition] = frozenset()
-        store.set_aside(dict.fromkeys(self.statements.late, REASON_OF_LATE), run)
         if route.forward:
-            quarantined = tally.quarantined_units
+            quarantined = lasting(self.log, tally.quarantined_units)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
             rejected = rejected_units(store.rejects())

@@ -26,6 +26,7 @@ from replay.live.position_store import TargetPosition
 from replay.live.units import UnitBlock, UnitColumns
 from replay.output.steps import Scripts
 from replay.pipeline.extent import LogExtent
+from replay.pipeline.positions import LogPosition
 
 
 @dataclass(frozen=True)
@@ -235,15 +236,15 @@ def find_route(
     at: Position | None,
     adjoining: bool,
     stored: TargetPosition | None,
+    before: LogPosition | None,
     extent: LogExtent,
     marks: Mapping[str, Position],
     pending: frozenset[UnitId],
-    reached: Position | None = None,
 ) -> Route | None:
     """The route; None when the target is there already (and no unit was set aside that the log may
     bring). ``at``: where a target without a position stands. ``adjoining``: the user knows that the
-    log begins, or ends, where the target stands. ``reached``: up to where the logs were read that
-    brought the target there.
+    log begins, or ends, where the target stands. ``before``: where that is, and up to where the
+    logs were read that brought it there.
 
     Raises Refusal (LR4007) when the log cannot bring it there, UsageError (LR1001, LR1004) when the
     request does not fit the target.
@@ -251,10 +252,11 @@ def find_route(
     if extent.first is None or extent.last is None:
         return None
     until = destination.commit(extent, marks)
-    position = _start(at, stored, extent.first, extent.last)
+    position = _start(at, stored, before, extent.first, extent.last)
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
         return Route(False, position, start, pending=pending)
+    reached = None if before is None else before.reaches
     known = max(position.commit, reached or position.commit)
     # where a log does not tell its end, it begins with its first unit for all that anybody knows
     low = extent.first if extent.ends is None else extent.low or extent.first
@@ -274,18 +276,22 @@ def find_route(
 
 
 def _start(
-    at: Position | None, stored: TargetPosition | None, first: Position, last: Position
+    at: Position | None,
+    stored: TargetPosition | None,
+    before: LogPosition | None,
+    first: Position,
+    last: Position,
 ) -> UnitPosition:
-    """Where the target stands."""
-    if stored is None:
+    """Where the target stands. Where it holds nothing of a log yet, a user may say so."""
+    if stored is None or (at is not None and not stored.units):
         return (first.below if at is None else min(at, last)).end
     if at is not None:
         raise UsageError(
             "LR1001",
             f"the target has a position ({stored.position}); --at-position is for targets without"
-            " one",
+            " one, or into which nothing is replayed",
         )
-    return stored.position
+    return stored.position if before is None or before.position is None else before.position
 
 
 def _backward_end(

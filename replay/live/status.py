@@ -20,6 +20,7 @@ from replay.live.position_store import Store
 from replay.logs import LogFile
 from replay.logs.words import said_of
 from replay.pipeline.extent import commit_times
+from replay.pipeline.positions import LogPosition
 from replay.public import public
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
@@ -109,15 +110,26 @@ def with_times(report: Mapping[str, Any], log: LogFile) -> dict[str, Any]:
 @dataclass(frozen=True)
 class Stand:
     """How far a target is: its ``position`` (None: nothing was replayed), what is in it, why each
-    unit that is set aside (``pending``) is, and its marks. ``pending_logs``: the digests of the
-    logs that these units are in or hang on (None: not known)."""
+    unit that is set aside (``pending``) is, and its marks. ``logs``: those that were read;
+    ``pending_logs``: those that these units are in or hang on (None: not known)."""
 
     position: Position | None
     units: int
     statements: int
     pending: tuple[str, ...]
     marks: Mapping[str, Position]
+    logs: frozenset[str] = frozenset()
     pending_logs: frozenset[str] | None = None
+
+    @classmethod
+    def of(
+        cls, place: LogPosition, units: int, statements: int, marks: Mapping[str, Position] = {}
+    ) -> Stand:
+        """That of a target or a dataset at a position."""
+        at = None if place.position is None else place.position.commit
+        pending = tuple(map(str, place.pending.values()))
+        logs = frozenset(place.logs)
+        return cls(at, units, statements, pending, marks, logs, place.pending_logs)
 
 
 def stand(url: str) -> Stand:
@@ -125,22 +137,10 @@ def stand(url: str) -> Stand:
     session = target_of(url).connect(url)
     try:
         store = Store(session)
-        row = store.position()
-        if row is None:
-            return Stand(None, 0, 0, (), store.marks())
-        pending = tuple(store.pending().values())
-        named = store.last_notes().pending_logs if pending else None
-        at, marks = row.position.commit, store.marks()
-        return Stand(at, row.units, row.statements, pending, marks, named)
-    finally:
-        session.close()
-
-
-def logs_read(url: str) -> frozenset[str]:
-    """The digests of the logs that runs forward have read; nothing is written."""
-    session = target_of(url).connect(url)
-    try:
-        return Store(session).logs_read()
+        row, place, marks = store.position(), store.log_position(), store.marks()
+        if row is None or place is None:
+            return Stand(None, 0, 0, (), marks)
+        return Stand.of(place, row.units, row.statements, marks)
     finally:
         session.close()
 

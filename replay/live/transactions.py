@@ -9,12 +9,13 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from replay.arrays import Index
+from replay.changes.position import UnitId
 from replay.errors import Refusal, TargetError
 from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
@@ -121,7 +122,8 @@ class Transactions:
     ``connect`` opens a session that holds the lock, ``session`` is the first one; ``run`` is the
     number of the run; ``reached`` hears of every point where a kill is interesting. ``route`` and
     ``committed`` say where the run stands. ``log``: the log that is read while groups are applied
-    (None: none is), which must stay as it was.
+    (None: none is), which must stay as it was. ``names``: what units that were set aside are
+    called whatever files of a log are given.
     """
 
     def __init__(
@@ -134,8 +136,9 @@ class Transactions:
         reached: Callable[[str], None] = nothing,
         session: Session | None = None,
         log: LogFile | None = None,
+        names: Callable[[Iterable[UnitId]], Iterable[UnitId]] = iter,
     ) -> None:
-        self.log = log
+        self.log, self._names = log, names
         self.connect, self.scripts, self.route, self.run = connect, scripts, route, run
         self.pace, self.reached = pace, reached
         self.committed = Committed()
@@ -282,7 +285,7 @@ class Transactions:
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
         units, statements = len(group.units), group.statements
         if self.route.forward:
-            store.arrived(self.route.late(group.units))
+            store.arrived(self._names(self.route.late(group.units)))
             store.move(group.before, group.after, units, statements, rejected)
             return
         forgotten = 0

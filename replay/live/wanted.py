@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from replay.changes.choices import ApplyMode, Enforcement, Late
+from replay.changes.choices import ApplyMode, Enforcement
 from replay.changes.keywords import (
     POLICIES,
     LiveOptions,
@@ -90,7 +90,6 @@ def replay_request(
     on = options.get("on", ())
     with usage_errors():
         enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
-        late = choice(Late, options.get("late", Late.REFUSE), "--late")
     return ReplayRequest(
         url,
         apply,
@@ -101,7 +100,6 @@ def replay_request(
         error_policy_of([on] if isinstance(on, str) else on),
         pace=pace_of(options),
         accepted=accepted_kinds(options.get("accept", ())),
-        late=late,
     )
 
 

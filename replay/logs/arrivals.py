@@ -1,10 +1,12 @@
-"""Which logs of a folder have arrived: pairs (or files) that nobody writes any more."""
+"""Which logs of a folder have arrived: pairs (or files) that nobody writes any more, and that none
+which is still on its way comes before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from replay import storage
@@ -15,6 +17,7 @@ from replay.logs import Family, LogPair
 from replay.logs.files import whole
 from replay.logs.logmaster.control import read_control
 from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
+from replay.logs.unchanged import is_known
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")
@@ -24,12 +27,16 @@ _OTHERS = (".toml", ".md", ".json", ".txt")
 @dataclass(frozen=True)
 class Arrived:
     """What is whole: ``pairs`` of Log Master, ``log`` files of other families; ``waiting``: files
-    that are not, or lack their other half. ``state`` changes whenever a whole file does."""
+    that are not, or lack their other half. ``state`` changes whenever a whole file does.
+    ``under_way``: (control file, time of change) of pairs of which it is there and something else
+    is not whole, ``held``: whole logs that come behind one of these."""
 
     pairs: tuple[LogPair, ...]
     log: tuple[str, ...]
     waiting: tuple[str, ...]
     state: tuple[tuple[str, int, int], ...]
+    under_way: tuple[tuple[str, int], ...] = ()
+    held: tuple[str, ...] = ()
 
 
 class Ahead:
@@ -68,7 +75,7 @@ def arrived(
     OSError."""
     ahead = ahead or Ahead(lambda: 0.0)
     whole_files: dict[str, tuple[int, int]] = {}
-    waiting: list[str] = []
+    underway: dict[str, tuple[int, int]] = {}
     unsure = False
     entries = {file.name: file for file in storage.files_in(storage.at(folder))}
     for name, file in entries.items():
@@ -89,29 +96,67 @@ def arrived(
         if still:
             whole_files[place] = as_it_is
         else:
-            waiting.append(place)
+            underway[place] = as_it_is
     if unsure and wait is not None:
         wait(settle)
         return arrived(folder, family, how, settle, now + settle, ahead)
     names = sorted(whole_files, key=natural)
     if "control" not in family.takes:
-        files = [name for name in names if _marked(name, how, entries)]
-        known = set(files)
-        waiting += [name for name in names if name not in known]
+        marked = {name for name in names if _marked(name, how, entries)}
+        waiting = [*underway, *(name for name in names if name not in marked)]
+        held = {name for name in marked if any(_comes_before(one, name) for one in waiting)}
+        files = [name for name in names if name in marked - held]
         state = tuple((name, *whole_files[name]) for name in files)
-        return Arrived((), tuple(files), tuple(waiting), state)
+        return Arrived((), tuple(files), (*waiting, *sorted(held)), state, (), tuple(sorted(held)))
+    states = {**whole_files, **underway}
+    every = sorted(states, key=natural)
     with ThreadPoolExecutor(storage.REQUESTS) as pool:
-        begun = pool.map(_is_control, names, (whole_files[name] for name in names))
-        known_controls = [name for name, control in zip(names, begun, strict=True) if control]
-    controls = [name for name in known_controls if _marked(name, how, entries)]
+        begun = pool.map(_is_control, every, (states[name] for name in every))
+        controls = [name for name, control in zip(every, begun, strict=True) if control]
     known = set(controls)
-    data = [name for name in names if name not in known]
-    found = fitting(controls, data)
-    pairs = [LogPair(control, tuple(files)) for control, files in found.items() if files]
+    found = fitting(controls, [name for name in every if name not in known])
+    pairs, partial = [], []
+    for control, data in found.items():
+        there = all(name in whole_files for name in (control, *data))
+        if data and there and _marked(control, how, entries):
+            pairs.append(LogPair(control, tuple(data)))
+        else:
+            partial.append((control, states[control][1]))
     taken = {name for pair in pairs for name in (pair.control, *pair.data)}
-    waiting += [name for name in names if name not in taken]
     state = tuple((name, *whole_files[name]) for name in names if name in taken)
-    return Arrived(tuple(pairs), (), tuple(waiting), state)
+    waiting = [*underway, *(name for name in names if name not in taken)]
+    return Arrived(tuple(pairs), (), tuple(waiting), state, tuple(partial))
+
+
+def _comes_before(one: str, other: str) -> bool:
+    """Whether a file that is on its way comes before another one: their names differ in numbers
+    alone, and the numbers say so."""
+    names = [_underway_name(one), storage.name_of(other)]
+    shapes = {re.sub(r"\d+", "0", name) for name in names}
+    return len(shapes) == 1 and natural(names[0]) < natural(names[1])
+
+
+def _underway_name(place: str) -> str:
+    name = storage.name_of(place)
+    ending = next((ending for ending in UNDERWAY if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(ending)]
+
+
+def in_turn(found: Arrived, ends: Mapping[str, Position | None]) -> Arrived:
+    """The same without the pairs that end behind one that is not whole: logs are taken in the order
+    of their positions. ``ends``: where control files say that their logs end."""
+    low = min((end for one, _ in found.under_way if (end := ends[one]) is not None), default=None)
+    if low is None:
+        return found
+    held = [pair for pair in found.pairs if (end := ends[pair.control]) is not None and end > low]
+    files = {name for pair in held for name in (pair.control, *pair.data)}
+    return replace(
+        found,
+        pairs=tuple(pair for pair in found.pairs if pair.control not in files),
+        waiting=(*found.waiting, *sorted(files)),
+        state=tuple(entry for entry in found.state if entry[0] not in files),
+        held=tuple(pair.control for pair in held),
+    )
 
 
 @lru_cache(maxsize=1 << 17)
@@ -129,11 +174,11 @@ def _marked(path: str, how: Arrival, entries: Collection[str]) -> bool:
     return name + MARKER in entries or name.partition(".")[0] + MARKER in entries
 
 
-def stated_end(pair: LogPair, known: dict[bytes, Catalog]) -> Position | None:
-    """Where the control file of a log states that it ends. ``known`` keeps what logs tell of their
+def stated_end(control: str, known: dict[bytes, Catalog]) -> Position | None:
+    """Where a control file states that its log ends. ``known`` keeps what logs tell of their
     tables, which is mostly the same. InputError as
     :func:`replay.logs.logmaster.control.read_control`."""
-    end = read_control(whole(pair.control), pair.control, None, {}, known).end.get("ENDRBA")
+    end = read_control(whole(control), control, None, {}, known).end.get("ENDRBA")
     return None if end in (None, LOWEST, HIGHEST) else Position(end)
 
 
@@ -160,12 +205,11 @@ def still_needed(
 
 
 def places_held(
-    digests: Sequence[str], pending: bool, named: frozenset[str] | None
+    logs: Sequence[str], pending: bool, named: Collection[str] | None
 ) -> list[int] | None:
-    """Which logs, by their digests, hold what is set aside: those that are ``named``. None where
-    that is not known: nothing names them, or one of them is gone."""
+    """Which logs, by what they are known by, hold what is set aside: those that are ``named``. None
+    where that is not known: nothing names them, or one of them is gone."""
     if not pending:
         return []
-    if not named or not named <= set(digests):
-        return None
-    return [place for place, digest in enumerate(digests) if digest in named]
+    found = [place for place, name in enumerate(logs) if named and is_known(name, named)]
+    return found if named and len(found) >= len(named) else None

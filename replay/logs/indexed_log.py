@@ -99,6 +99,17 @@ class IndexedLog(ABC):
         """Each file by its own name: as :class:`replay.logs.MadeOfLogs`."""
         return [(file.name, (number,)) for number, file in enumerate(self.files)]
 
+    def data_bytes(self, files: Sequence[int]) -> None:
+        """Each is known by its content: as :class:`replay.logs.MadeOfLogs`."""
+        return
+
+    #: As :class:`replay.logs.MadeOfLogs`.
+    stated_end: ClassVar[Position | None] = None
+
+    def record_places(self, envelope: IndexedEnvelope) -> None:
+        """Units whose beginning is not there are marked: as :class:`replay.logs.MadeOfLogs`."""
+        return
+
     def owing_logs(self) -> None:
         """A file is read with all of those before it: as :class:`replay.logs.MadeOfLogs`."""
         return
@@ -108,6 +119,12 @@ class IndexedLog(ABC):
         """Whether commit positions are places in the files, which move where a file comes between
         others."""
         return False
+
+    @property
+    def rest_of(self) -> Position | None:
+        """Where a unit of recovery commits that begins before the log, and is no unit of it. None:
+        there is none."""
+        return None
 
     #: Whether ids of units count how often the id was used in the files before, and each commit
     #: position has one unit.

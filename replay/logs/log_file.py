@@ -364,6 +364,22 @@ class MadeOfLogs(Protocol):
         in ``files``, as many entries as there are logs. Raises no error."""
         ...
 
+    def data_bytes(self, files: Sequence[int]) -> int | None:
+        """How many bytes of data some files have, unpacked; None where each is known by its whole
+        content. Raises OSError."""
+        ...
+
+    @property
+    def stated_end(self) -> Position | None:
+        """Where the logs say that they end, for whom units may go on in one to come; None where
+        they do not, or none may. Raises no error."""
+        ...
+
+    def record_places(self, envelope: Any) -> Bytes | None:
+        """Where records lie among commit positions (``uint8[n, 10]``); None where a unit that
+        begins before the logs is known by other means. Raises no error."""
+        ...
+
     def owing_logs(self) -> Collection[int] | None:
         """Which of them (places in :meth:`arrived_logs`) lack records of units, so that units of
         later logs may depend on what is not there; None where a log is read with all of those

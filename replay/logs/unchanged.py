@@ -1,4 +1,5 @@
-"""Whether the files of an open log are still those that were there when it was opened.
+"""Whether the files of an open log are still those that were there when it was opened, and whether
+a log is one that was read before.
 
 A local file is mapped, by this process and by tasks, each time that something of it is read. One
 that somebody writes, or puts another one in place of, meanwhile would be read as two halves of two
@@ -7,10 +8,12 @@ logs, each of them sound. (Objects in stores are read by their version.)
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 from replay import storage
@@ -75,3 +78,34 @@ def _in_words(state: FileState) -> str:
     size, written = state
     at = datetime.fromtimestamp(written / 1e9, UTC)
     return f"{size:,} bytes written at {at:%Y-%m-%d %H:%M:%S.%f} UTC"
+
+
+#: Hexadecimal digits of a digest that logs are known by.
+_DIGITS = 16
+_READ = 1 << 20
+
+
+def log_name(place: str, size: int | None, state: FileState = None) -> str:
+    """What a log is known by: the digest of its control file, or of the file itself where its
+    family has none, and how many bytes of data it has (None: not known): where a data file was read
+    before it was whole, the control file is the same. ``state``: that of the file, where it is
+    known. Raises OSError."""
+    version = state or (storage.version_of(place) if storage.is_url(place) else _state_of(place))
+    digest = _digest(place, version)
+    return digest if size is None else f"{digest}-{size}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _digest(place: str, version: object) -> str:
+    digest = hashlib.sha256()
+    with storage.opened(place) as file:
+        while block := file.read(_READ):
+            digest.update(block)
+    return digest.hexdigest()[:_DIGITS]
+
+
+def is_known(name: str, known: Collection[str]) -> bool:
+    """Whether a log is among others, by what it is known by."""
+    if name in known:
+        return True
+    return "-" not in name and any(one.partition("-")[0] == name for one in known)

@@ -20,7 +20,6 @@ from typing import Any
 
 from replay import storage
 from replay.changes.balance import Tally
-from replay.changes.choices import Late
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
@@ -34,8 +33,8 @@ from replay.output.continuation import (
     can_continue,
     check_continuation,
     plan_after,
+    positions,
     refuse_other_options,
-    where_it_ended,
 )
 from replay.output.datasets import export_contents, files_beside
 from replay.output.manifest_file import write_manifest
@@ -139,12 +138,12 @@ def write_bundle(
     state: StateBefore | None = None,
     before: Continuation | None = None,
     adjoining: bool = False,
-    late: str = Late.REFUSE,
+    goes_on: bool = False,
 ) -> Bundle:
     """Run ``plan`` and publish its scripts (or datasets) and manifest as the folder ``out``.
     ``state``: the rows before the log (redo, export) or now (undo), to compare with. ``before``:
     the bundle to go on from, as :func:`replay.output.continuation.check_continuation` has it;
-    ``late``: what becomes of units that come late.
+    ``goes_on``: it is one of a chain, or the first.
 
     Raises UsageError when ``out`` is in use, Refusal when a selected change cannot be expressed,
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
@@ -153,7 +152,7 @@ def write_bundle(
     check_output(out, overwrite)
     if before is not None:
         check_continuation(before, plan, log, adjoining, engine)
-        plan = plan_after(plan, log, before, late)
+        plan = plan_after(plan, log, before)
     hidden = work_folder(out)
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
@@ -176,13 +175,14 @@ def write_bundle(
         exit_code = tally.exit_code(warnings)
         manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
         if can_continue(plan):
-            skipped = None if plan.continued is None else plan.continued.skipped
-            ended = where_it_ended(before, log, plan, tally, outcome.results, skipped)
-            manifest["continuation"] = ended
-            if skipped is not None and len(skipped):
-                manifest["late_skipped"] = len(skipped)
+            units = [result.units for result in outcome.results]
+            manifest["positions"] = positions(
+                before, log, plan, tally.quarantined_units, units, goes_on
+            )
             if plan.export is None and plan.options != asked.options:
-                ended["options"] = _options(asked)  # the run changed them for itself alone
+                manifest["positions"]["options"] = _options(
+                    asked
+                )  # the run changed them for itself alone
         if before is not None:
             refuse_other_options(before, manifest)
             if isinstance(before.path, Path) and stored is None:

@@ -33,7 +33,7 @@ from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
-from replay.pipeline.scan import INCOMPLETE_UNIT
+from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
 from sqlgen.render_options import shown_columns
 
@@ -134,7 +134,9 @@ def carry_out(
             if damaged - asked or (resolves and resolution is None and tally.flagged_records > 0):
                 asked |= damaged
                 resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
-                following = _held(plan, resolution, asked)
+                aside = tally.quarantined_units
+                headless = aside.only(aside.of_code(HEADLESS.code)).units()
+                following = _held(plan, resolution, asked - headless)
             following = _counted(_guarded(following, tally, results, log), tally)
             if following.writes_as(plan):
                 return replace(outcome, resolution=resolution)
@@ -178,14 +180,14 @@ def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: Log
 
 def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:
     """Whether units are written that commit below where the bundle before ended."""
-    if plan.continued is None or not plan.awaited:
+    if plan.continued is None or plan.continued.position is None or not plan.awaited:
         return False
     waiting = unit_column(plan.awaited)
     waiting = waiting[~tally.quarantined_units.units().mask(waiting)]
     for result in results:
         fields = result.units.view(UNIT_POSITION_FIELDS)
         commits = fields["commit"][np.isin(np.ascontiguousarray(fields["unit"]), waiting)]
-        if len(commits) and (compare(octets(commits), plan.continued.position) < 0).any():
+        if len(commits) and (compare(octets(commits), plan.continued.position.commit) < 0).any():
             return True
     return False
 
@@ -233,8 +235,8 @@ def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequenc
 
 
 def _held(plan: Plan, resolution: Resolution | None, damaged: UnitSet | None = None) -> Plan:
-    """The plan with the held units of a resolution. Damaged units stay with the task that finds the
-    damage, which says what it is."""
+    """The plan with the held units of a resolution. ``damaged`` units stay with the task that finds
+    the damage, which says what it is."""
     if resolution is None:
         return plan
     held = resolution.held.but(damaged) if damaged else resolution.held

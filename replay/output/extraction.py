@@ -16,7 +16,7 @@ from typing import Any
 
 from replay import storage
 from replay.changes.balance import Tally
-from replay.changes.choices import USUAL_NAME, Late
+from replay.changes.choices import USUAL_NAME
 from replay.changes.notation import time_text
 from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
@@ -40,14 +40,13 @@ from replay.output.continuation import (
     can_continue,
     check_continuation,
     plan_after,
+    positions,
     refuse_other_options,
-    where_it_ended,
 )
 from replay.output.copies import CopyCounts, CopyResult
 from replay.output.jobs import write
 from replay.output.manifest_file import write_manifest
 from replay.output.stored_folder import StoredFolder
-from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.storage import StoredPath
@@ -86,14 +85,12 @@ def check_name(name: str) -> None:
 class ExtractOptions:
     """How an extract is written: the ``name`` of its files (without what is behind the dot),
     whether what is in the folder already is replaced, whether units of recovery come whole, whether
-    the log continues that of the extract before (``adjoining``), and what becomes of units that
-    come late."""
+    the log continues that of the extract before (``adjoining``)."""
 
     name: str = USUAL_NAME
     overwrite: bool = False
     whole_units: bool = False
     adjoining: bool = False
-    late: str = Late.REFUSE
 
 
 def write_extract(
@@ -119,7 +116,7 @@ def write_extract(
     writer.admit(log)
     if before is not None:
         check_continuation(before, plan, log, options.adjoining, engine)
-        plan = plan_after(plan, log, before, options.late)
+        plan = plan_after(plan, log, before)
     hidden = work_folder(out)
     work = Path(hidden.name)
     stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
@@ -150,7 +147,7 @@ def write_extract(
         if options.whole_units:
             manifest["options"] = {"whole_units": True}
         if can_continue(plan):
-            manifest["continuation"] = _where_it_ended(before, outcome, log)
+            manifest["positions"] = _positions(before, outcome, log)
         if before is not None:
             refuse_other_options(before, manifest)
         if engine.reason:
@@ -161,18 +158,15 @@ def write_extract(
     return Bundle(out, manifest, outcome.tally, manifest["exit_code"])
 
 
-def _where_it_ended(
-    before: Continuation | None, outcome: CompletedRun, log: LogFile
-) -> dict[str, Any]:
-    """What the manifest says of where the copy ended. Incomplete units are in it as they are, and
-    are wanted again where a later log has more of them."""
+def _positions(before: Continuation | None, outcome: CompletedRun, log: LogFile) -> dict[str, Any]:
+    """What the manifest says of where the copy began and ended. Incomplete units are in it as they
+    are, and are wanted again where a later log has more of them."""
     copies = [result for result in outcome.results if isinstance(result, CopyResult)]
-    seen = [BucketResult((), result.tally, result.copied) for result in copies]
     aside = Verdicts()
     for result in copies:
         aside.set_all(result.incomplete, _INCOMPLETE)
-    tally = Tally(quarantined_units=aside.with_own(outcome.tally.quarantined_units))
-    return where_it_ended(before, log, outcome.plan, tally, seen)
+    aside = aside.with_own(outcome.tally.quarantined_units)
+    return positions(before, log, outcome.plan, aside, [result.copied for result in copies], True)
 
 
 def _with_whole_units(

@@ -3,7 +3,8 @@
 Each commit is a bundle that goes on where the one before it ended. Its files are prepared in a
 hidden folder that takes the name ``_logreplay/000007`` in one step, which is the commit. Then each
 file is given its name among those of its table, ``part-000007-…``; what a killed run left to do of
-that is done by the next one. So a file with such a name is of a commit, and whole.
+that is done by the next one. So a file with such a name is of a commit, and whole. A commit that is
+taken back first loses its name, and then its files.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from typing import Any
 
 from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
-from replay.output.continuation import NOTHING, read_manifest
+from replay.output.continuation import COMMITS, NOTHING, read_manifest
 from replay.output.manifest_file import write_manifest
 from replay.output.same_types import refuse_other_types
 from replay.storage import Place
 from replay.storage.durable import rename_durably, sync_folders
 from replay.temp_folders import WorkFolder
 
-#: The folder of the commits: their manifests and what was set aside.
-RUNS = "_logreplay"
 #: Where the files of a commit lie until they have their names.
 _FILES = "files"
 _COMMIT = re.compile(r"\d{6,}")
+#: What the name of a commit begins with that is taken back.
+_GONE = "."
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,13 @@ class GrowingFolder:
             )
         if out.exists() and not out.is_dir():
             raise UsageError("LR1002", f"{out} is a file; expected a folder")
-        self.out, self.commits = out, out / RUNS
+        self.out, self.commits = out, out / COMMITS
         if not self.commits.is_dir() and out.is_dir():
             strange = sorted(entry.name for entry in out.iterdir() if entry.name[0] != ".")
             if strange:
                 raise UsageError(
                     "LR1002",
-                    f"{out} holds {strange[0]} and no {RUNS}, so it was not made with --grow",
+                    f"{out} holds {strange[0]} and no {COMMITS}, so it was not made with --grow",
                     hint="Name a new folder; a bundle goes on with --after, in a folder of its own",
                 )
 
@@ -89,13 +90,14 @@ class GrowingFolder:
         """
         self.out.mkdir(parents=True, exist_ok=True)
         self.commits.mkdir(exist_ok=True)
+        self._remove_gone()
         before, manifest = self.last(), self.stand()
         if before is not None:
             self._name_files(before)
         number = 1 if before is None else int(before.name) + 1
         with WorkFolder(".logreplay-", self.out) as work:
             bundle = write(Path(work) / "run", before or NOTHING)
-            if "continuation" not in bundle.contents:
+            if "positions" not in bundle.contents:
                 raise UsageError(
                     "LR1001",
                     "found --until-time or --except with --grow; expected an export that a"
@@ -119,6 +121,31 @@ class GrowingFolder:
                 ) from None
         self._name_files(self.commits / f"{number:06d}")
         return Growth(bundle, number)
+
+    def back_to(self, number: int) -> int:
+        """Take back the commits behind one (0: all), the newest first; how many. UsageError
+        (LR1004) where that one is not there."""
+        if number and not (self.commits / f"{number:06d}").is_dir():
+            raise UsageError("LR1004", f"found no commit {number:06d} in {self.out}")
+        self._remove_gone()
+        count = 0
+        while (last := self.last()) is not None and int(last.name) > number:
+            rename_durably(last, self.commits / f"{_GONE}{last.name}")
+            self._remove_gone()
+            count += 1
+        return count
+
+    def _remove_gone(self) -> None:
+        """Remove what is left of commits that were taken back."""
+        gone = self.commits.glob(f"{_GONE}[0-9]*") if self.commits.is_dir() else ()
+        for commit in gone:
+            manifest = commit / "manifest.json"
+            for dataset in read_manifest(manifest)["datasets"] if manifest.exists() else ():
+                for file in dataset["files"]:
+                    (self.out / file["name"]).unlink(missing_ok=True)
+            shutil.rmtree(commit / "quarantine", ignore_errors=True)
+            shutil.rmtree(commit / _FILES, ignore_errors=True)
+            shutil.rmtree(commit)
 
     def _manifests(self) -> Iterator[Mapping[str, Any]]:
         """The manifests of all commits, the newest first."""
@@ -146,7 +173,7 @@ class GrowingFolder:
 
 def _brings(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     """Whether a bundle has changes, or knows more of units and logs than the one before it."""
-    return bool(new["changes"]) or new["continuation"] != old["continuation"]
+    return bool(new["changes"]) or new["positions"]["after"] != old["positions"]["after"]
 
 
 def _prepare(bundle: Bundle, before: Mapping[str, Any], number: int, ready: Path) -> None:

@@ -24,9 +24,8 @@ import numpy as np
 
 from replay.arrays import Records
 from replay.changes.balance import Tally
-from replay.changes.envelope import compare, octets
+from replay.changes.envelope import octets
 from replay.changes.position import (
-    LOWEST,
     POSITION,
     UNIT,
     UNIT_POSITION,
@@ -194,15 +193,14 @@ def _known_to_users(place: Path) -> Path:
 
 def units_to_name(plan: Plan, units: Records) -> Records:
     """The units of a bucket (:data:`replay.changes.position.UNIT_POSITION`) that somebody asks for
-    when all is written. A run after this one asks for those at its highest commit position, for
-    those behind :attr:`Plan.named_behind`, and for those that a run before this one left pending or
-    that came late; this one for all that are written because they were set aside."""
+    when all is written. A run after this one asks for those at its highest commit position, and for
+    those that a run before this one set aside; this one for all that are written because they were
+    set aside."""
     if not len(units) or (plan.decisions is not None and plan.decisions.only is not None):
         return units
     fields = units.view(UNIT_POSITION_FIELDS)
     commit = np.ascontiguousarray(fields["commit"])
     named = commit == np.frombuffer(highest_of(commit), POSITION)
-    named |= compare(octets(units), plan.named_behind or LOWEST.start) > 0
     if plan.awaited:
         waiting = np.frombuffer(b"".join(plan.awaited), UNIT)
         named |= np.isin(np.ascontiguousarray(fields["unit"]), waiting)

@@ -16,13 +16,10 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.choices import Mode
-from replay.changes.envelope import Envelope, compare, octets, opaque
+from replay.changes.envelope import Envelope, octets, opaque
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import (
-    UNIT_POSITION,
-    Position,
     UnitId,
-    UnitPosition,
     leading_words,
 )
 from replay.changes.selection import (
@@ -36,7 +33,7 @@ from replay.changes.selection import (
     Selection,
     VerdictCodes,
 )
-from replay.changes.units import UnitTable, unit_column
+from replay.changes.units import AppliedUnits, UnitTable, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.engine.contract import Engine
@@ -45,13 +42,9 @@ from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.commit_sample import CommitSample
 from replay.pipeline.input_digests import FileDigest
 from replay.pipeline.range_walk import LogIndex, index_by_tasks
-from replay.pipeline.taken import MOST
 from sqlgen.constraints import Constraints
 from sqlgen.errors import settle_choices
 from sqlgen.value_limits import ValueLimit
-
-#: So many buckets at least, the newest ones, name all their units.
-_BUCKETS_NAMED = 16
 
 
 @dataclass(frozen=True)
@@ -130,44 +123,6 @@ def places_of(file: Index | int, offsets: Index) -> Index:
 
 
 @dataclass(frozen=True)
-class Continued:
-    """What was taken before: all units of recovery up to the commit ``position``, of those that
-    commit there ``units`` (None: all), and not ``pending``. ``skipped``
-    (:data:`replay.changes.position.UNIT_POSITION`): units that came late and count as taken."""
-
-    position: Position
-    units: frozenset[UnitId] | None
-    pending: frozenset[UnitId]
-    skipped: Records = field(default_factory=lambda: np.zeros(0, UNIT_POSITION))
-
-    def covers(self, envelope: Envelope) -> Mask:
-        """Which records count as taken, by their commit positions and units."""
-        commit = envelope.commit()
-        side = compare(commit, self.position)
-        taken = side < 0 if self.units is not None else side <= 0
-        units = opaque(envelope.unit())
-        here = np.flatnonzero(side == 0)
-        if len(here) and self.units is not None:
-            taken[here] = _among(units[here], self.units)
-        if self.pending:
-            there = np.flatnonzero(taken)
-            taken[there[_among(units[there], self.pending)]] = False
-        return taken
-
-    def judge(self, verdict: VerdictCodes, envelope: Envelope) -> VerdictCodes:
-        """The verdicts of some records, corrected."""
-        taken = self.covers(envelope)
-        verdict = verdict.copy()
-        verdict[taken & ((verdict == 0) | (verdict == INCOMPLETE))] = REASON[TAKEN_BEFORE]
-        return verdict
-
-
-def _among(units: Records, known: Set[UnitId]) -> Mask:
-    """``bool[n]``: which units (:data:`replay.changes.position.UNIT`) are known."""
-    return np.asarray(np.isin(units, unit_column(known)))
-
-
-@dataclass(frozen=True)
 class Plan:
     """What a run reads, where the output is cut, and what it writes.
 
@@ -183,10 +138,10 @@ class Plan:
     looked at, and made when they are run. ``units_stay_out``: units were set aside that may have
     written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
     column -> what values the live database's column holds, where its type alone does not tell.
-    ``continued``: what a bundle before this one took. ``copies``: the family whose log the records
+    ``continued``: what bundles before this one took. ``copies``: the family whose log the records
     become again as they are, None where they become something else. ``digests``: those of inputs
-    that tasks made while they indexed them, by input. ``awaited``: units that the bundle before
-    left pending and those that came late, which results name where they find them."""
+    that tasks made while they indexed them, by input. ``awaited``: units that were set
+    aside before, which results name where they find them."""
 
     mode: Mode
     selection: Selection
@@ -205,7 +160,7 @@ class Plan:
     export: Export | None = None
     units_stay_out: bool = False
     limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)
-    continued: Continued | None = None
+    continued: AppliedUnits | None = None
     copies: str | None = None
     digests: Mapping[str, FileDigest] = field(default_factory=dict)
     awaited: frozenset[UnitId] = frozenset()
@@ -257,15 +212,12 @@ class Plan:
         """Number of output files at most (a bucket without statements writes none)."""
         return len(self.bounds) + 1
 
-    @property
-    def named_behind(self) -> UnitPosition | None:
-        """Results name every unit that commits behind this position, and of others some; None: they
-        name all. Those behind it lie in the newest buckets, so their number has a bound."""
-        newest = max(_BUCKETS_NAMED, -(-MOST // self.options.records_per_file))
-        if self.buckets <= newest:
-            return None
-        word = int(self.bounds[self.buckets - newest - 1])
-        return Position(word.to_bytes(8, "big") + b"\xff\xff").end
+    def without_taken(self, verdict: VerdictCodes, envelope: Envelope) -> VerdictCodes:
+        """The verdicts of some records, corrected by what was taken before."""
+        if self.continued is None:
+            return verdict
+        taken = self.continued.covers(envelope) & ((verdict == 0) | (verdict == INCOMPLETE))
+        return np.where(taken, np.uint8(REASON[TAKEN_BEFORE]), verdict)
 
     def bucket_of(self, commit: Records) -> Index:
         """The bucket of each commit position. Units that share a commit position share a bucket."""

@@ -62,6 +62,10 @@ _INCOMPLETE = Verdict(
     INCOMPLETE_UNIT,
     "a record could not be completed (INCOMPLETETRANS), or is not in the log",
 )
+#: Of a unit that lacks records which lie before or between the files.
+HEADLESS = Verdict(
+    "LR2041", "it began before the files, or between two of them: give the files where it began too"
+)
 _DEPENDENT = Verdict(
     INCOMPLETE_UNIT, "may depend on an incomplete unit (INCOMPLETEDEP or DEPENDENTRBA)"
 )
@@ -112,7 +116,7 @@ def _by_the_rules(
     if not plan.flags_resolved:
         held = held_by_flags(plan.selection, envelope, log.dependent_position)
         tally.flagged_records += int((held & (envelope.unit_disposition() == ord("C"))).sum())
-    _count_incomplete(plan, log, tally, envelope, judged.verdict)
+    _count_incomplete(plan, log, tally, envelope, judged)
     _report_untrusted(log, file, numbers, offsets, lengths, envelope, judged.damaged, tally)
     kept = np.flatnonzero(judged.verdict == 0)
     if len(kept):
@@ -142,8 +146,7 @@ def _judged(plan: Plan, log: LogFile, file: int, offsets: Index, lengths: Length
         verdict[unwritten & (taken == 0)] = 0
     _meet_clones(plan, log, envelope, facts, verdict, file, offsets, lengths)
     verdict[damaged] = 0
-    if plan.continued is not None:
-        verdict = plan.continued.judge(verdict, envelope)
+    verdict = plan.without_taken(verdict, envelope)
     return Judged(envelope, change, version, damaged, verdict)
 
 
@@ -190,9 +193,9 @@ def _verdict(
 
 
 def _count_incomplete(
-    plan: Plan, log: LogFile, tally: Tally, envelope: Envelope, verdict: VerdictCodes
+    plan: Plan, log: LogFile, tally: Tally, envelope: Envelope, judged: Judged
 ) -> None:
-    held = verdict == INCOMPLETE
+    held = judged.verdict == INCOMPLETE
     count = int(held.sum())
     if not count:
         return
@@ -205,6 +208,10 @@ def _count_incomplete(
     unproven = plan.held.of_code(UNPROVEN_UNIT)[rows[decided]]
     tally.unproven += int(records[decided][unproven].sum())
     tally.held.put(units[decided])
+    ends = held & (judged.change == Change.HEADLESS)
+    headless = np.isin(units, opaque(envelope.unit()[ends]))
+    tally.quarantined_units.set_all(units[headless], HEADLESS)
+    own, decided = own & ~headless, decided | headless
     for flag, some in ((_INCOMPLETE, own & ~decided), (_DEPENDENT, ~own & ~decided)):
         if some.any():
             told = Verdict(flag.code, log.in_words(flag.text))

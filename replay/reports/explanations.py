@@ -187,16 +187,24 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2039": (
         "A log that was not read before has units of recovery that commit at or before the"
-        " position where the last run ended: it arrived after a later log, or the log of a member"
-        " lagged behind. By their position these units would count as applied, but they were not.",
-        "If the log repeats another one, give that one too. Else choose --late take to apply these"
-        " units now, after later ones, or --late skip if the target has them already.",
+        " position where the last run ended, and that were not set aside: it arrived after a later"
+        " log, the log of a member lagged behind, or its data file was read before it was whole. By"
+        " their position these units would count as applied, but they were not.",
+        "If the log overlaps or repeats one that was read, give that one too. Else start over from"
+        " before these units, with the command that the message names: a target goes back, a chain"
+        " goes on from an earlier bundle, a dataset from an earlier commit.",
     ),
     "LR2040": (
         "The file of marks has a line that is not a mark: it is another kind of file, or was"
         " edited by hand, or a write was interrupted.",
         "Correct or remove the line that the message names, or name the right file with --marks."
         " No mark is added to a file that cannot be read.",
+    ),
+    "LR2041": (
+        "The files have the end of a unit of recovery, and not all records before it: it began"
+        " before them, or between two of them. What it changed is not known, so it is set aside.",
+        "Give the files in which it began too, together with these. Where that is not possible,"
+        " --log-option headless=apply writes what is there of it.",
     ),
     "LR3001": (
         "The target cannot hold the value: X'00' in text, too many fraction digits, a number"
@@ -303,7 +311,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " another program writes to the target, or it was not in the right state at the start, such"
         " as before a log that was not replayed. In datasets: a column has another type than"
         " there.",
-        "Give an earlier log that was not replayed as well, with --late take."
+        "Give an earlier log that was not replayed as well."
         " logreplay history --table T --key K shows the logged versions of the row; --on chooses"
         " what to do with such changes; logreplay verify compares all rows.",
     ),

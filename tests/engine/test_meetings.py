@@ -80,16 +80,12 @@ def test_spark_finds_them_too(spark: Any, tmp_path: Path) -> None:
     assert files(tmp_path / "local") == files(tmp_path / "spark")
 
 
-def test_few_units_come_to_the_driver(
-    contradictory: tuple[Plan, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
+def test_few_units_come_to_the_driver(contradictory: tuple[Plan, Any], tmp_path: Path) -> None:
     plan, log = contradictory
     (tmp_path / "work").mkdir()
     tally, results = jobs.write(local.ENGINE, plan, log, tmp_path / "work")
     assert len(tally.contradictory) == 2
-    newest = sum(len(result.units) for result in results[-16:])
-    assert sum(len(result.units) for result in results) == len(results) - 16 + newest < UNITS / 2
+    assert sum(len(result.units) for result in results) == len(results)
     assert sum(result.tally.units for result in results) == UNITS + 2
 
 
@@ -102,9 +98,7 @@ def test_small_runs_have_two_stages(contradictory: tuple[Plan, Any], tmp_path: P
     assert third_stage(few) is None
 
 
-def test_units_that_a_run_must_name(
-    contradictory: tuple[Plan, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_units_that_a_run_must_name(contradictory: tuple[Plan, Any]) -> None:
     plan, _ = contradictory
     units = [UnitId(bytes(11) + bytes([number])) for number in range(4)]
     commits = [Position(bytes(9) + bytes([number])) for number in (1, 2, 3, 3)]
@@ -114,9 +108,6 @@ def test_units_that_a_run_must_name(
     def named(plan: Plan) -> list[bytes]:
         return [row.tobytes()[10:] for row in jobs.units_to_name(plan, column)]
 
-    assert plan.named_behind is None
-    assert named(plan) == units
-    monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
     assert named(plan) == units[2:]
     assert named(replace(plan, awaited=frozenset(units[:1]))) == [units[0], *units[2:]]
     apart = UnitDecisions(only=frozenset(units))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -240,32 +241,87 @@ def test_a_target_that_is_down_is_waited_for(site: Site, tmp_path: Path) -> None
     assert main(words) == 8
 
 
-def test_a_log_that_comes_behind_a_later_one_is_refused_until_told(
+def test_a_log_that_comes_behind_a_later_one_is_refused(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """It says so, with the command that starts over, and goes on when that is done."""
     out = site.folder / "changes"
     both = ["--export", str(out), "--format", "jsonl"]
     site.arrive(0, range(3))
     assert site.once(*both) == 0
     site.arrive(2, range(5, 6))
     assert site.once(*both) == 0
-    site.arrive(1, range(3, 5))
+    late = site.arrive(1, range(3, 5))
     capsys.readouterr()
     assert site.once(*both, "--log-json") == 8
     because = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
     assert len(because) == 2
     assert all("LR2039" in text and "found 2 unit(s)" in text for text in because)
     assert site.keys() == [0, 1, 2, 5]
-    assert site.once(*both, "--late", "take") == 0
-    assert site.keys() == list(range(6))
+    back = re.findall(r"--until-position ([0-9A-F]{20})", because[0])
+    names = [late.control, *late.data]
+    for name in names:
+        Path(name).rename(site.folder / Path(name).name)
+    words = ["replay", "--logs", str(site.logs), "--to", site.url, "--engine", "local", "--apply"]
+    assert main([*words, "--until-position", *back]) == 0
+    assert site.keys() == [0, 1, 2]
+    for name in names:
+        (site.folder / Path(name).name).rename(name)
+    assert "--grow --back-to 1" in because[1]
+    export = ["export", "--logs", str(site.logs), "--grow", "--out", str(out), "--format", "jsonl"]
+    assert main([*export, "--back-to", "1", "--engine", "local"]) == 0
     assert site.once(*both) == 0
+    assert site.keys() == list(range(6))
     lines = "".join(path.read_text() for path in sorted(out.glob("testown.t/**/*.jsonl")))
-    assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == [0, 1, 2, 5, 3, 4]
+    assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == list(range(6))
 
 
-@pytest.mark.parametrize(("back_to", "left"), [(19_000, [0, 1, 2]), (10_040, [0, 1, 2]), (40, [0])])
-def test_a_log_that_came_late_does_not_count_as_read_on_the_way_back(
-    site: Site, capsys: pytest.CaptureFixture[str], back_to: int, left: list[int]
+@pytest.mark.parametrize("how", ["data grow", "clock ahead", "control grows", "part"])
+def test_logs_are_taken_in_the_order_of_their_positions(
+    site: Site, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    """An earlier log that is not whole yet is not overtaken by a later one that is."""
+    out = site.folder / "changes"
+    both = ["--export", str(out), "--format", "jsonl", "--log-json", "--settle", "3600"]
+    pairs = [site.arrive(number, range(2 * number, 2 * number + 2)) for number in range(3)]
+    past = time.time() - 7200
+    for pair in pairs:
+        for name in (pair.control, *pair.data):
+            os.utime(name, (past, past))
+    slow = Path(pairs[1].data[0])
+    whole = slow.read_bytes()
+    if how == "part":
+        slow.rename(slow.with_name(f"{slow.name}.part"))
+    elif how == "control grows":
+        os.utime(pairs[1].control, (time.time() + 3600, time.time() + 3600))
+    else:
+        slow.write_bytes(whole[:-20] if how == "data grow" else whole)
+        ahead = time.time() + (3600 if how == "clock ahead" else 0)
+        os.utime(slow, (ahead, ahead))
+    words = site.words("--every", "1", *both)
+    follower = follower_of(words)
+    assert follower._round() == 0
+    assert site.keys() == [0, 1]
+    said = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
+    assert any("night-2.ctl, come behind one that is not whole yet (night-1" in one for one in said)
+    if how == "part":
+        slow.with_name(f"{slow.name}.part").rename(slow)
+    slow.write_bytes(whole)
+    for name in (pairs[1].control, slow):
+        os.utime(name, (past, past))
+    assert follower._round() == 0
+    assert site.keys() == list(range(6))
+    lines = [
+        json.loads(line)["after"]["k"]
+        for path in sorted(out.glob("testown.t/**/*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    assert lines == list(range(6))
+
+
+@pytest.mark.parametrize("back_to", [19_000, 10_040, 40])
+def test_the_way_back_refuses_a_log_that_was_not_read(
+    site: Site, capsys: pytest.CaptureFixture[str], back_to: int
 ) -> None:
     """Units of it below the point that the target goes back to are not there either, and units
     beyond it are not there to be taken back."""
@@ -279,31 +335,9 @@ def test_a_log_that_came_late_does_not_count_as_read_on_the_way_back(
     assert main(back) == 12
     assert "found 2 unit(s)" in capsys.readouterr().err
     assert site.keys() == [0, 1, 2, 5]
-    assert main([*back, "--late", "take"]) in (0, 4)
-    assert site.keys() == left
-    assert site.once() == 0
-    assert site.keys() == list(range(6))
 
 
-def test_units_that_are_said_to_be_there_are_counted(
-    site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Once, by the run that is told so; from then on they are in the target like all others."""
-    for number, keys in ((0, range(3)), (2, range(5, 6))):
-        site.arrive(number, keys)
-        assert site.once() == 0
-    site.arrive(1, range(3, 5))
-    words = ["replay", "--logs", str(site.logs), "--to", site.url, "--engine", "local", "--apply"]
-    said = "2 unit(s) that come late count as in the target: --late skip says that they are there"
-    capsys.readouterr()
-    assert main([*words, "--late", "skip"]) in (0, 4)
-    assert said in capsys.readouterr().out
-    assert main(words) in (0, 4)
-    assert "come late" not in capsys.readouterr().out
-    assert site.keys() == [0, 1, 2, 5]
-
-
-def test_a_log_that_is_there_again_is_not_late(site: Site) -> None:
+def test_a_log_that_is_there_again_is_known(site: Site) -> None:
     both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
     for number in range(3):
         site.arrive(number, range(number, number + 1))
@@ -315,7 +349,7 @@ def test_a_log_that_is_there_again_is_not_late(site: Site) -> None:
     assert site.keys() == [0, 1, 2]
     (site.logs / "night-0.ctl").unlink()
     (site.logs / "night-0.dat").unlink()
-    assert site.once("--late", "skip") == 0
+    assert site.once(*both) == 0
     assert site.keys() == [0, 1, 2]
 
 
@@ -502,18 +536,23 @@ def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str])
     assert "no folder" in capsys.readouterr().err
 
 
+def _spoil(path: Path) -> None:
+    """Whoever reads it stumbles."""
+    path.write_bytes(b"no log at all".ljust(path.stat().st_size, b"."))
+
+
 def test_past_logs_are_not_read(site: Site) -> None:
     both = ["--export", str(site.folder / "changes"), "--format", "jsonl"]
     for number in range(6):
         site.arrive(number, range(number, number + 1))
     assert site.once(*both) == 0
     for path in sorted(site.logs.glob("night-[0-3].dat")):
-        path.write_bytes(b"no log at all")
+        _spoil(path)
     site.arrive(6, range(6, 7))
     assert site.once(*both) == 0
     assert site.keys() == list(range(7))
     site.arrive(7, range(7, 8))
-    (site.logs / "night-6.dat").write_bytes(b"no log at all")
+    _spoil(site.logs / "night-6.dat")
     assert site.once(*both) == 8
 
 
@@ -539,13 +578,13 @@ def test_past_logs_before_the_first_unit_that_is_set_aside_are_not_read(
         ["night-0", "night-1", "night-2"]
     ]
     for path in sorted(site.logs.glob("night-[0-2].dat")):
-        path.write_bytes(b"no log at all")
+        _spoil(path)
     for number in (6, 7):
         site.arrive(number, range(number, number + 1))
         assert site.once(*both) == 4
         assert site.keys() == list(range(number + 1))
     good = (site.logs / "night-3.dat").read_bytes()
-    (site.logs / "night-3.dat").write_bytes(b"no log at all")
+    _spoil(site.logs / "night-3.dat")
     site.arrive(8, range(8, 9))
     assert site.once(*both) == 8
     (site.logs / "night-3.dat").write_bytes(good)
@@ -568,27 +607,25 @@ def test_where_nothing_says_which_logs_have_a_unit_all_are_read(site: Site, forg
     assert site.once(*both) == 4
     manifest = out / "_logreplay" / "000001" / "manifest.json"
     stand = json.loads(manifest.read_text())
-    assert len(stand["continuation"].pop("pending_logs")) == 1
-    if forgotten == "export":  # as an older version leaves it
+    assert len(stand["positions"]["after"].pop("pending_logs")) == 1
+    if forgotten == "export":
         manifest.write_text(json.dumps(stand))
     else:
         with closing(sqlite3.connect(site.folder / "testown.db")) as database:
-            ((number, inputs),) = database.execute("select id, inputs from logreplay_run")
-            kept = [entry for entry in json.loads(inputs) if "pending_logs" not in entry]
-            assert len(kept) < len(json.loads(inputs))
-            text = json.dumps(kept)
-            database.execute("update logreplay_run set inputs = ? where id = ?", (text, number))
+            ((number, told),) = database.execute("select id, position_after from logreplay_run")
+            kept = json.loads(told)
+            assert len(kept.pop("pending_logs")) == 1
+            where = (json.dumps(kept), number)
+            database.execute("update logreplay_run set position_after = ? where id = ?", where)
             database.commit()
     good = (site.logs / "night-3.dat").read_bytes()
-    (site.logs / "night-3.dat").write_bytes(b"no log at all")
+    _spoil(site.logs / "night-3.dat")
     site.arrive(6, range(6, 7))
     assert site.once(*both) == 8
     (site.logs / "night-3.dat").write_bytes(good)
     assert site.once(*both) == 4
-    assert (
-        "pending_logs"
-        in json.loads((out / "_logreplay" / "000002" / "manifest.json").read_text())["continuation"]
-    )
+    stand = json.loads((out / "_logreplay" / "000002" / "manifest.json").read_text())
+    assert "pending_logs" in stand["positions"]["after"]
 
 
 def test_a_mark_of_a_target_is_taken_back(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,3 +52,22 @@ def test_one_look_waits_for_such_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     words = ["follow", "--logs", str(logs), "--export", str(tmp_path / "out"), "--schema", "none"]
     assert main([*words, "--settle", "0.1", "--once", "--engine", "local"]) == 0
     assert "applied: logs 1, units 1" in capsys.readouterr().out
+
+
+def test_files_without_a_control_file_are_taken_in_the_order_of_their_numbers(
+    tmp_path: Path,
+) -> None:
+    """A file that is not whole yet holds back those whose names differ in higher numbers alone."""
+    now = 1_700_000_000.0
+    for name in ("S0000009.LOG", "S0000010.LOG", "S0000011.LOG.part", "S0000012.LOG", "T1.LOG"):
+        file = tmp_path / name
+        file.write_bytes(b"one")
+        os.utime(file, (now - DAY, now - DAY))
+    family = source_named("db2luw")
+    found = arrived(str(tmp_path), family, Arrival.STABLE, 10, now)
+    assert [Path(name).name for name in found.log] == ["S0000009.LOG", "S0000010.LOG", "T1.LOG"]
+    assert [Path(name).name for name in found.held] == ["S0000012.LOG"]
+    (tmp_path / "S0000011.LOG.part").rename(tmp_path / "S0000011.LOG")
+    found = arrived(str(tmp_path), family, Arrival.STABLE, 10, now)
+    assert len(found.log) == 5
+    assert found.held == ()

@@ -54,6 +54,6 @@ def test_names(seed: int) -> None:
 def test_tables_that_logs_tell_alike_are_read_once(tmp_path: Path) -> None:
     pairs = cut_log(SMALL / "small.ctl", SMALL / "small.dat", tmp_path / "cut", 6, 1)
     known: dict[bytes, object] = {}
-    ends = {stated_end(pair, known) for pair in pairs}  # type: ignore[arg-type]
+    ends = {stated_end(pair.control, known) for pair in pairs}  # type: ignore[arg-type]
     assert len(ends) == 6
     assert len(known) == 1

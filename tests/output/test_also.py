@@ -128,7 +128,7 @@ def test_outputs_of_a_chain_hold_each_unit_once(
     copies = [word for end in (2, 4, 6) for word in ("--logs", str(tmp_path / f"extract-{end}"))]
     assert main(["redo", *copies, *HOW, "--gaps", "warn", "--out", str(tmp_path / "again")]) == 0
     assert files_of(tmp_path / "again") == files_of(tmp_path / "redo")
-    last = json.loads((tmp_path / "extract-6/manifest.json").read_text())["continuation"]
+    last = json.loads((tmp_path / "extract-6/manifest.json").read_text())["positions"]["after"]
     assert last["pending"] == {}
 
 

@@ -79,7 +79,7 @@ def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> Non
     log.unit(start=start, commit=350, INCOMPLETETRANS="Y").insert(ACCT, acct(2))
     one = log_of(tmp_path, "a", log, 400)
     assert redo(tmp_path / "one", *words([one])) == 4
-    assert list(manifest(tmp_path / "one")["continuation"]["pending"].values())
+    assert list(manifest(tmp_path / "one")["positions"]["after"]["pending"].values())
     log.clock = start
     log.unit(start=start, commit=350).insert(ACCT, acct(2))
     log.clock = 500
@@ -88,15 +88,15 @@ def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> Non
     assert redo(tmp_path / "two", *words([two]), "--after", tmp_path / "one", "--gaps", "warn") == 0
     texts = "".join(path.read_text() for path in sorted((tmp_path / "two").glob("*.sql")))
     assert texts.count("INSERT") == 2
-    assert manifest(tmp_path / "two")["continuation"]["pending"] == {}
+    assert manifest(tmp_path / "two")["positions"]["after"]["pending"] == {}
     assert redo(tmp_path / "three", *words([one, two]), "--after", tmp_path / "two") == 0
     assert manifest(tmp_path / "three")["statements"] == 0
 
 
-def test_a_unit_that_comes_late_is_refused_until_told(
+def test_a_unit_of_a_member_whose_log_lags_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a member whose log lags behind: it commits before the end of the log that lacks it."""
+    """It commits before the end of the log that lacks it. The chain begins anew where it says."""
     log = LogBuilder()
     log.unit(member=1, commit=90).insert(ACCT, acct(1))
     log.unit(member=1, commit=300).insert(ACCT, acct(2))
@@ -112,42 +112,65 @@ def test_a_unit_that_comes_late_is_refused_until_told(
     message = capsys.readouterr().err
     assert "LR2039" in message
     assert "b.dat, record 1" in message
-    assert redo(tmp_path / "skipped", *after, "--late", "skip") == 0
-    assert "1 unit(s) that come late count as in the target" in capsys.readouterr().out
-    assert manifest(tmp_path / "skipped")["statements"] == 1
-    assert manifest(tmp_path / "skipped")["late_skipped"] == 1
-    assert redo(tmp_path / "taken", *after, "--late", "take") == 0
-    assert manifest(tmp_path / "taken")["statements"] == 2
-    again = [*words([one, two]), "--after", tmp_path / "taken"]
-    assert redo(tmp_path / "three", *again) == 0
-    assert manifest(tmp_path / "three")["statements"] == 0
+    assert "start over from before them: --after none, with all logs since" in message
+    assert redo(tmp_path / "again", *words([one, two]), "--after", "none") == 0
+    assert manifest(tmp_path / "again")["statements"] == 4
 
 
-def test_a_longer_scan_of_the_same_log_brings_nothing_late(tmp_path: Path) -> None:
-    """A log that has the last unit again overlaps what was taken, and none of its units is late."""
+def test_a_longer_scan_of_the_same_log(tmp_path: Path) -> None:
+    """Its records up to where the bundle ended are those that were taken of the log that was read,
+    of which the first bundle of a chain, and each that goes on, notes a sum."""
     log = LogBuilder()
     log.unit(commit=90).insert(ACCT, acct(1))
     log.unit(commit=300).insert(ACCT, acct(2))
     seen = [*log.changes]
     one = log_of(tmp_path, "a", log, 400)
-    assert redo(tmp_path / "one", *words([one])) == 0
+    assert redo(tmp_path / "one", *words([one]), "--after", "none") == 0
+    assert redo(tmp_path / "alone", *words([one])) == 0
     log.changes[:] = seen
     log.unit(commit=500).insert(ACCT, acct(3))
     longer = log_of(tmp_path, "b", log, 800)
-    after = [*words([longer]), "--after", tmp_path / "one"]
-    assert redo(tmp_path / "two", *after, "--gaps", "allow") == 0
+    after = ["--after", tmp_path / "one"]
+    alone = ["--after", tmp_path / "alone"]
+    assert redo(tmp_path / "two", *words([longer]), *alone) == 12
+    assert redo(tmp_path / "two", *words([one, longer]), *alone) == 0
+    assert manifest(tmp_path / "two")["statements"] == 1
+    assert redo(tmp_path / "two", *words([longer]), *after, "--overwrite") == 0
     assert manifest(tmp_path / "two")["statements"] == 1
 
 
-def test_units_that_commit_at_the_same_position(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [1, 80])
+def test_units_that_commit_at_the_same_position(tmp_path: Path, start: int) -> None:
+    """They are in the order of their ids, which is that in which they began."""
     log = LogBuilder()
-    log.unit(member=2, commit=90).insert(ACCT, acct(1))
+    log.unit(member=2, commit=90, start=40).insert(ACCT, acct(1))
     one = log_of(tmp_path, "a", log, 90)
     assert redo(tmp_path / "one", *words([one])) == 0
-    log.unit(member=1, commit=90, start=1, UORCOMMITPOINT=lrsn(91)).insert(ACCT, acct(2))
+    log.unit(member=1, commit=90, start=start, UORCOMMITPOINT=lrsn(91)).insert(ACCT, acct(2))
     two = log_of(tmp_path, "b", log, 200)
+    behind = start > 40
+    code = redo(tmp_path / "two", *words([one, two]), "--after", tmp_path / "one")
+    assert code == (0 if behind else 12)
+    if behind:
+        assert manifest(tmp_path / "two")["statements"] == 1
+
+
+def test_a_manifest_says_where_it_begins_and_ends(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    one = log_of(tmp_path, "a", log, 400)
+    log.unit(commit=590).insert(ACCT, acct(2))
+    two = log_of(tmp_path, "b", log, 800)
+    assert redo(tmp_path / "one", *words([one]), "--after", "none") == 0
     assert redo(tmp_path / "two", *words([one, two]), "--after", tmp_path / "one") == 0
-    assert manifest(tmp_path / "two")["statements"] == 1
+    first, second = (manifest(tmp_path / name)["positions"] for name in ("one", "two"))
+    assert first["before"] is None
+    assert second["before"]["bundle"] == "one"
+    for name in ("source", "position", "unit", "reaches"):
+        assert second["before"][name] == first["after"][name]
+    assert second["after"]["position"] == lrsn(590).hex().upper()
+    assert set(first["after"]["logs"]) < set(second["after"]["logs"])
+    assert len(second["after"]["logs"]) == 2
 
 
 @pytest.fixture

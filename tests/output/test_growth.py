@@ -99,11 +99,11 @@ def test_a_unit_that_was_set_aside_comes_with_the_log_that_has_it_whole(site: Si
     raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
     assert site.follow() == 4
     assert site.rows() == []
-    assert len(site.stand()["continuation"]["pending"]) == 1
+    assert len(site.stand()["positions"]["after"]["pending"]) == 1
     write_pair(site.logs, "night-1", raw, records[1:], lrsn(2000))
     assert site.follow() == 0
     assert site.rows() == [1, 2]
-    assert not site.stand()["continuation"]["pending"]
+    assert not site.stand()["positions"]["after"]["pending"]
 
 
 class Killed(BaseException):

@@ -3,6 +3,7 @@ log was replayed into the target, that is the likeliest reason why a change does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,10 +52,14 @@ def test_the_log_before_was_not_replayed(
         said = capsys.readouterr().err
         assert "no-row" in said
         assert ROWS_FROM_BEFORE in said
-        assert "with --late take" in said
+        assert "If an earlier log changes them, give that one as well" in said
         assert said.partition("\n")[0].count("unit ") == 1  # the place has it
     assert state(empty) == [("d", "four")]
-    assert replay([*first, *second], empty, "--late", "take") == 0
+    assert replay([*first, *second], empty) == 12
+    (back, at) = re.findall(r"(?:until|at)-position ([0-9A-F]{20})", capsys.readouterr().err)
+    assert replay(second, empty, "--until-position", back) == 0
+    assert state(empty) == []
+    assert replay([*first, *second], empty, "--at-position", at) == 0
     assert state(empty) == sorted([*AFTER, ("d", "four")])
 
 

@@ -20,7 +20,7 @@ from replay.arrays import Index, Records
 from replay.errors import InputError, Where
 from replay.logs.db2luw import chains, opening_warnings, repeats, units
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
-from replay.logs.db2luw.index_entries import ENTRY, fill, moved_rows, with_repeated
+from replay.logs.db2luw.index_entries import ENTRY, fill, mark_headless, moved_rows, with_repeated
 from replay.logs.db2luw.index_units import units_told
 from replay.logs.db2luw.scan import SCANNED, pass_over_temporary, scanned_files
 from replay.logs.db2luw.strays import strays
@@ -97,6 +97,8 @@ def build_index(
     lacking = chains.lacking(chained, result.unit, len(result.last), holes, arrays)
     for part in windows(len(lacking)):
         known_units["incomplete"][part] = lacking[part] & set_aside
+        ended = lacking[part] & (result.disposition[part] == ord("C")) & set_aside
+        mark_headless(entries, result.last[part][ended])
     places = {
         (int(records["file"][row]), int(records["offset"][row])): change
         for row, change in timeline.changes.items()

@@ -136,6 +136,13 @@ def _emptied(entry: Records, emptied: Iterable[tuple[int, bool]]) -> None:
         entry["problem"][place] = ONE_PARTITION if alone else 0
 
 
+def mark_headless(entries: Records, ends: Index) -> None:
+    """Say of the records that end units of which others are not in the files that they stand for
+    these: what they changed, and in which tables, is not known."""
+    control = ends[entries["change"][ends] == Change.CONTROL]
+    entries["change"][control] = Change.HEADLESS
+
+
 def with_repeated(entries: Records, found: Records, again: Mask, arrays: Spill) -> Records:
     """The entries of all records that were ``found``, in their order; those that repeat others are
     of no unit."""

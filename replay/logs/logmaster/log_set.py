@@ -129,6 +129,11 @@ class LogSet(LogmasterLog):
         """The reason in the words of a log set."""
         return IN_ANOTHER_LOG if reason == REPEATED else reason
 
+    @property
+    def stated_end(self) -> Position | None:
+        """Where the last log states that it ends, where others may come."""
+        return self.end
+
     def owing_logs(self) -> Collection[int]:
         """The logs with a DEPENDENTRBA that counts."""
         return self.owing

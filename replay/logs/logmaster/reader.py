@@ -139,6 +139,19 @@ class LogmasterLog:
         """The control file, and the numbers of the data files, of each log."""
         return [(self.control_path, range(len(self.files)))]
 
+    def data_bytes(self, files: Sequence[int]) -> int:
+        """How many bytes of data some files have, unpacked."""
+        return sum(self.size(file) for file in files)
+
+    @property
+    def stated_end(self) -> Position | None:
+        """None: a log alone is whole."""
+        return None
+
+    def record_places(self, envelope: Headers) -> Bytes:
+        """LOGLRSN, which lies among commit positions."""
+        return envelope.position("LOGLRSN")
+
     def owing_logs(self) -> Collection[int]:
         """The logs with a DEPENDENTRBA that counts."""
         return () if self.dependent_position is None else (0,)

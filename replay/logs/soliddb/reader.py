@@ -65,6 +65,8 @@ class SolidLog(RowLog):
     reach: tuple[bytes | None, bytes | None]
     headless: int
     charset: int
+    #: The LOGADDR of the commit of a transaction whose start is not in the log, if it has one.
+    rest: bytes | None = None
 
     @property
     def positions_are_places(self) -> bool:
@@ -87,6 +89,12 @@ class SolidLog(RowLog):
         """The last commit, of a transaction with rows or without: what lies up to there is in the
         log. None where positions are places."""
         return self._reached(self.reach[1])
+
+    @property
+    def rest_of(self) -> Position | None:
+        """Where a transaction commits whose start is not in the log. None where positions are
+        places, as then all rows before these are given too."""
+        return self._reached(self.rest)
 
     def _reached(self, address: bytes | None) -> Position | None:
         if not self.by_address or not address or len(address) != self.logaddr().shape[1]:
@@ -264,6 +272,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         database += ":" + hashlib.sha256(np.ascontiguousarray(joined.data).data).hexdigest()[:16]
     use_foreign_keys = inputs.options.get("foreign-keys") != "ignore"
     gaps = () if inputs.gaps is Gaps.ALLOW else chain.warnings
+    rest = bounds.outside.commit
     return SolidLog(
         files=[
             IndexedFile(name=part.name, first=first[number], count=len(part))
@@ -285,6 +294,7 @@ def open_log(inputs: Inputs) -> SolidLog:
         reach=(chain.begins, chain.ends),
         headless=bounds.outside.headless,
         charset=settings.charset,
+        rest=None if rest < 0 or joined.address_null[rest] else joined.address_of(rest),
     )
 
 

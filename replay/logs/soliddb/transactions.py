@@ -21,13 +21,13 @@ _AGAIN = "Export the log again from the last commit that was read whole"
 @dataclass
 class OutsideRows:
     """Rows that belong to no whole transaction: ``endless`` ones of such as have no commit;
-    ``headless`` ones before the first transaction, whether a commit is among these (``commit``),
-    and the number of the ``first`` row behind them, from 1 (0: there is none); kinds of others
-    (``strange``). ``sequence``: the SEQ of the first row of all."""
+    ``headless`` ones before the first transaction, the place of the ``commit`` among these (-1:
+    there is none), and the number of the ``first`` row behind them, from 1 (0: there is none);
+    kinds of others (``strange``). ``sequence``: the SEQ of the first row of all."""
 
     endless: int = 0
     headless: int = 0
-    commit: bool = False
+    commit: int = -1
     first: int = 0
     strange: set[int] = field(default_factory=set)
     sequence: int = 0
@@ -56,7 +56,7 @@ class OutsideRows:
                 f"records of unpublished kinds (RECID {kinds}) outside of transactions were passed"
                 " over"
             )
-        if self.commit and not self.headless:
+        if self.commit >= 0 and not self.headless:
             texts.append(
                 "the log begins with the commit of a transaction that is not in it; begin an export"
                 " at the LOGADDR of a COMMIT"
@@ -106,9 +106,10 @@ def find_transactions(rows: Joined) -> SolidTransactions:
         bounds.unit[part] = np.where(inside, unit, -1)
         outside.endless += int((bounds.disposition[unit[inside]] == ord("F")).sum())
     _orphans(rows, bounds)
-    outside.commit = any(
-        (rows.numbers["RECID"][part] == Rec.COMMIT).any() for part in windows(bounds.begin())
-    )
+    for part in windows(bounds.begin()):
+        commits = np.flatnonzero(rows.numbers["RECID"][part] == Rec.COMMIT)
+        if len(commits) and outside.commit < 0:
+            outside.commit = part.start + int(commits[0])
     if rows.sequence is not None and len(rows):
         outside.sequence = int(rows.sequence[0])
     _commits_rise(rows, bounds)

@@ -1,8 +1,12 @@
-"""Units that come late in logs of Db2 LUW and solidDB, and in overlapping logs of all families."""
+"""Units that commit up to where a bundle, a growing export or a target is, and were not taken: they
+are refused by name, and the way to start over that is said works."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import shutil
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -71,12 +75,12 @@ class Receiver:
         self.kind, self.folder, self.words, self.number = kind, folder, list(words), 0
         self.said = ""
 
-    def take(self, files: Sequence[Path], *more: str) -> int:
-        """Bring it up to what some files have."""
+    def take(self, files: Sequence[Path], *more: str, after: str | None = None) -> int:
+        """Bring it up to what some files have; ``after``: from another bundle than the last."""
         logs = [*self.words, *(word for file in files for word in ("--log", str(file))), *more]
         out, self.number = self.folder / f"out-{self.number + 1}", self.number + 1
         if self.kind == "redo":
-            after = "none" if self.number == 1 else str(self._last())
+            after = after or ("none" if self.number == 1 else str(self._last()))
             code = main(["redo", *logs, "--schema", "none", "--after", after, "--out", str(out)])
             if code not in (0, 4):
                 self.number -= 1
@@ -90,6 +94,24 @@ class Receiver:
             return main(["replay", *logs, "--to", url, "--apply"])
         how = ["--format", "jsonl", "--grow", "--schema", "none"]
         return main(["export", *logs, *how, "--out", str(self.folder / "out")])
+
+    def start_over(self, said: str, read: Sequence[Path], files: Sequence[Path], *more: str) -> int:
+        """Do what a message says: with the logs that were ``read``, and then with all."""
+        (way,) = re.findall(r"start over from before them: (.*)", said)
+        words = [word.rstrip(",;") for word in shlex.split(way)]
+        if self.kind == "redo":
+            begin = words[words.index("--after") + 1]
+            self.number = 0 if begin == "none" else int(begin.rpartition("-")[2])
+            for folder in self.folder.glob("out-*"):
+                if int(folder.name.rpartition("-")[2]) > self.number:
+                    shutil.rmtree(folder)
+            return self.take(files, *more, after=begin)
+        if self.kind == "grow":
+            return self.take(files, *more, *words[words.index("--back-to") :][:2])
+        back = words[words.index("--until-position") + 1]
+        assert self.take(read, "--until-position", back) in (0, 4)
+        at = ["--at-position", words[-1]] if "--at-position" in words else []
+        return self.take(files, *more, *at)
 
     def _last(self) -> Path:
         return self.folder / f"out-{self.number - 1}"
@@ -109,9 +131,10 @@ class Receiver:
             with closing(sqlite3.connect(self.folder / "testown.db")) as database:
                 return sorted(key for (key,) in database.execute("select k from t"))
         found = [
-            json.loads(line)["after"]["k"]
-            for path in (self.folder / "out").glob("**/*.jsonl")
-            for line in path.read_text().splitlines()
+            change["after"]["k"]
+            for path in (self.folder / "out").glob("testown.t/**/*.jsonl")
+            for change in map(json.loads, path.read_text().splitlines())
+            if change["op"] == "insert"
         ]
         return sorted(map(int, found))
 
@@ -155,61 +178,59 @@ class SolidSite:
 KINDS = ("redo", "grow", "target")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("family", [LuwSite, SolidSite])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_comes_behind_a_later_one_is_refused_until_told(
+def test_a_file_that_comes_behind_a_later_one_is_refused(
     kind: str,
     family: Callable[[Path], LuwSite | SolidSite],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     site = family(tmp_path)
-    site.unit(1)
-    first = site.file(1)
-    site.unit(2)
-    second = site.file(2)
-    site.unit(3)
-    third = site.file(3)
+    files = []
+    for number in (1, 2, 3):
+        site.unit(number)
+        files.append(site.file(number))
+    first, second, third = files
     receiver = Receiver(kind, tmp_path, site.words())
     assert receiver.take([first]) in (0, 4)
     assert receiver.take([first, third]) in (0, 4)
     assert receiver.keys() == [1, 3]
     capsys.readouterr()
-    files = [first, second, third]
     assert receiver.take(files) == 12
-    told = capsys.readouterr().err
-    assert "LR2039" in told
-    assert second.name in told
-    assert receiver.take(files, "--late", "take") in (0, 4)
+    said = capsys.readouterr().err
+    assert "LR2039" in said
+    assert "found 1 unit(s)" in said
+    assert second.name in said
+    assert receiver.keys() == [1, 3]
+    assert receiver.start_over(said, [first, third], files) in (0, 4)
     assert receiver.keys() == [1, 2, 3]
     assert receiver.take(files) in (0, 4)
     assert receiver.keys() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
-def test_units_that_count_as_taken_are_not_asked_about_again(
+def test_a_file_from_before_the_first_one(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site = LuwSite(tmp_path)
     files = []
-    for number in (1, 2, 3):
+    for number in (1, 2):
         site.unit(number)
         files.append(site.file(number))
     receiver = Receiver(kind, tmp_path, site.words())
-    assert receiver.take([files[0], files[2]]) in (0, 4)
-    site.unit(4)
-    files.append(site.file(4))
+    assert receiver.take(files[1:]) in (0, 4)
     capsys.readouterr()
-    assert receiver.take(files, "--late", "skip") in (0, 4)
-    assert "1 unit(s) that come late count as in the target" in capsys.readouterr().out
-    assert receiver.take(files) in (0, 4)
-    assert "late" not in capsys.readouterr().out
-    assert receiver.keys() == [1, 3, 4]
+    assert receiver.take(files) == 12
+    said = capsys.readouterr().err
+    assert receiver.start_over(said, files[1:], files) in (0, 4)
+    assert receiver.keys() == [1, 2]
 
 
 @pytest.mark.parametrize("kind", few(KINDS, "grow"))
-def test_a_unit_whose_commit_alone_comes_late(kind: str, tmp_path: Path) -> None:
+def test_a_unit_whose_commit_alone_comes_behind(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Its changes are in a file that was read, so that no new record has one."""
     site = LuwSite(tmp_path)
     site.unit(1)
@@ -223,12 +244,14 @@ def test_a_unit_whose_commit_alone_comes_late(kind: str, tmp_path: Path) -> None
     receiver = Receiver(kind, tmp_path, site.words())
     assert receiver.take([first, third]) in (0, 4)
     assert receiver.keys() == [1, 3]
+    capsys.readouterr()
     assert receiver.take([first, second, third]) == 12
-    assert receiver.take([first, second, third], "--late", "take") in (0, 4)
+    said = capsys.readouterr().err
+    assert receiver.start_over(said, [first, third], [first, second, third]) in (0, 4)
     assert receiver.keys() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", ["redo", "grow"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_id_that_was_used_in_files_that_are_not_given_any_more(
     kind: str, tmp_path: Path
 ) -> None:
@@ -256,15 +279,15 @@ def test_a_new_file_in_front_of_known_ones_moves_positions_that_are_places(
         site.unit(number)
         files.append(site.file(number))
     receiver = Receiver("redo", tmp_path, site.words())
-    assert receiver.take([files[0], files[2]]) in (0, 4)
+    assert receiver.take(files[1:]) in (0, 4)
     capsys.readouterr()
     assert receiver.take(files) == 12
     told = capsys.readouterr().err
     assert "LR2039" in told
-    assert "S0000003.LOG" in told
+    assert "S0000001.LOG as number 1 of the files; expected the files that were read" in told
     site.unit(4)
-    assert receiver.take([files[0], files[2], site.file(4)]) in (0, 4)
-    assert receiver.keys() == [1, 3, 4]
+    assert receiver.take([*files[1:], site.file(4)]) in (0, 4)
+    assert receiver.keys() == [2, 3, 4]
 
 
 LOGMASTER = logbuilder.Tab(
@@ -287,40 +310,37 @@ def logmaster_log(
     return ["--control", pair.control, "--data", *pair.data]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("late", ["refuse", "take", "skip"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_unit_that_comes_late_in_a_log_that_overlaps_what_was_taken(
-    kind: str, late: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
+def test_a_log_that_overlaps_what_was_taken(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The log has units that were taken, the last one too, so it is not known by itself."""
+    """Beside the log that was read, units of both are taken once, and others are refused; alone,
+    nothing tells the ones from the others."""
     receiver = Receiver(kind, tmp_path, [])
     first = logmaster_log(tmp_path, "a", {100: 1, 200: 2, 300: 3}, 400)
     assert receiver.take([], *first) in (0, 4)
     again = logmaster_log(tmp_path, "b", {200: 2, 300: 3, 500: 4}, 600)
-    assert receiver.take([], *again) in (0, 4)
+    capsys.readouterr()
+    assert receiver.take([], *again) == 12
+    said = capsys.readouterr().err
+    assert "found 1 unit(s)" in said  # the last one that was taken is known
+    assert "give that one too" in said
+    assert receiver.take([], *first, *again) in (0, 4)
     assert receiver.keys() == [1, 2, 3, 4]
     longer = logmaster_log(tmp_path, "c", {300: 3, 450: 5, 500: 4, 700: 6}, 800)
-    capsys.readouterr()
-    code = receiver.take([], *longer, "--late", late)
-    if late == "refuse":
-        assert code == 12
-        assert "found 1 unit(s)" in capsys.readouterr().err
-        assert receiver.keys() == [1, 2, 3, 4]
-        return
-    assert code in (0, 4)
-    expected = [1, 2, 3, 4, *([5] if late == "take" else []), 6]
-    assert receiver.keys() == expected
-    more = logmaster_log(tmp_path, "d", {300: 3, 450: 5, 500: 4, 700: 6, 900: 7}, 1000)
-    assert receiver.take([], *more) in (0, 4)
-    assert receiver.keys() == [*expected, 7]
+    assert receiver.take([], *first, *again, *longer) == 12
+    said = capsys.readouterr().err
+    assert "found 1 unit(s)" in said
+    assert "c.dat, record 2" in said
+    assert receiver.keys() == [1, 2, 3, 4]
+    last = logmaster_log(tmp_path, "d", {300: 3, 500: 4, 700: 6}, 800)
+    assert receiver.take([], *first, *again, *last) in (0, 4)
+    assert receiver.keys() == [1, 2, 3, 4, 6]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_data_file_that_was_read_before_it_was_whole(
-    kind: str, late: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It ended between two records of a unit, which is no damage that the log could show."""
     log = logbuilder.LogBuilder(tables=(LOGMASTER,))
@@ -329,7 +349,6 @@ def test_a_data_file_that_was_read_before_it_was_whole(
     for key in (2, 22):
         torn.insert(LOGMASTER, (key, key))
     log.unit(commit=300, start=110).insert(LOGMASTER, (3, 3))
-    log.unit(commit=150, start=120).insert(LOGMASTER, (1, 1))
     raw = logbuilder.frame(log.control_records(), "rdw")
     records, end = log.records(), logbuilder.lrsn(400)
     receiver = Receiver(kind, tmp_path, [])
@@ -341,96 +360,45 @@ def test_a_data_file_that_was_read_before_it_was_whole(
             assert receiver.take([], *words) in (0, 4)
             assert receiver.keys() == [0, 2]
     capsys.readouterr()
-    code = receiver.take([], *words, "--late", late)
-    if late == "refuse":
-        assert code == 12
-        sizes = [f"{len(logbuilder.frame(part, 'rdw')):,}" for part in (records, records[:2])]
-        said = capsys.readouterr().err
-        assert f"a.dat: found {sizes[0]} bytes, which begin with those that were read" in said
-        assert f"expected {sizes[1]}: this log was cut then" in said
-        assert receiver.keys() == [0, 2]
-        return
-    assert code in (0, 4)
-    assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
-    assert receiver.take([], *words) in (0, 4)
-    assert receiver.keys() == ([0, 1, 2, 3] if late == "take" else [0, 2, 3])
+    assert receiver.take([], *words) == 12
+    said = capsys.readouterr().err
+    assert "LR2039" in said
+    assert "a.dat, record 1" in said
+    assert receiver.keys() == [0, 2]
+    if kind == "target":
+        way = shlex.split(re.findall(r"start over from before them: (.*)", said)[0])
+        cutlogs.write_pair(tmp_path, "a", raw, records[:2], end)
+        back = way[way.index("--until-position") + 1]
+        assert receiver.take([], *words, "--until-position", back) in (0, 4)
+        cutlogs.write_pair(tmp_path, "a", raw, records, end)
+        assert receiver.take([], *words) in (0, 4)
+    else:
+        assert receiver.start_over(said, [], [], *words) in (0, 4)
+    assert receiver.keys() == [0, 2, 3, 22]
 
 
 @pytest.mark.parametrize("kind", few(KINDS, "redo", "grow"))
 def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path: Path) -> None:
-    """A one-time scan names no end, so control files of two scans may be the same; the second data
-    file does not begin as the first one."""
+    """A one-time scan names no end, so control files of two scans may be the same; their sizes tell
+    them apart."""
     log = logbuilder.LogBuilder(tables=(LOGMASTER,))
     for key in range(1, 5):
         log.unit(commit=100 * key, start=100 * key - 50).insert(LOGMASTER, (key, key))
     raw = logbuilder.frame(log.control_records(), "rdw")
     receiver = Receiver(kind, tmp_path, [])
-    for part in (log.records()[:2], log.records()[1:]):
-        pair = cutlogs.write_pair(tmp_path, "a", raw, part, logbuilder.lrsn(900))
-        words = ["--control", pair.control, "--data", *pair.data]
+    words: list[str] = []
+    for name, part in (("a", log.records()[:2]), ("b", log.records()[1:])):
+        pair = cutlogs.write_pair(tmp_path, name, raw, part, logbuilder.lrsn(900))
+        words += ["--control", pair.control, "--data", *pair.data]
         assert receiver.take([], *words) in (0, 4)
     assert receiver.keys() == [1, 2, 3, 4]
 
 
-def test_units_are_known_one_by_one_as_far_back_as_is_kept(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A manifest stays as large as it is, however many bundles were before."""
-    monkeypatch.setattr("replay.pipeline.taken.KEPT", 6)
-    sizes = []
-    receiver = Receiver("redo", tmp_path, [])
-    for number in range(1, 12):
-        units = {1000 * number + place: 100 * number + place for place in (100, 200, 300)}
-        log = logmaster_log(tmp_path, f"n{number}", units, 1000 * number + 900)
-        assert receiver.take([], *log, "--gaps", "warn") in (0, 4)
-        ended = json.loads((tmp_path / f"out-{number}" / "manifest.json").read_text())
-        sizes.append(len(json.dumps(ended["continuation"]["taken"])))
-    assert sizes[1] > sizes[0]
-    assert len(set(sizes[3:])) == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("late", ["refuse", "take"])
-@pytest.mark.parametrize("kind", ["redo", "grow"])
-def test_of_a_large_run_the_newest_units_are_known_one_by_one(
-    kind: str, late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The driver of a run with many files hears of the units in the newest ones only. Those before
-    count as taken, and none is taken twice."""
-    monkeypatch.setattr("replay.pipeline.plan.MOST", 1)
-    small = ["--records-per-file", "64", "--late", late]
-    units = {100 * number: number for number in range(1, 2561)}
-    receiver = Receiver(kind, tmp_path, [])
-    assert receiver.take([], *logmaster_log(tmp_path, "a", units, 256_050), *small) in (0, 4)
-    units |= {256_100: 2561}
-    longer = logmaster_log(tmp_path, "b", units, 256_150)
-    assert receiver.take([], *longer, *small) in (0, 4)
-    assert receiver.keys() == [*range(1, 2562)]
-    units |= {255_950: 2562, 256_200: 2563}
-    again = logmaster_log(tmp_path, "c", dict(sorted(units.items())), 256_250)
-    code = receiver.take([], *again, *small)
-    assert code == 12 if late == "refuse" else code in (0, 4)
-    assert receiver.keys() == [*range(1, 2562 if late == "refuse" else 2564)]
-    if late == "refuse":
-        return
-    # the files of this log have moved on, and the unit that comes late lies before those named
-    units |= {256_200 + 100 * number: 2563 + number for number in range(1, 641)}
-    units |= {181_050: 4000}
-    units = dict(sorted(units.items()))
-    moved = logmaster_log(tmp_path, "d", units, 330_000)
-    assert receiver.take([], *moved, *small) in (0, 4)
-    units |= {330_100: 3204}
-    overlapping = logmaster_log(tmp_path, "e", units, 330_200)
-    assert receiver.take([], *overlapping, *small[:2], "--late", "refuse") in (0, 4)
-    assert receiver.keys() == [*range(1, 3205), 4000]
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("first", ["whole", "damaged"])
-@pytest.mark.parametrize("late", ["refuse", "take", "skip"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_unit_of_one_record_whose_commit_position_is_damaged(
-    kind: str, late: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its position is one that a unit may have, so only its id tells that it was taken."""
     receiver = Receiver(kind, tmp_path, [])
@@ -440,9 +408,10 @@ def test_a_unit_of_one_record_whose_commit_position_is_damaged(
     words = logmaster_log(tmp_path, "a", before, 400, begins)
     assert receiver.take([], *words) in (0, 4)
     more = logmaster_log(tmp_path, "b", {**again, 500: 4}, 600, begins)
+    assert receiver.take([], *more) == 12
     capsys.readouterr()
-    code = receiver.take([], *more, "--late", late)
-    if first == "damaged" and late == "skip":  # the unit is there
+    code = receiver.take([], *words, *more)
+    if first == "damaged":  # the unit is there
         assert code in (0, 4)
         assert receiver.keys() == [1, 2, 3, 4]
         return
@@ -452,5 +421,134 @@ def test_a_unit_of_one_record_whose_commit_position_is_damaged(
     assert "expected it to commit where it did when it was taken" in said
     assert receiver.keys() == [1, 2, 3]
     mended = logmaster_log(tmp_path, "c", {**before, 500: 4}, 600, begins)
-    assert receiver.take([], *mended) in (0, 4)
+    assert receiver.take([], *words, *mended) in (0, 4)
     assert receiver.keys() == [1, 2, 3, 4]
+
+
+class OpenUnit:
+    """A file whose last unit is open, and the one in which it commits; ``overlap``: that begins
+    with the last record of the first one. A later unit updates the row of the open one."""
+
+    def __init__(self, folder: Path, overlap: bool, both: bool, **how: Any) -> None:
+        self.site = LuwSite(folder, **how)
+        site = self.site
+        site.unit(2)
+        open_one = site.begin()
+        site.insert(open_one, 1)
+        other = site.begin()
+        site.insert(other, 5)
+        other.commit()
+        last = list(site.log.records[-1:])
+        self.first = site.file(1)
+        if overlap:
+            site.log.records[:0] = last
+        if both:
+            site.insert(open_one, 7)
+        open_one.commit()
+        later = site.begin()
+        later.update(LUW, (1, 1), (1, 9), (1, 2))
+        later.insert(LUW, (3, 3), (1, 30))
+        later.commit()
+        self.second = site.file(2)
+        self.keys = [1, 2, 3, 5, *([7] if both else [])]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_unit_that_is_open_at_the_end_of_a_file(
+    kind: str,
+    overlap: bool,
+    both: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of the second file alone it is named and set aside, with all that may build on it, and how to
+    get it is said; with both files it comes."""
+    logs = OpenUnit(tmp_path, overlap, both)
+    receiver = Receiver(kind, tmp_path, logs.site.words())
+    assert receiver.take([logs.first]) in (0, 4)
+    assert receiver.keys() == [2, 5]
+    capsys.readouterr()
+    adjoining = ["--adjoining"] if kind == "target" else []
+    code = receiver.take([logs.second], *adjoining, *([] if adjoining else ["--gaps", "warn"]))
+    said = capsys.readouterr()
+    assert "LR2041" in said.out
+    assert "give the files where it began too" in said.out
+    assert receiver.keys() == [2, 5]
+    assert code == (8 if kind == "target" else 4)  # the later unit finds no row
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
+def test_a_unit_of_which_a_file_without_positions_has_the_end(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such files are read together, so the one in which it begins is asked for."""
+    logs = OpenUnit(tmp_path, True, False, framing="raw", dialect="v7")
+    receiver = Receiver(kind, tmp_path, logs.site.words())
+    assert receiver.take([logs.first]) in (0, 4)
+    capsys.readouterr()
+    assert receiver.take([logs.second], *(["--adjoining"] if kind == "target" else [])) == 12
+    assert "LR2039" in capsys.readouterr().err
+    assert receiver.take([logs.first, logs.second]) in (0, 4)
+    assert receiver.keys() == logs.keys
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "grow", "target"))
+def test_a_log_that_has_the_rest_of_a_unit_alone(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing in a logical log marks it, but the unit is among those that were set aside."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    log.unit(commit=90).insert(LOGMASTER, (1, 1))
+    torn = log.unit(start=100, commit=500)
+    torn.insert(LOGMASTER, (2, 2))
+    first = len(log.records())
+    log.clock = 420
+    torn.insert(LOGMASTER, (3, 3))
+    log.clock = 600
+    log.unit(commit=690).insert(LOGMASTER, (4, 4))
+    words = []
+    for name, part, end in (
+        ("a", log.records()[:first], 400),
+        ("b", log.records()[first:], 800),
+    ):
+        raw = cutlogs.with_end(logbuilder.frame(log.control_records(), "rdw"), logbuilder.lrsn(end))
+        pair = cutlogs.write_pair(tmp_path, name, raw, part, logbuilder.lrsn(end))
+        Path(pair.control).write_bytes(raw)
+        words.append(["--control", pair.control, "--data", *pair.data])
+    receiver = Receiver(kind, tmp_path, [])
+    assert receiver.take([], *words[0]) == 4
+    more = ["--adjoining"] if kind == "target" else []
+    capsys.readouterr()
+    assert receiver.take([], *words[1], "--gaps", "warn", *more) == 12
+    assert "LR2041" in capsys.readouterr().err
+    assert receiver.keys() == [1]
+    assert receiver.take([], *words[0], *words[1]) == 0
+    assert receiver.keys() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", few(KINDS, "redo"))
+def test_a_read_session_that_begins_within_a_unit(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = SolidSite(tmp_path)
+    site.unit(1)
+    torn = site.log.begin()
+    torn.insert(site.table, (2, 2))
+    first = site.file(1)
+    torn.commit()
+    site.unit(4)
+    receiver = Receiver(kind, tmp_path, site.words())
+    assert receiver.take([first]) in (0, 4)
+    capsys.readouterr()
+    more = ["--adjoining"] if kind == "target" else ["--gaps", "warn"]
+    assert receiver.take([site.file(2)], *more) == 12
+    said = capsys.readouterr().err
+    assert "LR2041" in said
+    assert "Export the log again" in said
+    assert receiver.keys() == [1]

@@ -1,0 +1,523 @@
+"""Positions before and after: where a bundle, a dataset that grows, or a target begins and where it
+ends, on the axis of commit positions.
+
+Everything that commits up to a position was taken, but for the units of recovery that were set
+aside, which are listed one by one and taken once a later log has them whole. Any other unit that
+commits there is refused by name (LR2039): by its position it counts as taken, and it was not. Which
+logs were read is known by their digests, so that a log that is given again is told from a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from replay.arrays import Index, Mask, Records
+from replay.changes.envelope import CANCELLED, compare, opaque
+from replay.changes.position import (
+    LAST_UNIT,
+    POSITION,
+    UNIT,
+    UNIT_FIELDS,
+    UNIT_POSITION,
+    UNIT_POSITION_FIELDS,
+    Position,
+    UnitId,
+    UnitPosition,
+    highest_of,
+    unit_positions,
+)
+from replay.changes.selection import INCOMPLETE, RecordFacts, decide
+from replay.changes.units import AppliedUnits, UnitSet, unit_column
+from replay.changes.verdicts import Verdict, Verdicts
+from replay.decoding.hashes import hash_rows
+from replay.errors import InputError, Where
+from replay.logs import LogFile, MadeOfLogs, Split
+from replay.logs.indexed_log import IndexedLog
+from replay.logs.unchanged import is_known, log_name
+from replay.pipeline.plan import Plan
+from replay.pipeline.scan import BATCH
+
+#: The sum of a log of which nothing was taken.
+_NOTHING = "0"
+
+
+@dataclass(frozen=True)
+class LogPosition:
+    """A place in the log of ``source``. ``position``: the last unit that was taken (None: none
+    was), ``reaches``: up to where the logs were read, where they say so, ``stated``: where those
+    said that they end in which units may go on in a log to come, ``pending``: the units
+    that were set aside, and why, ``logs``: all
+    that were read, as :func:`logs_of` names them, each with a sum of its records that were taken,
+    by which one is known that comes again longer, or mended ('': not made). ``pending_logs``: those
+    of them that ``pending`` units are in or hang on (None: not known)."""
+
+    source: str
+    position: UnitPosition | None = None
+    reaches: Position | None = None
+    stated: Position | None = None
+    pending: Verdicts = field(default_factory=Verdicts)
+    logs: Mapping[str, str] = field(default_factory=dict)
+    pending_logs: frozenset[str] | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON-able data."""
+        at = self.position
+        told: dict[str, Any] = {
+            "source": self.source,
+            "position": None if at is None else at.commit.hexadecimal,
+            "unit": None if at is None or at.unit == LAST_UNIT else str(at.unit),
+            "reaches": None if self.reaches is None else self.reaches.hexadecimal,
+            "stated": None if self.stated is None else self.stated.hexadecimal,
+            "pending": PendingAsJson(self.pending),
+            "logs": dict(self.logs),
+        }
+        if self.pending_logs is not None:
+            told["pending_logs"] = sorted(self.pending_logs)
+        return told
+
+    def place(self) -> dict[str, Any]:
+        """The same without what is read of logs and units: where it lies."""
+        told = self.describe()
+        return {name: told[name] for name in ("source", "position", "unit", "reaches")}
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> LogPosition:
+        """The inverse of :meth:`describe`."""
+        position, unit = told.get("position"), told.get("unit")
+        reaches, stated = (
+            None if (end := told.get(name)) is None else Position.from_hex(end)
+            for name in ("reaches", "stated")
+        )
+        pending = Verdicts(
+            {UnitId.of(one): Verdict("", why) for one, why in told.get("pending", {}).items()}
+        )
+        at = None
+        if position is not None:
+            last = LAST_UNIT if unit is None else UnitId.of(unit)
+            at = UnitPosition(Position.from_hex(position) + last)
+        return cls(
+            told["source"],
+            at,
+            reaches,
+            stated,
+            pending,
+            told.get("logs", {}),
+            None if "pending_logs" not in told else frozenset(told["pending_logs"]),
+        )
+
+    def applied(self, log: LogFile) -> AppliedUnits:
+        """What was taken of a log."""
+        return AppliedUnits(self.position, units_here(log, self.pending.units()))
+
+    @property
+    def reached(self) -> Position | None:
+        """Up to where all of the logs is known."""
+        ends = (None if self.position is None else self.position.commit, self.reaches)
+        return max((end for end in ends if end is not None), default=None)
+
+
+class PendingAsJson(Mapping[str, str]):
+    """Units that are pending, as texts, with the reason, in unit order; each is made when it is
+    asked for."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self._verdicts)
+
+    def __getitem__(self, unit: str) -> str:
+        try:
+            return str(self._verdicts[UnitId.of(unit)])
+        except ValueError:
+            raise KeyError(unit) from None
+
+    def items(self) -> ItemsView[str, str]:
+        """As those of a dictionary."""
+        return _PendingItems(self)
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """(unit, reason)."""
+        return self._verdicts.described()
+
+
+class _PendingItems(ItemsView[str, str]):
+    def __init__(self, pending: PendingAsJson) -> None:
+        super().__init__(pending)
+        self._pending = pending
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return self._pending.described()
+
+
+# -- logs and units under names that last
+# -------------------------------------------------------------------------------------------------
+
+
+def logs_of(log: LogFile) -> list[tuple[str, str, Sequence[int]]]:
+    """(what it is known by, its file, the numbers of its data files) of each of the logs that a log
+    is made of; none where its family tells none apart. Raises OSError."""
+    if not isinstance(log, MadeOfLogs):
+        return []
+    return [
+        (log_name(place, log.data_bytes(files)), place, files)
+        for place, files in log.arrived_logs()
+    ]
+
+
+def is_placed(log: LogFile) -> bool:
+    """Whether commit positions are places in the files that are given."""
+    return isinstance(log, IndexedLog) and log.positions_are_places
+
+
+def _numbered(log: LogFile) -> Records | None:
+    """The units of a log whose ids count how often they were used in the files that are given, so
+    that they last no longer than these are; there each commits at a place of its own."""
+    return log.units() if isinstance(log, IndexedLog) and log.numbers_units else None
+
+
+def _by_commit(commits: Records) -> Records:
+    """Names of units that commit at such places."""
+    named = np.zeros(len(commits), UNIT_FIELDS)
+    named["urid"] = commits
+    return named.view(UNIT)
+
+
+def lasting(log: LogFile, units: Verdicts) -> Verdicts:
+    """Units of a log under names that they have whatever files are given."""
+    known = _numbered(log)
+    if known is None or not units:
+        return units
+    rows = np.flatnonzero(np.isin(known["unit"], unit_column(units)))
+    names = _by_commit(np.ascontiguousarray(known["commit"][rows]))
+    made = Verdicts()
+    for name, unit in zip(names, known["unit"][rows], strict=True):
+        made[UnitId(name.tobytes())] = units[UnitId(unit.tobytes())]
+    return made
+
+
+def lasting_ids(log: LogFile, units: Iterable[UnitId]) -> list[UnitId]:
+    """The names of :func:`lasting` alone."""
+    return list(lasting(log, Verdicts(dict.fromkeys(units, Verdict("", "")))))
+
+
+def units_here(log: LogFile, names: Collection[UnitId]) -> frozenset[UnitId]:
+    """The inverse of :func:`lasting`: the units of these names, as far as they are in the log."""
+    known = _numbered(log)
+    if known is None or not names:
+        return frozenset(names)
+    wanted = unit_column(names)
+    here = np.isin(_by_commit(np.ascontiguousarray(known["commit"])), wanted)
+    return frozenset(UnitId(unit.tobytes()) for unit in known["unit"][here])
+
+
+def lasting_place(log: LogFile, place: UnitPosition) -> UnitPosition:
+    """A position likewise: one at which a single unit commits needs no id."""
+    return place if _numbered(log) is None else place.commit.end
+
+
+# -- what may not commit up to a position
+# -------------------------------------------------------------------------------------------------
+
+
+def refuse_passed(
+    plan: Plan,
+    log: LogFile,
+    before: LogPosition,
+    applied: AppliedUnits,
+    start_over: Callable[[Position], str],
+) -> None:
+    """InputError (LR2039) for units that the plan selects, that commit up to a position and were
+    not taken: they are in a log that was not read before, in no other one, and not pending; and
+    where positions are places, for files that do not follow those that were read. ``start_over``
+    says how, before a position. Reads the headers of new logs, and of all where there are such."""
+    logs = logs_of(log)
+    if before.position is None or not logs:
+        return
+    sums = set(before.logs.values()) - {"", _NOTHING}
+    fresh = [
+        not is_known(name, before.logs) and _sum_of(log, plan.splits, files, applied) not in sums
+        for name, _, files in logs
+    ]
+    if is_placed(log):
+        _refuse_other_places(before, logs, fresh)
+    new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
+    indexed = isinstance(log, IndexedLog)
+    every = _units_of(plan, log, new, not indexed)
+    taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
+    found = every[taken & ~_is_last(log, before.position, every)]
+    if len(every) and not indexed:
+        known = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
+        found = found[~np.isin(_fields(found, "unit"), _fields(known, "unit"))]
+        _refuse_moved(plan, log, applied, every[~taken], known)
+    wrong, where = np.zeros(0, UNIT_POSITION), Where()
+    for split in plan.splits if len(found) else ():
+        for first, rows, units in _selected(plan, log, split):
+            mine = np.flatnonzero(np.isin(units, found))
+            if len(mine) and not len(wrong):
+                unit = UnitPosition(units[mine[0]].tobytes()).unit
+                record = first + int(rows[mine[0]])
+                where = Where(log.files[split.file].name, record, unit=str(unit))
+            wrong = np.unique(np.concatenate([wrong, units[mine]]))
+    if len(wrong):
+        lowest = Position(min(one.tobytes() for one in _fields(wrong, "commit")))
+        raise InputError(
+            "LR2039",
+            f"found {len(wrong):,} unit(s) of recovery that commit at or below"
+            f" {before.position.commit.hexadecimal}, in logs that were not read before, and were"
+            " not set aside; expected none there: everything up to that position counts as taken",
+            where,
+            "Where a log overlaps or repeats one that was read, or is a longer scan of it, give"
+            f" that one too. Else start over from before them: {start_over(lowest)}",
+        )
+
+
+def _fields(units: Records, name: str) -> Records:
+    """The ``commit`` or the ``unit`` of each of a column (:data:`UNIT_POSITION`)."""
+    return np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)[name])
+
+
+def _selected(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[int, Index, Records]]:
+    """(number of the first record of a block, places in it, units with their commit positions) of
+    the records of a split that a plan selects."""
+    for first, offsets, lengths in log.records(split, BATCH):
+        envelope = log.envelope(split.file, offsets, lengths)
+        change, version = log.classify(envelope)
+        facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
+        verdict = decide(plan.selection, envelope, facts)
+        chosen = (verdict == 0) | (verdict == INCOMPLETE)
+        rows = np.flatnonzero(chosen & (envelope.disposition() != CANCELLED))
+        yield (
+            first,
+            rows,
+            unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])),
+        )
+
+
+def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Records:
+    """The committed units of some files (:data:`UNIT_POSITION`): those that a plan selects, or all
+    that they have a record of any kind of. Such a one is all that a file may have of a unit of a
+    log whose units are put together when it is opened."""
+    found = [np.zeros(0, UNIT_POSITION)]
+    for split in plan.splits:
+        if split.file not in files:
+            continue
+        if selected:
+            found += (np.unique(units) for _, _, units in _selected(plan, log, split))
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            rows = np.flatnonzero(envelope.unit_disposition() == ord("C"))
+            commits, units = opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])
+            found.append(np.unique(unit_positions(commits, units)))
+    return np.unique(np.concatenate(found))
+
+
+def refuse_rests(
+    log: LogFile, splits: Iterable[Split], before: LogPosition, pending: frozenset[UnitId]
+) -> None:
+    """InputError (LR2041) for a unit that was set aside because it goes on in a log to come, where
+    that is given without the one in which it began: the rest would be taken for all of it; and for
+    one behind the position that begins before the log. Reads the headers of all logs."""
+    rest = log.rest_of if isinstance(log, IndexedLog) else None
+    if rest is not None and before.position is not None and rest > before.position.commit:
+        raise InputError(
+            "LR2041",
+            f"found the end of a unit of recovery that commits at {rest.hexadecimal}, and not its"
+            " beginning; expected all of it",
+            Where(log.files[0].name),
+            "Export the log again from the commit on at which what was taken ends"
+            f" ({before.position.commit.hexadecimal}), so that it is whole",
+        )
+    if not isinstance(log, MadeOfLogs) or not pending or before.stated is None:
+        return
+    wanted, rests, whole = unit_column(pending), np.zeros(0, UNIT), np.zeros(0, UNIT)
+    where: Where | None = None
+    for split in splits:
+        for first, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            places, units = log.record_places(envelope), opaque(envelope.unit())
+            if places is None:
+                return
+            rows = np.flatnonzero(np.isin(units, wanted))
+            behind = compare(places[rows], before.stated) > 0
+            rests = np.unique(np.concatenate([rests, units[rows[behind]]]))
+            whole = np.unique(np.concatenate([whole, units[rows[~behind]]]))
+            for row in rows[behind & ~np.isin(units[rows], whole)][:1].tolist():
+                unit = UnitId(units[row].tobytes())
+                where = where or Where(log.files[split.file].name, first + row, unit=str(unit))
+    rests = rests[~np.isin(rests, whole)]
+    if len(rests):
+        raise InputError(
+            "LR2041",
+            f"found the rest of {len(rests):,} unit(s) of recovery that were set aside, and not"
+            " their beginning; expected all of them",
+            where or Where(),
+            "Give the log in which they began as well, which was read before",
+        )
+
+
+def _sum_of(
+    log: LogFile, splits: Iterable[Split], files: Collection[int], applied: AppliedUnits
+) -> str:
+    """What tells the records of a log that were taken from other ones: how many they are, and the
+    sum of hashes of their units. It does not depend on what comes behind them."""
+    count, total = 0, np.uint64(0)
+    for split in splits:
+        if split.file not in files:
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            rows = (envelope.unit_disposition() == ord("C")) & envelope.commit().any(axis=1)
+            rows &= applied.covers(envelope)
+            # of ids that are numbered, the number depends on what comes before the log
+            ids = envelope.unit()[:, 4 if _numbered(log) is not None else 0 :]
+            names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
+            count += len(names)
+            total += hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64)
+    return f"{count}-{int(total):016x}" if count else _NOTHING
+
+
+def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
+    """Which units are the last one that was taken, and so were."""
+    last: Mask = units == np.frombuffer(position, UNIT_POSITION)
+    if _numbered(log) is not None:
+        last |= _fields(units, "commit") == np.frombuffer(position.commit, POSITION)
+    return last
+
+
+def _refuse_moved(
+    plan: Plan, log: LogFile, applied: AppliedUnits, units: Records, known: Records
+) -> None:
+    """InputError (LR2010) for a unit of a new log, behind what was taken, that a log which was read
+    has among that: it would come twice. ``known``: the units of these logs."""
+    taken = known[applied.mask(_fields(known, "commit"), _fields(known, "unit"))]
+    moved = units[np.isin(_fields(units, "unit"), _fields(taken, "unit"))]
+    for split in plan.splits if len(moved) else ():
+        for first, rows, held in _selected(plan, log, split):
+            mine = np.flatnonzero(np.isin(held, moved))
+            if not len(mine):
+                continue
+            place = UnitPosition(held[mine[0]].tobytes())
+            record = first + int(rows[mine[0]])
+            raise InputError(
+                "LR2010",
+                f"found a unit of recovery that commits at {place.commit.hexadecimal}; expected it"
+                " to commit where it did when it was taken: a record of it is damaged, here or in"
+                " the log that was read then",
+                Where(log.files[split.file].name, record, unit=str(place.unit)),
+                "Make or transfer the log again. Where the other log was the damaged one, go back"
+                " to before the run that took it",
+            )
+
+
+def _refuse_other_places(
+    before: LogPosition, logs: Sequence[tuple[str, str, Sequence[int]]], fresh: Sequence[bool]
+) -> None:
+    """InputError (LR2039) where files do not begin with those that were read, but for such as
+    nothing was taken of and nothing was set aside. ``fresh``: which of them were not read."""
+    for place, (name, taken) in enumerate(before.logs.items()):
+        empty = taken == _NOTHING and name not in (before.pending_logs or ())
+        if place < len(logs) and (empty or not fresh[place]):
+            continue
+        found = f"found {logs[place][1]}" if place < len(logs) else "found no file"
+        raise InputError(
+            "LR2039",
+            f"{found} as number {place + 1} of the files; expected the files that were read before"
+            " first, in their order: commit positions of this log are places in its files",
+            Where(logs[min(place, len(logs) - 1)][1]),
+            "Name the files in the order in which they were read, the new ones last; where a file"
+            " belongs in between, begin anew with all of them",
+        )
+
+
+# -- where a run ends
+# -------------------------------------------------------------------------------------------------
+
+
+def position_after(
+    before: LogPosition | None,
+    log: LogFile,
+    plan: Plan,
+    pending: Verdicts,
+    units: Sequence[Records],
+    goes_on: bool,
+) -> LogPosition:
+    """Where a run over a log ends that took ``units`` (:data:`UNIT_POSITION`) and set ``pending``
+    ones aside; ``before``: where it began. ``goes_on``: another one goes on from there, so that it
+    is worth to read all headers once more."""
+    seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
+    at = None if before is None else before.position
+    if len(seen):
+        commit = highest_of(_fields(seen, "commit"))
+        there = _fields(seen, "unit")[_fields(seen, "commit") == np.frombuffer(commit, POSITION)]
+        last = UnitPosition(commit + max(unit.tobytes() for unit in there))
+        last = lasting_place(log, last)
+        at = last if at is None else max(at, last)
+    aside = lasting(log, pending)
+    waiting = Verdicts()
+    if before is not None and before.pending:
+        taken = lasting_ids(log, UnitSet.of(_fields(seen, "unit")) & plan.awaited)
+        waiting = before.pending.but(UnitSet(taken))
+    aside = waiting.with_own(aside) if waiting else aside
+    ends = log.ends if plan.selection.until_position is None else None
+    stated = log.stated_end if isinstance(log, MadeOfLogs) else None
+    if before is not None:
+        ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
+    logs = dict(before.logs) if before is not None else {}
+    hanging: frozenset[str] | None = frozenset()
+    given = {name for name, _, _ in logs_of(log)}
+    if before is not None and before.pending and not logs.keys() <= given:
+        hanging = before.pending_logs
+    applied = AppliedUnits(at, units_here(log, aside.units()))
+    holding = _holding(log, plan.splits, applied.pending) if aside else set[int]()
+    owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
+    for number, (name, _, files) in enumerate(logs_of(log)):
+        holds = number in owing or not holding.isdisjoint(files)
+        if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
+            logs[name] = _sum_of(log, plan.splits, files, applied)
+        logs.setdefault(name, "")
+        if hanging is not None:
+            hanging = hanging | {name} if holds else hanging - {name}
+    if is_placed(log):  # all files are given, in order
+        logs = {name: logs[name] for name, _, _ in logs_of(log)}
+    return LogPosition(
+        log.source, at, ends, stated, aside, logs, (hanging or None) if aside else None
+    )
+
+
+def _holding(log: LogFile, splits: Iterable[Split], pending: Collection[UnitId]) -> set[int]:
+    """The files that hold records of pending units."""
+    wanted, holding = unit_column(pending), set[int]()
+    for split in splits:
+        if split.file in holding:
+            continue
+        for _, offsets, lengths in log.records(split, BATCH):
+            if np.isin(opaque(log.envelope(split.file, offsets, lengths).unit()), wanted).any():
+                holding.add(split.file)
+                break
+    return holding
+
+
+def _later(one: Position | None, other: Position | None) -> Position | None:
+    return max((end for end in (one, other) if end is not None), default=None)
+
+
+def commits_of(log: LogFile, splits: Iterable[Split], units: UnitSet) -> Records:
+    """Where units commit (:data:`UNIT_POSITION`), each once, by all records that the log has of
+    them. Reads all headers."""
+    wanted, found = units.column(), [np.zeros(0, UNIT_POSITION)]
+    for split in splits if len(wanted) else ():
+        for _, offsets, lengths in log.records(split, BATCH):
+            envelope = log.envelope(split.file, offsets, lengths)
+            of = opaque(envelope.unit())
+            rows = np.flatnonzero(np.isin(of, wanted))
+            found.append(np.unique(unit_positions(opaque(envelope.commit()[rows]), of[rows])))
+    return np.unique(np.concatenate(found))
