@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _write_whole() -> None:
     """Have a buffer before standard output where PYTHONUNBUFFERED took it away: a file without one
     may take a part of what it is given, and Python passes over the rest."""
-    bare = sys.stdout.buffer if sys.stdout else None
+    bare = getattr(sys.stdout, "buffer", None)
     if isinstance(bare, io.FileIO):
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(bare),
