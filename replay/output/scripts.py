@@ -118,6 +118,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             self.parts.possible,
             self.profile.nulls_equal,
             plan.options.masked,
+            self.parts.rewritable,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:
