@@ -15,6 +15,7 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.masked import MASKED_KEY, any_masked
+from replay.changes.order import run_starts
 from replay.dependencies.key_spaces import KeySpaces, key_spaces
 from replay.dependencies.least_turned import Cycle
 from replay.dependencies.links import unit_needs
@@ -390,6 +391,31 @@ class ConstraintOrder:
             values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
             steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
+
+
+def with_shown(arranged: Arranged, kept: Index, unit: Index, undo: bool) -> Arranged:
+    """``arranged``, which is of the changes ``kept`` of those whose units are ``unit``, with the
+    others, which are only shown: each behind as many entries of its unit as there are changes
+    before it in the log, or behind it for an undo."""
+    shown = np.setdiff1d(np.arange(len(unit)), kept)
+    sequence = kept[arranged.sequence]
+    starts, here = run_starts(unit[sequence]), np.arange(len(sequence))
+    here -= np.repeat(starts, np.diff(np.append(starts, len(sequence))))
+    before = np.searchsorted(kept, shown)
+    first, last = (np.searchsorted(unit[kept], unit[shown], side) for side in ("left", "right"))
+    behind = last - before if undo else before - first
+    every = np.concatenate([sequence, shown])
+    way = -1 if undo else 1
+    follows = np.arange(len(every)) >= len(sequence)
+    order = np.lexsort(
+        (way * every * follows, ~follows, np.concatenate([here, behind]), way * unit[every])
+    )
+    part, ends = arranged.part, arranged.last
+    if part is not None and ends is not None:
+        part = np.concatenate([part, np.zeros(len(shown), np.uint8)])[order]
+        ends = np.concatenate([kept[ends], shown])[order]
+    cycles = [(int(kept[change]), way_round) for change, way_round in arranged.cycles]
+    return replace(arranged, sequence=every[order], cycles=cycles, part=part, last=ends)
 
 
 def _row_spaces(spaces: KeySpaces) -> Mask:

@@ -12,12 +12,13 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
 from replay.errors import LogReplayError
 from sqlgen.choices import Assertion, WhereColumns
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.render_options import RenderOptions
 from tests.support.history import CHILD, LOOSE, PARENT
-from tests.support.logbuilder import LogBuilder, statements
+from tests.support.logbuilder import LogBuilder, statements, text_of
 
 #: A table without a key refers to one, and a child to its parent.
 FK = Constraints(
@@ -201,3 +202,38 @@ def test_a_second_key_of_rows_that_others_refer_to_is_refused(tmp_path: Path) ->
     ]
     with pytest.raises(LogReplayError, match="LR3012"):
         written(changes, "redo", tmp_path, keys)
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"where_columns": WhereColumns.GUARD}, {"upsert": True}],
+    ids=["key", "guard", "upsert"],
+)
+def test_work_that_is_only_shown_changes_no_statement(
+    mode: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """What was rolled back to a savepoint takes no part in order, keys and net changes."""
+    log = LogBuilder((PARENT,))
+    unit = log.unit()
+    unit.update(PARENT, parent(10, "A"), parent(9, "A"))
+    unit.update(PARENT, parent(9, "A"), parent(7, "A"), LOGRECDISP="S")
+    unit.update(PARENT, parent(9, "A"), parent(10, "B"))
+    unit.insert(PARENT, parent(3, "A"), LOGRECDISP="S")
+    unit.update(PARENT, parent(1, "C"), parent(2, "C"))
+    unit.update(PARENT, parent(2, "D"), parent(1, "D"))
+    control, data = log.write(tmp_path)
+    found = []
+    for shown in (False, True):
+        bundle = replay.write_script(
+            control,
+            data,
+            tmp_path / str(shown),
+            mode=mode,
+            selection=Selection(include_aborted=shown),
+            options=ScriptOptions("sqlite", render=RenderOptions(**more)),
+        )
+        found.append(statements(bundle))
+        remarks = text_of(bundle).count("-- rolled back, not applied: ")
+        assert (remarks > 1) == shown
+    assert found[0] == found[1]
