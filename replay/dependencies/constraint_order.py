@@ -6,26 +6,23 @@ key another one takes is removed early and put back last."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.masked import MASKED_KEY, any_masked
-from replay.dependencies.graph import (
-    Cycle,
-    reordered,
-)
+from replay.changes.order import run_starts
 from replay.dependencies.key_spaces import KeySpaces, key_spaces
-from replay.dependencies.links import (
-    unit_needs,
-)
+from replay.dependencies.least_turned import Cycle
+from replay.dependencies.links import unit_needs
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,
+    RowAbilities,
     StatementPart,
     UnitChanges,
     crossed_units,
@@ -68,7 +65,8 @@ class _Reading:
 class ConstraintOrder:
     """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
     foreign keys may be left to wait. ``partible`` says by table version and first record whether
-    the row of a change may be removed and put back. ``nulls_equal``: the target lets a unique key
+    the row of a change may be removed and put back, ``rewritable`` whether it may get the values of
+    another row, all but the key. ``nulls_equal``: the target lets a unique key
     with nulls be there once; an order that is right then is right elsewhere too, so it is taken
     where there is one, but only here is a row removed and put back for it. ``masked``: columns
     (OWNER.NAME.COLUMN) whose values must not be shown."""
@@ -82,8 +80,10 @@ class ConstraintOrder:
         partible: Callable[[int, np.void], bool] = lambda version, head: True,
         nulls_equal: bool = False,
         masked: frozenset[str] = frozenset(),
+        rewritable: Callable[[int, np.void], bool] = lambda version, head: True,
     ) -> None:
-        self.log, self.undo, self.partible = log, undo, partible
+        self.log, self.undo = log, undo
+        self.partible, self.rewritable = partible, rewritable
         self.nulls_equal = nulls_equal
         self.spaces = key_spaces(log.catalog, constraints, masked)
         firm = constraints.firm()
@@ -117,49 +117,51 @@ class ConstraintOrder:
         only those that are ``live`` count, and ``moved`` are updates that change a key.
         ``unwritten``: the changes that are left out, rising, and of each the one by which the
         target does the same (:class:`replay.dependencies.unique_order.UnitChanges`)."""
-        arranged = Arranged(sequence)
         self.unwritten = {}
+        span = _stretches(batch.change, unit)
+        waiting, wrong = list[int](), sequence[:0]
         if self.related.any():
-            arranged = self._by_references(batch, unit, live, sequence)
+            waiting, wrong = self._by_references(batch, unit, span, live, sequence)
+        arranged = Arranged(sequence, waiting)
         left, causes = (sequence[:0],) * 2 if unwritten is None else unwritten
         if len(left):
             live, moved = live.copy(), moved.copy()
             live[left], moved[left] = True, batch.change[left] == Change.UPDATE
         self.unwritten = dict(zip(left.tolist(), causes.tolist(), strict=True))
-        span, rows, crossed, by_nulls = self._crossed(batch, unit, live, moved)
-        if not len(crossed):
+        rows, crossed, by_nulls = self._crossed(batch, span, live, moved)
+        if not len(crossed) and not len(wrong):
             return arranged
-        return self._by_keys(batch, unit, span, crossed, by_nulls, rows, arranged)
+        some = np.union1d(crossed, wrong)
+        by_nulls = np.setdiff1d(by_nulls, wrong)
+        part = np.flatnonzero(self._concerned(batch, live, rows) & np.isin(span, some))
+        return self._by_keys(batch, unit, span, some, by_nulls, part, arranged)
+
+    def _concerned(self, batch: ChangeBatch, live: Mask, rows: Index) -> Mask:
+        """The changes of tables that an order depends on: related ones, and those of ``rows``."""
+        version = np.maximum(batch.version, 0)
+        tables = self.table[version]
+        concerned = self.related[version] | np.isin(tables, tables[rows])
+        return concerned & live & one_of(batch.change, ROW_CHANGES) & (batch.version >= 0)
 
     # -- foreign keys
     # ---------------------------------------------------------------------------------------------
 
     def _by_references(
-        self, batch: ChangeBatch, unit: Index, live: Mask, sequence: Index
-    ) -> Arranged:
+        self, batch: ChangeBatch, unit: Index, span: Index, live: Mask, sequence: Index
+    ) -> tuple[list[int], Index]:
+        """(the units whose foreign keys must wait, the stretches in which a row stands on the wrong
+        side of one that it refers to)."""
         known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
         rows = np.flatnonzero(live & known & one_of(batch.change, ROW_CHANGES))
-        touches = self._touched(batch, rows, self.spaces)
-        waiting = self._retaken(batch, touches, unit)
-        first, second = self._needs(touches, unit)
+        write_sets = WriteSets(self.log, self.spaces)
+        touches = of_rows(write_sets.touches(part_of(batch, rows)), rows)
+        first, second = unit_needs(touches, span)
+        if self.undo:
+            first, second = second, first
         place = np.empty(len(sequence), np.int64)
         place[sequence] = np.arange(len(sequence))
-        wrong = np.unique(unit[first[place[first] > place[second]]])
-        if not len(wrong):
-            return Arranged(sequence, waiting)
-        arranged = Arranged(sequence.copy(), waiting)
-        circles = self._mend(unit, arranged.sequence, (first, second), wrong)
-        if circles and self.firm is not None:
-            units = np.array(list(circles))
-            some = rows[np.isin(unit[rows], units)]
-            pairs = self._needs(self._touched(batch, some, self.firm), unit)
-            left = self._mend(unit, arranged.sequence, pairs, units)
-            arranged.waiting.extend(number for number in circles if number not in left)
-            circles = left
-        arranged.cycles.extend(
-            (changes[0], self._way(batch, changes)) for changes in circles.values()
-        )
-        return arranged
+        wrong = np.unique(span[first[place[first] > place[second]]])
+        return self._retaken(batch, touches, unit), wrong
 
     def _referred(self, constraints: Constraints, deferral: Deferral) -> Index:
         """The spaces of keys that foreign keys refer to whose checks may wait, whatever they do on
@@ -194,49 +196,19 @@ class ConstraintOrder:
         again &= (role[:-1] == KeyRole.DESTROY) | updates[1:] | updates[:-1]
         return [int(number) for number in np.unique(names[-1][sequence][1:][again])]
 
-    def _touched(self, batch: ChangeBatch, rows: Index, spaces: KeySpaces) -> Records:
-        """Touches of the changes ``rows``."""
-        return of_rows(WriteSets(self.log, spaces).touches(part_of(batch, rows)), rows)
-
-    def _needs(self, touches: Records, unit: Index) -> tuple[Index, Index]:
-        """(first, second): pairs of changes of which the first must be done before the second."""
-        first, second = unit_needs(touches, unit)
-        return (second, first) if self.undo else (first, second)
-
-    def _mend(
-        self, unit: Index, sequence: Index, needs: tuple[Index, Index], wrong: Index
-    ) -> dict[int, list[int]]:
-        """Rearrange the units ``wrong`` in ``sequence``; the way round of those that have no
-        order."""
-        circles = {}
-        pairs: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        concerned = np.isin(unit[needs[0]], wrong)
-        first, second = (side[concerned] for side in needs)
-        for number, one, other in zip(
-            unit[first].tolist(), first.tolist(), second.tolist(), strict=True
-        ):
-            pairs[number].append((one, other))
-        for number in wrong.tolist():
-            slots = np.flatnonzero(unit[sequence] == number)
-            try:
-                sequence[slots] = reordered(sequence[slots].tolist(), pairs[number])
-            except Cycle as cycle:
-                circles[number] = cycle.changes
-        return circles
-
     # -- unique keys
     # ---------------------------------------------------------------------------------------------
 
     def _crossed(
-        self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
-    ) -> tuple[Index, Index, Index, Index]:
-        """(span, rows, crossed, by_nulls): as :meth:`_candidates`, the stretches in which a key may
-        be taken while it is held, and those of them in which that is so of keys with nulls only."""
-        span, rows = self._candidates(batch, unit, live, moved)
+        self, batch: ChangeBatch, span: Index, live: Mask, moved: Mask
+    ) -> tuple[Index, Index, Index]:
+        """(rows, crossed, by_nulls): as :meth:`_candidates`, the stretches in which a key may be
+        taken while it is held, and those of them in which that is so of keys with nulls only."""
+        rows = self._candidates(batch, span, live, moved)
         if len(rows):
             rows = self._meeting(batch, span, rows, moved)
         if not len(rows):
-            return span, rows, rows, rows
+            return rows, rows, rows
         write_sets = WriteSets(self.log, self.spaces, with_nulls=True)
         touches = of_rows(write_sets.touches(part_of(batch, rows)), rows)
         touches = nulls_once(touches, span, len(self.spaces.spaces))
@@ -246,20 +218,11 @@ class ConstraintOrder:
         if len(plain) < len(touches):
             plainly = crossed_units(plain, span, batch.change, self.row_spaces)
             by_nulls = np.setdiff1d(crossed, plainly)
-        return span, rows, crossed, by_nulls
+        return rows, crossed, by_nulls
 
-    def _candidates(
-        self, batch: ChangeBatch, unit: Index, live: Mask, moved: Mask
-    ) -> tuple[Index, Index]:
-        """(span, rows): the number of the stretch of its unit that each change lies in, and the
-        changes of tables in which a key may be taken while it is held.
-
-        A stretch ends where a table is emptied or altered: nothing is moved over that.
-        """
+    def _candidates(self, batch: ChangeBatch, span: Index, live: Mask, moved: Mask) -> Index:
+        """The changes of tables in which a key may be taken while it is held, within a stretch."""
         row_change = one_of(batch.change, ROW_CHANGES)
-        breaks = np.zeros(len(unit), bool)
-        breaks[1:] = (unit[1:] != unit[:-1]) | ~row_change[1:] | ~row_change[:-1]
-        span = np.cumsum(breaks)
         version = np.maximum(batch.version, 0)
         rows = np.flatnonzero(live & row_change & (batch.version >= 0) & self.keyed[version])
         group = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
@@ -267,13 +230,13 @@ class ConstraintOrder:
         count = int(number.max(initial=-1)) + 1
         suspect = np.zeros(count, bool)
         suspect[number[moved[rows] & (batch.change[rows] == Change.UPDATE)]] = True
-        first, last = np.full(count, len(unit)), np.full(count, -1)
+        first, last = np.full(count, len(span)), np.full(count, -1)
         inserts = batch.change[rows] == Change.INSERT
         deletes = batch.change[rows] == Change.DELETE
         first[number[inserts][::-1]] = rows[inserts][::-1]
         last[number[deletes]] = rows[deletes]
         suspect |= first < last
-        return span, rows[suspect[number]]
+        return rows[suspect[number]]
 
     def _meeting(self, batch: ChangeBatch, span: Index, rows: Index, moved: Mask) -> Index:
         """Of the candidates ``rows``, those of stretches in which a key that a change takes is
@@ -296,16 +259,12 @@ class ConstraintOrder:
         span: Index,
         crossed: Index,
         by_nulls: Index,
-        rows: Index,
+        part: Index,
         arranged: Arranged,
     ) -> Arranged:
-        """``arranged`` with the changes of some stretches in an order of their keys; those
-        ``by_nulls`` keep theirs where there is no better one."""
-        version = np.maximum(batch.version, 0)
-        tables = self.table[version]
-        concerned = np.isin(span, crossed) & one_of(batch.change, ROW_CHANGES)
-        concerned &= (self.related[version] | np.isin(tables, tables[rows])) & (batch.version >= 0)
-        part = np.flatnonzero(concerned)
+        """``arranged`` with the changes of some stretches, of which ``part`` are looked at, in an
+        order of their keys and references; those ``by_nulls`` keep theirs where there is no better
+        one."""
         heads = batch.records[batch.head]
         envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
         self.row_ids = self.log.row_ids(envelope)
@@ -354,7 +313,7 @@ class ConstraintOrder:
                 ordered = unit_order(
                     self._unit(batch, reading.touches, reading.spaces, changes),
                     direction,
-                    self._partible(batch),
+                    self._abilities(batch),
                 )
             except Cycle as cycle:
                 if not reading.nulls:
@@ -384,16 +343,24 @@ class ConstraintOrder:
                 readings.append(_Reading(spaces, plain, False))
         return readings
 
-    def _partible(self, batch: ChangeBatch) -> Callable[[int], bool]:
-        return lambda change: (
-            change not in self.unwritten
-            and self.partible(int(batch.version[change]), batch.records[batch.head[change]])
-        )
+    def _abilities(self, batch: ChangeBatch) -> RowAbilities:
+        def asked(may: Callable[[int, np.void], bool], change: int) -> bool:
+            version, head = int(batch.version[change]), batch.records[batch.head[change]]
+            return change not in self.unwritten and may(version, head)
+
+        return RowAbilities(partial(asked, self.partible), partial(asked, self._rewritable))
+
+    def _rewritable(self, version: int, head: np.void) -> bool:
+        """Whether a row may get the values of another one: none of them must be there once."""
+        alone = all(use.how != "unique" for use in self.spaces.uses[version])
+        return alone and self.rewritable(version, head)
 
     def _unit(
         self, batch: ChangeBatch, touches: Records, spaces: KeySpaces, changes: list[int]
     ) -> UnitChanges:
         ordered = touches[np.argsort(touches["change"], kind="stable")]
+        without_key = np.append(np.flatnonzero(spaces.kinds.image), -1)
+        ordered = ordered[~np.isin(ordered["space"], without_key)]
         columns = {name: ordered[name].tolist() for name in ("space", "key", "check")}
         images = {name: ordered[name].tolist() for name in ("before", "after")}
         row_ids = dict(zip(changes, self.row_ids[changes].tolist(), strict=True))
@@ -409,6 +376,7 @@ class ConstraintOrder:
             self.ids_differ,
             {change: self.unwritten[change] for change in changes if change in self.unwritten},
             self.log.ids_part,
+            {change: self.table[max(int(batch.version[change]), 0)] for change in changes},
         )
 
     def _way(self, batch: ChangeBatch, changes: list[int]) -> str:
@@ -423,6 +391,31 @@ class ConstraintOrder:
             values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
             steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
+
+
+def with_shown(arranged: Arranged, kept: Index, unit: Index, undo: bool) -> Arranged:
+    """``arranged``, which is of the changes ``kept`` of those whose units are ``unit``, with the
+    others, which are only shown: each behind as many entries of its unit as there are changes
+    before it in the log, or behind it for an undo."""
+    shown = np.setdiff1d(np.arange(len(unit)), kept)
+    sequence = kept[arranged.sequence]
+    starts, here = run_starts(unit[sequence]), np.arange(len(sequence))
+    here -= np.repeat(starts, np.diff(np.append(starts, len(sequence))))
+    before = np.searchsorted(kept, shown)
+    first, last = (np.searchsorted(unit[kept], unit[shown], side) for side in ("left", "right"))
+    behind = last - before if undo else before - first
+    every = np.concatenate([sequence, shown])
+    way = -1 if undo else 1
+    follows = np.arange(len(every)) >= len(sequence)
+    order = np.lexsort(
+        (way * every * follows, ~follows, np.concatenate([here, behind]), way * unit[every])
+    )
+    part, ends = arranged.part, arranged.last
+    if part is not None and ends is not None:
+        part = np.concatenate([part, np.zeros(len(shown), np.uint8)])[order]
+        ends = np.concatenate([kept[ends], shown])[order]
+    cycles = [(int(kept[change]), way_round) for change, way_round in arranged.cycles]
+    return replace(arranged, sequence=every[order], cycles=cycles, part=part, last=ends)
 
 
 def _row_spaces(spaces: KeySpaces) -> Mask:
@@ -456,6 +449,15 @@ def nulls_once(touches: Records, span: Index, spaces: int) -> Records:
     kept = np.ones(len(touches), bool)
     kept[null] = once[group]
     return touches[kept]
+
+
+def _stretches(change: Bytes, unit: Index) -> Index:
+    """The number of the stretch of its unit that each change lies in. One ends where a table is
+    emptied or altered: nothing is moved over that."""
+    row_change = one_of(change, ROW_CHANGES)
+    breaks = np.zeros(len(unit), bool)
+    breaks[1:] = (unit[1:] != unit[:-1]) | ~row_change[1:] | ~row_change[:-1]
+    return np.cumsum(breaks)
 
 
 def part_of(batch: ChangeBatch, rows: Index) -> ChangeBatch:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,27 +31,14 @@ if TYPE_CHECKING:  # functions that make graphs import it: scripts without a que
     import networkx as nx
 
 
-class Cycle(Exception):
-    """Changes that each need another to go first; ``changes`` is the way round."""
-
-    def __init__(self, changes: list[int]) -> None:
-        super().__init__(changes)
-        self.changes = changes
-
-
-def reordered(changes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """``changes`` in an order that puts the first of each pair before the second, as close to the
-    given order as that allows. Cycle if none does."""
+def circles(edges: Iterable[tuple[Any, Any]]) -> Iterator[tuple[list[tuple[Any, Any]], set[Any]]]:
+    """(a way round, all things) of each group of things that lead to each other along edges."""
     import networkx as nx
 
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(changes)
-    graph.add_edges_from(pairs)
-    place = {change: number for number, change in enumerate(changes)}
-    try:
-        return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
-    except nx.NetworkXUnfeasible:
-        raise Cycle([int(edge[0]) for edge in nx.find_cycle(graph)]) from None
+    graph: nx.DiGraph[Any] = nx.DiGraph([*edges])
+    for group in nx.strongly_connected_components(graph):
+        if len(group) > 1:
+            yield [*nx.find_cycle(graph.subgraph(group))], group
 
 
 # -- reaching, without a graph

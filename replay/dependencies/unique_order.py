@@ -14,9 +14,8 @@ Everything here is over touches (:mod:`replay.dependencies.write_sets`); values 
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
@@ -27,7 +26,8 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.decoding.hashes import mixed
-from replay.dependencies.graph import Cycle
+from replay.dependencies.graph import circles
+from replay.dependencies.least_turned import Cycle, least_turned
 from replay.dependencies.write_sets import KeyRole
 
 
@@ -64,7 +64,8 @@ class UnitChanges:
     the log's ids differ at all (``ids_differ``; None: where those of the unit do), and different
     ones for two rows, or one that moved, where the family's ids are such (``ids_part``).
     ``unwritten``: changes that are left out, and the one by which the target does the same by
-    itself (-1: none); they tell whose row is whose, but stand for no statement.
+    itself (-1: none); they tell whose row is whose, but stand for no statement. ``table``: by
+    number of change its table; none of the touches are of images of rows without a key.
     """
 
     change: Sequence[int]
@@ -78,6 +79,7 @@ class UnitChanges:
     ids_differ: bool | None = None
     unwritten: Mapping[int, int] = field(default_factory=dict)
     ids_part: bool = False
+    table: Mapping[int, int] = field(default_factory=dict)
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -140,27 +142,11 @@ def _as_update(change: Index, kind: Bytes) -> Mask:
     return np.asarray(earlier & later)
 
 
-@dataclass
-class _Node:
-    """Changes that are one statement: ``waits`` and ``then`` of its two halves (remove, put)."""
-
-    first: int
-    last: int
-    place: int
-    waits: list[int] = field(default_factory=lambda: [0, 0])
-    then: tuple[list[tuple[int, int]], list[tuple[int, int]]] = field(
-        default_factory=lambda: ([], [])
-    )
-    done: list[bool] = field(default_factory=lambda: [False, False])
-
-    @property
-    def entry(self) -> Entry:
-        part = StatementPart.WHOLE if self.first == self.last else StatementPart.NET
-        return Entry(self.first, self.last, part)
-
-
 #: The halves of a statement.
 _REMOVE, _PUT = 0, 1
+#: A half of a statement, and one that must be done before another.
+_Half = tuple[int, int]
+_Arc = tuple[_Half, _Half]
 #: Which halves of its change a touch belongs to: what must be done before it, what is done with it.
 _HALVES = {
     KeyRole.CREATE: (_PUT, _PUT),
@@ -171,68 +157,189 @@ _HALVES = {
 }
 
 
-def unit_order(
-    unit: UnitChanges, sequence: Sequence[int], partible: Callable[[int], bool]
-) -> list[Entry]:
+@dataclass(frozen=True)
+class RowAbilities:
+    """What may be done with the row of an update, by number of change: ``partible``, removed and
+    put back; ``rewritten``, given the values of another row, all but the key."""
+
+    partible: Callable[[int], bool]
+    rewritten: Callable[[int], bool] = lambda change: False
+
+
+#: Which images a key's role is of, and a change has: before (False) and after.
+_SIDES = {
+    KeyRole.CREATE: (True,),
+    KeyRole.CHANGE: (False, True),
+    KeyRole.DESTROY: (False,),
+}
+_SIDES_OF = {
+    Change.INSERT: (True,),
+    Change.UPDATE: (False, True),
+    Change.DELETE: (False,),
+}
+
+
+def unit_order(unit: UnitChanges, sequence: Sequence[int], able: RowAbilities) -> list[Entry]:
     """The statements of a unit in an order that keeps every key free when it is taken and every
-    reference whole, as close to ``sequence`` (numbers of changes, in the direction of the log) as
-    that allows. ``partible(change)``: whether the row of an update may be removed and put back.
+    reference whole, and in which as few pairs as can stand otherwise than in ``sequence`` (numbers
+    of changes, in the direction of the log).
 
-    Raises :class:`replay.dependencies.graph.Cycle` where no order exists.
+    Raises :class:`replay.dependencies.least_turned.Cycle` where no order exists.
     """
-    try:
-        return _ordered(unit, sequence, partible, net=True)
-    except Cycle:
-        return _ordered(unit, sequence, partible, net=False)
-
-
-def _ordered(
-    unit: UnitChanges, sequence: Sequence[int], partible: Callable[[int], bool], net: bool
-) -> list[Entry]:
-    """As :func:`unit_order`; without ``net``, whatever may be one row that moved on is one."""
-    followed = _Followed(unit, net)
+    followed = _Followed(unit)
     followed.follow()
-    place = {change: number for number, change in enumerate(sequence)}
-    nodes, node_of = _nodes(followed, sequence, place)
-    for earlier, later in followed.pairs:
-        one, other = node_of.get(unit.change[earlier]), node_of.get(unit.change[later])
-        if one is None or other is None or one == other:
-            continue
-        source = _HALVES[KeyRole(unit.role[earlier])][1]
-        target = _HALVES[KeyRole(unit.role[later])][0]
-        nodes[one].then[source].append((other, target))
-        nodes[other].waits[target] += 1
-    return _sorted(
-        nodes,
-        lambda node: (
-            unit.kind[node.first] is Change.UPDATE and partible(node.first) and partible(node.last)
-        ),
-    )
+    statements = _Statements(followed, sequence)
+    statements.exchange(able.rewritten)
+    return statements.in_order(able.partible)
 
 
-def _nodes(
-    followed: _Followed, sequence: Sequence[int], place: Mapping[int, int]
-) -> tuple[list[_Node], dict[int, int]]:
-    """A node for each statement, and the node of each change that has one: what the target does by
-    itself, it does with the statement that causes it."""
-    nodes: list[_Node] = []
-    node_of: dict[int, int] = {}
-    inner = set(followed.next_move.values())
-    unwritten = followed.unit.unwritten
-    for change in sequence:
-        if change in inner or change in followed.cancelled or unwritten.get(change, -1) >= 0:
-            continue
-        last, covered = change, [change]
-        while last in followed.next_move:
-            last = followed.next_move[last]
-            covered.append(last)
-        for one in covered:
-            node_of[one] = len(nodes)
-        nodes.append(_Node(change, last, place[change]))
-    for change, cause in unwritten.items():
-        if cause in node_of:
-            node_of[change] = node_of[cause]
-    return nodes, node_of
+class _Statements:
+    """The statements of a unit, in the order of ``sequence``: each removes the row of the change
+    ``first`` and puts that of ``last``. ``halves``: by change the statements that remove and that
+    put its row; what the target does by itself, it does with the statement that causes it."""
+
+    def __init__(self, followed: _Followed, sequence: Sequence[int]) -> None:
+        self.unit, self.followed, self.sequence = followed.unit, followed, sequence
+        self.first: list[int] = []
+        self.last: list[int] = []
+        self.halves: dict[int, list[int]] = {}
+        inner, unwritten = set(followed.next_move.values()), self.unit.unwritten
+        for change in sequence:
+            if change in inner or change in followed.cancelled or unwritten.get(change, -1) >= 0:
+                continue
+            last = change
+            self.halves[last] = [len(self.first)] * 2
+            while last in followed.next_move:
+                last = followed.next_move[last]
+                self.halves[last] = [len(self.first)] * 2
+            self.first.append(change)
+            self.last.append(last)
+        for change, cause in unwritten.items():
+            if cause in self.halves:
+                self.halves[change] = self.halves[cause]
+
+    def exchange(self, rewritten: Callable[[int], bool]) -> None:
+        """Where rows take each other's keys in a circle, each key stays and its row gets the values
+        of the one that takes the key: nothing that refers to the key notices, and nothing waits."""
+        unit, takes = self.unit, dict[int, int]()
+        for earlier, later in self.followed.pairs:
+            if (unit.role[earlier], unit.role[later]) == (KeyRole.DESTROY, KeyRole.CREATE):
+                gone, come = (self.halves.get(unit.change[one]) for one in (earlier, later))
+                if unit.row_space[unit.key[later][0]] and gone and come:
+                    takes[gone[_REMOVE]] = come[_PUT]
+        left, put = dict(takes), dict[int, int]()
+        while left:
+            here, way = next(iter(left)), list[int]()
+            while here in left:
+                way.append(here)
+                here = left.pop(here)
+            circle = way[way.index(here) :] if here in way else []
+            changes = {side[one] for one in circle for side in (self.first, self.last)}
+            able = all(unit.kind[one] is Change.UPDATE and rewritten(one) for one in changes)
+            if len(circle) > 1 and able:
+                following = [*circle[1:], circle[0]]
+                put.update(zip(following, circle, strict=True))
+                for one, last in zip(circle, [self.last[one] for one in following], strict=True):
+                    self.last[one] = last
+        for change, (remove, place) in self.halves.items():
+            self.halves[change] = [remove, put.get(place, place)]
+
+    def in_order(self, partible: Callable[[int], bool]) -> list[Entry]:
+        """The entries; the row of an update in a circle is removed early and put back last."""
+        arcs, apart = self._arcs(), set[int]()
+        while True:
+            nodes, place = list[tuple[int, int | None]](), dict[_Half, int]()
+            for one in range(len(self.first)):
+                for half in (_REMOVE, _PUT):
+                    if half == _REMOVE or one in apart:
+                        nodes.append((one, half if one in apart else None))
+                    place[one, half] = len(nodes) - 1
+            pairs = {(place[one], place[other]) for one, other in arcs}
+            pairs |= {(place[one, _REMOVE], place[one, _PUT]) for one in apart}
+            try:
+                order = least_turned(len(nodes), pairs)
+            except Cycle as cycle:
+                waiting = {nodes[one][0] for one in cycle.changes}
+                apart |= self._apart(arcs, apart, waiting, partible)
+                continue
+            return [self._entry(*nodes[one]) for one in order]
+
+    def _entry(self, one: int, half: int | None) -> Entry:
+        first, last = self.first[one], self.last[one]
+        if half is not None:
+            return Entry(first, last, StatementPart.PUT if half else StatementPart.REMOVE)
+        return Entry(first, last, StatementPart.WHOLE if first == last else StatementPart.NET)
+
+    def _arcs(self) -> set[_Arc]:
+        """Which half of a statement must be done before which one of another."""
+        unit, arcs = self.unit, set[_Arc]()
+        for earlier, later in self.followed.pairs:
+            one, other = (self.halves.get(unit.change[touch]) for touch in (earlier, later))
+            if one is None or other is None:
+                continue
+            source = _HALVES[KeyRole(unit.role[earlier])][1]
+            target = _HALVES[KeyRole(unit.role[later])][0]
+            if one[source] != other[target]:
+                arcs.add(((one[source], source), (other[target], target)))
+        for kept in self._without_key():
+            for one, other in pairwise(self.halves[change] for change in kept):
+                if one[_PUT] != other[_REMOVE]:
+                    arcs.add(((one[_PUT], _PUT), (other[_REMOVE], _REMOVE)))
+        return arcs
+
+    def _without_key(self) -> Iterator[list[int]]:
+        """By table the changes of rows that no key tells apart: they keep their order."""
+        unit, touched = self.unit, set[tuple[int, bool]]()
+        for change, role, key in zip(unit.change, unit.role, unit.key, strict=True):
+            if role <= KeyRole.DESTROY and unit.row_space[key[0]]:
+                touched |= {(change, side) for side in _SIDES[KeyRole(role)]}
+        kept: dict[int, list[int]] = defaultdict(list)
+        for change in self.sequence:
+            if change not in self.halves or change in unit.unwritten or change not in unit.table:
+                continue
+            if any((change, side) not in touched for side in _SIDES_OF[unit.kind[change]]):
+                kept[unit.table[change]].append(change)
+        yield from kept.values()
+
+    def _apart(
+        self, arcs: set[_Arc], apart: set[int], waiting: set[int], partible: Callable[[int], bool]
+    ) -> set[int]:
+        """One statement of each circle among those ``waiting``, the first that can be parted and so
+        opens it. Raises Cycle where none can."""
+        halves: dict[tuple[Hashable, Hashable], set[_Half]] = defaultdict(set)
+        for source, target in arcs:
+            if source[0] in waiting and target[0] in waiting:
+                ends = [half if half[0] in apart else half[0] for half in (source, target)]
+                halves[ends[0], ends[1]] |= {source, target}
+        for one in apart & waiting:
+            halves[(one, _REMOVE), (one, _PUT)] = set()
+        chosen = set[int]()
+        for way, circle in circles(halves):
+            opening = []
+            for edges in (way, [edge for edge in halves if circle.issuperset(edge)]):
+                entered = {
+                    one
+                    for edge in edges
+                    for one, half in halves[edge]
+                    if half == _PUT and one == edge[1]
+                }
+                left = {
+                    one
+                    for edge in edges
+                    for one, half in halves[edge]
+                    if half == _REMOVE and one == edge[0]
+                }
+                opening.append([one for one in entered & left if self._is_partible(one, partible)])
+            if not any(opening):
+                ends = [edge[0] for edge in way]
+                here = [one if isinstance(one, int) else one[0] for one in ends]
+                raise Cycle([self.first[one] for one in dict.fromkeys(here)])
+            chosen.add(min(opening[0] or opening[1]))
+        return chosen
+
+    def _is_partible(self, one: int, partible: Callable[[int], bool]) -> bool:
+        first, last = self.first[one], self.last[one]
+        return self.unit.kind[first] is Change.UPDATE and partible(first) and partible(last)
 
 
 class _Followed:
@@ -240,8 +347,8 @@ class _Followed:
     second. ``next_move``: update -> the next update of the same row where only their net change is
     certain. ``cancelled``: inserts and deletes of one image that cancel out."""
 
-    def __init__(self, unit: UnitChanges, net: bool) -> None:
-        self.unit, self.net = unit, net
+    def __init__(self, unit: UnitChanges) -> None:
+        self.unit = unit
         self.pairs: list[tuple[int, int]] = []
         self.next_move: dict[int, int] = {}
         self.cancelled: set[int] = set()
@@ -321,15 +428,22 @@ class _Followed:
         beginning with the row that held the key before the unit."""
         same = self._same_image if rows else self._same_row
         holders: list[list[int]] = [[]]
+        there = [*holders]  # those that may have the key still
         for touch in writes:
             if self.unit.role[touch] == KeyRole.CREATE:
                 holders.append([touch])
+                there.append(holders[-1])
                 continue
-            held = next((one for one in reversed(holders[1:]) if same(one[-1], touch)), holders[0])
+            fitting = [held for held in reversed(there) if not held or same(held[-1], touch)]
+            held = next(
+                (held for held in fitting if held[:1] and held is not holders[0]), holders[0]
+            )
             if rows and held:
                 self._join(held[-1], touch)
-                self._note_ambiguous(held[-1], touch)
+                self._note_ambiguous(held[-1], touch, len(fitting) > 1)
             held.append(touch)
+            if self.unit.role[touch] == KeyRole.DESTROY:
+                there = [one for one in there if one is not held]
         return [touch for held in holders for touch in held]
 
     def _same_image(self, earlier: int, later: int) -> bool:
@@ -360,16 +474,12 @@ class _Followed:
         one, other = self._root(self.unit.change[earlier]), self._root(self.unit.change[later])
         self.row[max(one, other)] = min(one, other)
 
-    def _note_ambiguous(self, created: int, destroyed: int) -> None:
-        """Note where one row that moved on cannot be told from two that moved once. An insert and
-        a delete of one image at two places cancel out: it is one row that moved in between, or the
-        same row twice."""
+    def _note_ambiguous(self, created: int, destroyed: int, others: bool) -> None:
+        """Note where one row that moved on cannot be told from two that moved once, because there
+        are ``others`` that it may be. An insert and a delete of one image at two places cancel out:
+        it is one row that moved in between, or the same row twice."""
         unit = self.unit
-        if (
-            not self.net
-            or unit.role[created] != KeyRole.CREATE
-            or unit.role[destroyed] != KeyRole.DESTROY
-        ):
+        if (unit.role[created], unit.role[destroyed]) != (KeyRole.CREATE, KeyRole.DESTROY):
             return
         one, other = unit.change[created], unit.change[destroyed]
         if one in unit.unwritten or other in unit.unwritten:
@@ -377,7 +487,8 @@ class _Followed:
         if self._at_one_place(created, destroyed) or self._referred_between(one, other):
             return
         if (unit.kind[one], unit.kind[other]) != (Change.INSERT, Change.DELETE):
-            self.next_move[one] = other
+            if others:
+                self.next_move[one] = other
         elif self._parted(created, destroyed) or (
             unit.kind.get(one - 1) is Change.DELETE and unit.kind.get(other + 1) is Change.INSERT
         ):
@@ -431,81 +542,3 @@ class _Followed:
             and self._root(unit.change[one]) == self._root(unit.change[release])
             for one in touches
         )
-
-
-def _sorted(nodes: list[_Node], partible: Callable[[_Node], bool]) -> list[Entry]:
-    """Nodes in order, as near to their places as their waits allow; circles are parted."""
-    entries: list[Entry] = []
-    ready = [(node.place, number) for number, node in enumerate(nodes) if not any(node.waits)]
-    heapq.heapify(ready)
-    halfway: list[tuple[int, int]] = []
-    left = len(nodes)
-
-    def release(number: int, half: int) -> None:
-        nodes[number].done[half] = True
-        for other, target in nodes[number].then[half]:
-            node = nodes[other]
-            node.waits[target] -= 1
-            if node.done[_REMOVE] != node.done[_PUT]:
-                if not node.waits[_PUT]:
-                    heapq.heappush(halfway, (node.place, other))
-            elif not any(node.waits):
-                heapq.heappush(ready, (node.place, other))
-
-    while left:
-        if halfway:
-            _, number = heapq.heappop(halfway)
-            entries.append(Entry(nodes[number].first, nodes[number].last, StatementPart.PUT))
-            release(number, _PUT)
-            left -= 1
-        elif ready:
-            _, number = heapq.heappop(ready)
-            entries.append(nodes[number].entry)
-            release(number, _REMOVE)
-            release(number, _PUT)
-            left -= 1
-        else:
-            number = _parted(nodes, partible)
-            entries.append(Entry(nodes[number].first, nodes[number].last, StatementPart.REMOVE))
-            release(number, _REMOVE)
-    return entries
-
-
-def _parted(nodes: list[_Node], partible: Callable[[_Node], bool]) -> int:
-    """A node of a circle that can be parted, the first in place. Raises Cycle where none can."""
-    circle = _circle(nodes)
-    candidates = [
-        number
-        for number in circle
-        if not nodes[number].done[_REMOVE]
-        and not nodes[number].waits[_REMOVE]
-        and partible(nodes[number])
-    ]
-    if not candidates:
-        candidates = [
-            number
-            for number, node in enumerate(nodes)
-            if not node.done[_REMOVE]
-            and not node.waits[_REMOVE]
-            and node.waits[_PUT]
-            and partible(node)
-        ]
-    if not candidates:
-        raise Cycle([nodes[number].first for number in circle])
-    return min(candidates, key=lambda number: nodes[number].place)
-
-
-def _circle(nodes: list[_Node]) -> list[int]:
-    """Nodes that wait for each other: the way round."""
-    blockers: dict[int, int] = {}
-    for number, node in enumerate(nodes):
-        for half in (_REMOVE, _PUT):
-            if not node.done[half]:
-                for other, _ in node.then[half]:
-                    blockers.setdefault(other, number)
-    here = next(iter(blockers))
-    seen: dict[int, int] = {}
-    while here not in seen:
-        seen[here] = len(seen)
-        here = blockers[here]
-    return [number for number, place in seen.items() if place >= seen[here]][::-1]

@@ -19,7 +19,8 @@ from replay.logs import LogFile
 from replay.pipeline.chunk import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.row_batch import whole_rows
-from sqlgen.choices import Assertion, StatementForm, WhereColumns
+from sqlgen.choices import Assertion, Deferral, StatementForm, WhereColumns
+from sqlgen.constraints import ForeignKey
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.free_keys import render_by
 from sqlgen.literals import ValueProblem
@@ -55,22 +56,33 @@ class RowParts:
 
     def possible(self, version: int, head: np.void) -> bool:
         """Whether the row of a change may be removed and put back: all of it is in the log, as it
-        is then, and is written, and nothing acts on what refers to it. ``head`` is the first record
-        (dtype :data:`replay.changes.envelope.RECORD`) of the change, of a table ``version``."""
-        if self.unlike and int(places_of(int(head["file"]), head["offset"])) in self.unlike:
-            return False
-        table_version = self.log.catalog.versions[version]
+        is then, and is written, and no foreign key notices that it is gone for a moment. ``head``
+        is the first record (dtype :data:`replay.changes.envelope.RECORD`) of the change, of a table
+        ``version``."""
         options = self.plan.options.render
         if (options.upsert and not self.plan.whole_rows) or self.never_counted:
             return False
+        name = self.log.catalog.versions[version].name.upper()
+        referring = (key for key in self.plan.acting.foreign_keys if key.parent == name)
+        return self.rewritable(version, head) and not any(map(self._notices, referring))
+
+    def rewritable(self, version: int, head: np.void) -> bool:
+        """Whether the row of a change may get the values of another one: all of it is in the log,
+        as it is then, and is written."""
+        if self.unlike and int(places_of(int(head["file"]), head["offset"])) in self.unlike:
+            return False
+        table_version = self.log.catalog.versions[version]
         if any(column.lob for column in table_version.format.columns):
             return False
-        if len(shown_columns(table_version.table, options)) < len(table_version.table.columns):
-            return False
-        return not any(
-            foreign.parent == table_version.name.upper() and foreign.on_delete in _ACTS
-            for foreign in self.plan.acting.foreign_keys
-        )
+        shown = shown_columns(table_version.table, self.plan.options.render)
+        return len(shown) == len(table_version.table.columns)
+
+    def _notices(self, foreign: ForeignKey) -> bool:
+        """Whether a foreign key acts or fails where a row that it may refer to is gone for a
+        moment."""
+        deferral = self.profile.deferral
+        waits = deferral is Deferral.ANY or (deferral is Deferral.DECLARED and foreign.deferrable)
+        return foreign.on_delete in _ACTS or not waits
 
     def statements(
         self, changes: ChunkChanges, first: Index, last: Index, part: Bytes

@@ -21,7 +21,7 @@ from replay.arrays import Index, Mask, of_rows, one_of
 from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
-from replay.dependencies.constraint_order import Arranged, ConstraintOrder
+from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with_shown
 from replay.dependencies.long_units import crosses
 from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
@@ -35,7 +35,7 @@ from replay.output.table_statements import event_statement, structure_statements
 from replay.output.unit_comments import comments_of, traces_of
 from replay.pipeline import fast_path
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
-from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined
+from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
@@ -118,6 +118,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             self.parts.possible,
             self.profile.nulls_equal,
             plan.options.masked,
+            self.parts.rewritable,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:
@@ -148,9 +149,15 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 cut += 1
             records = self.records[start:cut]
             changes = joined(records, np.zeros(len(records), np.int64))
-            yield ChangeBatch(
+            batch = ChangeBatch(
                 records, changes.head, changes.weight, changes.change, changes.version
             )
+            if self.plan.selection.include_aborted:
+                every = np.arange(len(changes.head))
+                shown = uncommitted_of(self._headers(changes, every)) > 0
+                batch = batch.part(np.flatnonzero(~shown))
+            if len(batch.head):
+                yield batch
             start = cut
 
     # -- statements
@@ -375,7 +382,17 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 
     def _arranged(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
-        """The changes in the order of the script; refuses units that have none."""
+        """The changes in the order of the script; refuses units that have none. Work that was
+        rolled back is only shown: it takes no part in the order of the rest."""
+        shown = changes.uncommitted > 0
+        if not shown.any():
+            return self._in_order(changes, moved, seen)
+        kept = np.flatnonzero(~shown)
+        arranged = self._in_order(changes.part(kept), moved[kept], {})
+        return with_shown(arranged, kept, changes.unit, self.plan.mode == "undo")
+
+    def _in_order(self, changes: ChunkChanges, moved: Mask, seen: _Seen) -> Arranged:
+        """The order of changes that are written."""
         count = len(changes.head)
         if self.plan.mode == "redo":
             sequence = np.arange(count, dtype=np.int64)
@@ -385,8 +402,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             sequence = order.undo_order(
                 changes.unit, origin == ord(" "), derived, changes.change, changes.version
             )
-        live = (changes.outcome == 0) & (changes.uncommitted == 0)
-        live &= ~self.bad_units[changes.unit]
+        live = (changes.outcome == 0) & ~self.bad_units[changes.unit]
         batch = ChangeBatch(
             changes.records, changes.head, changes.weight, changes.change, changes.version, seen
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -29,6 +29,11 @@ class ChunkChanges:
     origin: Bytes
     outcome: Bytes
     uncommitted: Bytes
+
+    def part(self, rows: Index) -> ChunkChanges:
+        """Some of the changes."""
+        names = [one.name for one in fields(self) if one.name != "records"]
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
 @dataclass(frozen=True)
