@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -66,25 +65,6 @@ def cannot_mask(column: Column) -> str:
     if column.type in _BITS or column.type is SqlType.DECIMAL:
         return ""
     return f"there is no mask for {column.type.value}"
-
-
-class Digest(NamedTuple):
-    """What masks of a column are made of: digests of ``octets``, personalised for ``person``, of
-    text in UTF-8 without the blanks at its end, or of a permutation of whole numbers of ``bits``
-    (0: of text)."""
-
-    octets: int
-    person: bytes
-    bits: int
-
-
-def digest_of(column: Column) -> Digest | None:
-    """That of a column that can be masked; None where its masks are made another way."""
-    if column.type in _TEXT:
-        return Digest(BYTES_LENGTH, b"text", 0)
-    if column.type in _BITS:
-        return Digest(_PERMUTED_LENGTH, column.type.value.encode(), _BITS[column.type])
-    return None
 
 
 def mask_kind(column: Column) -> str:

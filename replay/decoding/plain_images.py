@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-
-import numpy as np
-
-from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding.image_layouts import Cell, layouts
 from replay.decoding.image_values import unusable
-from replay.decoding.images import ImageWalk
-from replay.decoding.plain_rows import ColumnPlaces, PlainCell, PlainRows, ValueForm
+from replay.decoding.plain_rows import PlainCell, PlainRows, ValueForm
 from sqlgen.schema import SqlType
 
 _FORMS = {
@@ -44,33 +37,7 @@ def plain_rows(fmt: RowFormat, reading: int) -> PlainRows | None:
             )
             for cell, column in pairs
         ),
-        partial(_placed, fmt, cells),
     )  # fmt: skip
-
-
-def _placed(
-    fmt: RowFormat,
-    cells: tuple[Cell, ...],
-    buffer: Bytes,
-    start: Index,
-    end: Index,
-    bad: Mask,
-    found: Mapping[int, ColumnPlaces],
-) -> ImageWalk:
-    """A walk that knows some columns only. Bad rows go on as a good one, as in every walk."""
-    nowhere: Index = np.zeros(0, np.int64)
-    width, donor = len(cells), int(np.argmin(bad))
-    result = ImageWalk(fmt, buffer, start, end, bad)
-    result.null, result.length = [None] * width, [0] * width
-    result.base = [(nowhere, 0)] * width
-    for index, (place, size, null) in found.items():
-        if bad.any():
-            for values in (place, size, null):
-                values[bad] = values[donor]
-        result.base[index] = place, 0
-        result.length[index] = size if cells[index].variable else cells[index].width
-        result.null[index] = null if null.any() else None
-    return result
 
 
 def _form(column: ColumnFormat, cell: Cell) -> ValueForm | None:

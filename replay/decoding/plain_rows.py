@@ -7,14 +7,8 @@ A row that is not as described here is no damaged one: it is left to the family'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, NamedTuple, Protocol
-
-import pyarrow as pa
-
-from replay.arrays import Bytes, Index, Mask
 
 
 class ValueForm(Enum):
@@ -97,39 +91,11 @@ class Framed:
     outside: int
 
 
-class ColumnPlaces(NamedTuple):
-    """Where a column lies in ``n`` images: ``place`` and ``size`` in octets, and which are null."""
-
-    place: Index
-    size: Index
-    null: Mask
-
-
-class ColumnWalk(Protocol):
-    """A walk along images that knows some of their columns only (:class:`replay.logs.Walk`). No
-    method raises an error but InputError where the column's character set is not known."""
-
-    def equal(self, other: Any, index: int) -> Mask:
-        """Where a column is the same in the image of another walk."""
-        ...
-
-    def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
-        """Values of a column in some rows, or in all, and which of them cannot be decoded."""
-        ...
-
-
-#: Makes the walk of a table's images: their buffer, where they begin and end (``int64[n]``), which
-#: are left out (``bool[n]``), and where the columns lie of which a walk is asked, by their index.
-PlacedWalk = Callable[[Bytes, Index, Index, Mask, Mapping[int, ColumnPlaces]], ColumnWalk]
-
-
 @dataclass(frozen=True)
 class PlainRows:
-    """The columns of a table's row images in their order, and the walk along them (``placed``) that
-    the places of columns make. ``shape`` None: one after the other, each behind a null byte (X'00',
-    or X'FF' for null) where it is nullable, and behind its size (two octets, the higher one first)
-    where it is variable."""
+    """The columns of a table's row images in their order. ``shape`` None: one after the other, each
+    behind a null byte (X'00', or X'FF' for null) where it is nullable, and behind its size (two
+    octets, the higher one first) where it is variable."""
 
     cells: tuple[PlainCell, ...]
-    placed: PlacedWalk = field(compare=False, repr=False)
     shape: Sectioned | Framed | None = None

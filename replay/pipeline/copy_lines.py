@@ -21,7 +21,7 @@ from replay.logs import LogFile
 from replay.pipeline import fast_path, fast_program
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import charset_number, spelled_characters
-from replay.pipeline.fast_filter import OPS
+from replay.pipeline.fast_program import OPS
 from sqlgen.dialects import Profile
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op
@@ -51,7 +51,7 @@ class CopyLines:
             return None
         program = self.way.program(of_table, op, plain)
         shown = shown_columns(of_table.table, self.options)
-        if program is None or program.given or len(shown) > _MOST_COLUMNS:
+        if program is None or len(shown) > _MOST_COLUMNS:
             return None
         parts: list[fast_program.KernelInput] = []
         places = [np.zeros(0, np.int64)]
@@ -121,9 +121,9 @@ class _Writer:
         made = []
         for rows in self.parts:
             count = rows.bounds.shape[1]
-            given, room = fast_program.GivenTexts.none(count), fast_program.Room()
+            room = fast_program.Room()
             of = np.zeros(count, np.int64)
-            made.append(fast_path.written(render, known, of, rows.buffer, rows.bounds, given, room))
+            made.append(fast_path.written(render, known, of, rows.buffer, rows.bounds, room))
         return made
 
     def _charsets(self) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from replay.decoding import code_pages
 from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, Sectioned, ValueForm
 from replay.errors import InputError
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_masks import secret_of
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.render_options import RenderOptions, shown_columns
@@ -45,8 +44,8 @@ def table_of_cells(
     masked: Collection[str],
 ) -> tuple[Index, tuple[int, ...]] | None:
     """The table of cells, and the character sets that it refers to by their places
-    (:func:`characters_of`); None where a column that is shown needs the other way. Of the columns
-    ``masked`` machine code makes the masks of text and of whole numbers; the others are given."""
+    (:func:`characters_of`); None where a column that is shown needs the other way, as those do that
+    are ``masked``."""
     exported = {column.name for column in shown_columns(version.table, options)}
     own = {column.name for column in version.table.columns}
     charsets: list[int] = []
@@ -69,12 +68,8 @@ def table_of_cells(
         if name not in exported:
             continue
         row[tables.SHOWN] = 1
-        if not _say(row, column, cell, profile, options, charsets, name in masked):
+        if name in masked or not _say(row, column, cell, profile, options, charsets):
             return None
-        if name in masked:
-            row[tables.MASKED] = secret_of(column.column)
-        if name in masked and not row[tables.MASKED]:
-            row[tables.KIND], row[tables.SCALE], row[tables.CHARSET] = tables.GIVEN, 0, 0
     return table, tuple(charsets)
 
 
@@ -85,10 +80,8 @@ def _say(
     profile: Profile,
     options: RenderOptions,
     charsets: list[int],
-    masked: bool,
 ) -> bool:
-    """Note how the values of a column are said, to be ``masked`` or as they are; False where the
-    kernel cannot."""
+    """Note how the values of a column are said; False where the kernel cannot."""
     kind = column.column.type
     row[tables.SCALE] = column.scale
     row[tables.LOW], row[tables.HIGH] = cell.limits
@@ -98,10 +91,10 @@ def _say(
             return False
         stripped = kind is SqlType.CHAR and options.policy.char_padding == "strip"
         row[tables.KIND] = _TEXTS[known.kind] + stripped
-        number = charset_number(known.ccsid) * (-1 if masked else 1)
+        number = charset_number(known.ccsid)
         charsets += [] if number in charsets else [number]
         row[tables.CHARSET] = charsets.index(number)
-        row[tables.LEAST] = 0 if masked else _empty_text(kind, profile, options)
+        row[tables.LEAST] = _empty_text(kind, profile, options)
     elif cell.form in _MOMENTS and kind in _KINDS_OF_MOMENT:
         row[tables.KIND] = _MOMENTS[cell.form] + _KINDS_OF_MOMENT.index(kind)
         row[tables.PRECISION] = column.column.length
@@ -159,20 +152,14 @@ def shape_of(plain: PlainRows) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def characters_of(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
-    """:func:`spelled_characters`, in literals of a dialect, or, of the CCSIDs below 0, which stand
-    for those above, in UTF-8 and nothing more."""
+    """:func:`spelled_characters` in literals of a dialect."""
 
     def spelled(letter: str) -> str | None:
         if letter < "\x80" and texts.special[ord(letter)]:
             return None
         return texts.quote if letter == "'" else letter
 
-    lengths, codes = spelled_characters(tuple(map(abs, charsets)), spelled)
-    for place, number in enumerate(charsets):
-        if number < 0:
-            own = spelled_characters((-number,), str)
-            lengths[place], codes[place] = own[0][0], own[1][0]
-    return lengths, codes
+    return spelled_characters(charsets, spelled)
 
 
 def spelled_characters(

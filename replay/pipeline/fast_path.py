@@ -11,7 +11,7 @@ the values and a code for each row; which statement a code calls is settled here
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -27,11 +27,8 @@ from replay.decoding.plain_rows import PlainRows
 from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
 from replay.pipeline.fast_cells import characters_of, shape_of, table_of_cells
-from replay.pipeline.fast_columns import Columns, locate
-from replay.pipeline.fast_masks import secrets_of
 from replay.pipeline.fast_program import (
     MOST,
-    GivenTexts,
     KernelInput,
     KernelOutput,
     KernelTables,
@@ -40,7 +37,6 @@ from replay.pipeline.fast_program import (
 )
 from sqlgen import templates
 from sqlgen.dialects import Profile
-from sqlgen.literals import literal_parts, octets
 from sqlgen.mapping import TableMap, plain
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import INVERSE, Op
@@ -59,8 +55,7 @@ _KERNEL = Kernel(
     (
         *(_TEXT, _TABLE, _TABLE, ArrayOf("int64", fixed=True), _TABLE, _TABLE, _TEXT),
         *(ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT, ArrayOf("bool", 2), NUMBER, _TABLE),
-        *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64"), _TEXT, _TABLE),
-        *(ArrayOf("uint8", 2, fixed=True), ArrayOf("uint64", 2)),
+        *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64")),
     ),
     tables.SOURCES,
 )
@@ -147,10 +142,9 @@ class FastPath:
         op: Op,
         image: Images,
         plain: PlainRows,
-        without: Mask | None = None,
     ) -> FastStatements | None:
         """Statements of changes of kind ``op``; None for a table that needs the other way.
-        ``plain``: how the row images lie; rows ``without`` are left out."""
+        ``plain``: how the row images lie."""
         render = compiled()
         if render is None:
             return None
@@ -158,37 +152,17 @@ class FastPath:
         if program is None:
             return None
         rows = KernelInput.of(image)
-        rows = rows if without is None else rows.without(without)
-        given = self._given(version, program, rows, plain)
-        if given is None:
-            return None
-        rows = rows.without(given.odd)
-        output = _rows(render, program, rows, given)
+        output = _rows(render, program, rows)
         if output.offsets[-1] > MOST:
             return None
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
 
         def in_full(whole: Program, some: Index) -> KernelOutput:
-            return _rows(render, whole, rows.take(some), given.take(some))
+            return _rows(render, whole, rows.take(some))
 
         callers = _callers(program, output)
         return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
-
-    def columns(
-        self,
-        version: TableVersion,
-        op: Op,
-        rows: KernelInput,
-        plain: PlainRows,
-        names: Sequence[str],
-    ) -> Columns | None:
-        """Some columns of the images; None for a table that needs the other way."""
-        program = self.program(version, op, plain)
-        if program is None:
-            return None
-        chosen = [version.index_of(name) for name in names]
-        return locate(plain, program, rows, chosen)
 
     def program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change, made once; None where there is
@@ -197,50 +171,6 @@ class FastPath:
             self._programs[version.index, op] = self._program(version, op, plain)
             self._watch(version, self._programs[version.index, op])
         return self._programs[version.index, op]
-
-    def _given(
-        self, version: TableVersion, program: Program, rows: KernelInput, plain: PlainRows
-    ) -> GivenTexts | None:
-        """The masks of the values that become others; None where one needs the other way."""
-        count = rows.bounds.shape[1]
-        if not program.given or self.mapping is None:
-            return GivenTexts.none(count)
-        indexes = sorted({index for index, _ in program.given})
-        columns = locate(plain, program, rows, indexes)
-        if columns is None:
-            return None
-        texts: list[pa.StringArray] = []
-        offsets = np.zeros((len(program.given), count + 1), np.int64)
-        start = 0
-        for number, (index, side) in enumerate(program.given):
-            column = version.format.columns[index].column
-            needed: Index | None = None
-            if side == self._set_side and len(columns.walks) == 2:
-                needed = np.flatnonzero(columns.changed(index)) if not self.options.upsert else None
-            values = columns.decode(side, index, needed)
-            masks = self.mapping.mask(version.table, column.name, values)
-            said = literal_parts(masks, column, self.profile, self.options.policy)
-            if said.problems or (said.opening, said.closing) != templates.around(
-                column, self.profile
-            ):
-                return None
-            body = pc.fill_null(said.body, "")
-            sizes = pc.binary_length(body).to_numpy(zero_copy_only=False)
-            if needed is None:
-                offsets[number, 1:] = sizes
-            else:
-                offsets[number, needed + 1] = sizes
-            offsets[number, 0] = start
-            np.cumsum(offsets[number], out=offsets[number])
-            start = int(offsets[number, -1])
-            texts.append(body)
-        text = np.concatenate([octets(one) for one in texts])
-        return GivenTexts(np.ascontiguousarray(text), offsets, columns.odd & ~rows.unusable)
-
-    @property
-    def _set_side(self) -> int:
-        """Which image of an update a statement assigns from."""
-        return 0 if self.undo else 1
 
     def _program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
@@ -262,11 +192,8 @@ class FastPath:
         places = {name: version.index_of(source) for name, source in target.sources.items()}
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
-        given, times, shape = _given_columns(table, made[0]), _times(made[0]), shape_of(plain)
-        secrets = secrets_of(b"" if self.mapping is None else self.mapping.key)
-        program = Program(
-            table, *made, lengths, codes, times=times, given=given, shape=shape, secrets=secrets
-        )
+        shape = shape_of(plain)
+        program = Program(table, *made, lengths, codes, times=_times(made[0]), shape=shape)
         if calls is None:
             return program
         made = _elements(calls.elements, places, alone, self.undo)
@@ -310,13 +237,11 @@ def _callers(program: Program, output: KernelOutput) -> Mapping[str, int]:
     return +callers
 
 
-def _rows(
-    render: MachineCode, program: Program, rows: KernelInput, given: GivenTexts
-) -> KernelOutput:
+def _rows(render: MachineCode, program: Program, rows: KernelInput) -> KernelOutput:
     """Have the kernel write rows of one program."""
     bounds, count = rows.bounds, rows.bounds.shape[1]
     known = KernelTables.of([program], [len(bounds) // 2])
-    return written(render, known, np.zeros(count, np.int64), rows.buffer, bounds, given, Room())
+    return written(render, known, np.zeros(count, np.int64), rows.buffer, bounds, Room())
 
 
 def written(
@@ -325,16 +250,14 @@ def written(
     program_of: Index,
     buffer: Bytes,
     bounds: Index,
-    given: GivenTexts,
     place: Room,
 ) -> KernelOutput:
     """Have the kernel write all rows, each by its program, into ``place``, making room as it is
     needed."""
     count, programs = bounds.shape[1], known.programs
     sizes = (bounds[1::2] - bounds[0::2]).sum(axis=0)
-    texts = (given.offsets[:, 1:] - given.offsets[:, :-1]).sum(axis=0)
     times, fixed = (programs[:, column] for column in (tables.TIMES, tables.FIXED))
-    room = _ROOM * int(sizes.sum()) + int(times.max(initial=0)) * len(given.text)
+    room = _ROOM * int(sizes.sum())
     pools = fixed - tables.ROOM * (programs[:, tables.ELEMENTS_END] - programs[:, tables.ELEMENTS])
     room += int(np.bincount(program_of, minlength=len(programs)) @ pools) + len(known.pool)
     if len(place.out) < room:
@@ -345,11 +268,10 @@ def written(
     codes = np.zeros(count, np.int64)
     rows = (buffer, bounds, programs, program_of)
     how = (known.cells, known.elements, known.pool, known.lengths, known.codes, *_moments())
-    states = np.zeros((len(known.secrets) + 1, tables.STATE), np.uint64)
-    behind = (offsets, status, codes, given.text, given.offsets, known.secrets, states)
+    behind = (offsets, status, codes)
     while (row := render(*rows, *how, row, work, place.out, *behind)) < count:
         program = program_of[row]
-        needed = int(fixed[program] + times[program] * (4 * int(sizes[row]) + int(texts[row])))
+        needed = int(fixed[program] + times[program] * 4 * int(sizes[row]))
         larger = np.empty(len(place.out) + max(len(place.out) // 2, needed), np.uint8)
         larger[: offsets[row]] = place.out[: offsets[row]]
         place.out = larger
@@ -361,21 +283,6 @@ def _times(elements: Index) -> int:
     of = elements[elements[:, tables.COLUMN] >= 0][:, [tables.COLUMN, tables.SIDE]]
     most = int(np.unique(of, axis=0, return_counts=True)[1].max(initial=1))
     return most * (1 + int((elements[:, tables.WHEN] == tables.AGAIN).sum()))
-
-
-def _given_columns(cells: Index, elements: Index) -> tuple[tuple[int, int], ...]:
-    """The columns and sides whose values are given, where statements name them; which set of texts
-    is theirs is noted in the table of cells."""
-    pairs = sorted(
-        {
-            (column, side)
-            for column, side in elements[:, [tables.COLUMN, tables.SIDE]].tolist()
-            if column >= 0 and cells[column, tables.KIND] == tables.GIVEN
-        }
-    )
-    for number, (column, side) in enumerate(pairs):
-        cells[column, (tables.GIVEN_BEFORE, tables.GIVEN_AFTER)[side]] = number
-    return tuple(pairs)
 
 
 @cache
@@ -407,7 +314,7 @@ def _trial(render: MachineCode) -> None:
     )
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
     rows = KernelInput(buffer, np.array([[0], [2]], np.int64), np.zeros(1, bool))
-    literal = _rows(render, program, rows, GivenTexts.none(1))
+    literal = _rows(render, program, rows)
     if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [tables.EMITTED]:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")
 

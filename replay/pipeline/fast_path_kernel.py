@@ -33,13 +33,9 @@ from replay.pipeline.fast_path_tables import (
     EXCLUDED_COLUMNS,
     FIXED,
     FLAG,
-    GIVEN,
-    GIVEN_BEFORE,
     IMAGES,
     KEYED,
-    KIND,
     LISTED,
-    MASKED,
     MOVED,
     MOVING,
     NO_CHANGE,
@@ -58,7 +54,6 @@ from replay.pipeline.fast_path_tables import (
     WATCHED,
     WHEN,
 )
-from replay.pipeline.mask_kernel import masked, start_digests
 from replay.pipeline.row_values_kernel import said_value
 from replay.pipeline.row_walk_kernel import find_columns
 
@@ -118,40 +113,6 @@ def _fetch(buffer: Array, bounds: Array, row: int) -> None:
 
 
 @machine_code
-def _value(
-    buffer: Array,
-    cells: Array,
-    column: int,
-    side: int,
-    at: int,
-    size: int,
-    lengths: Array,
-    codes: Array,
-    pictures: Array,
-    accepted: Array,
-    row: int,
-    given: Array,
-    given_offsets: Array,
-    secrets: Array,
-    states: Array,
-    out: Array,
-    place: int,
-) -> int:
-    """A value as it is, its mask, or what is given for it; -1 where it is not plain."""
-    if cells[U(column), KIND] == GIVEN:
-        texts = cells[U(column), U(GIVEN_BEFORE + side)]
-        start, end = given_offsets[U(texts), U(row)], given_offsets[U(texts), U(row + 1)]
-        return copied(given, start, end, out, place)
-    end = said_value(
-        buffer, at, size, cells, column, lengths, codes, pictures, accepted, out, place
-    )
-    secret = cells[U(column), MASKED]
-    if secret and end >= 0:
-        return masked(secrets, states, secret - 1, out, place, end)
-    return int(end)
-
-
-@machine_code
 def _statement(
     buffer: Array,
     cells: Array,
@@ -170,10 +131,6 @@ def _statement(
     codes_of_rows: Array,
     row: int,
     rekeyed: bool,
-    given: Array,
-    given_offsets: Array,
-    secrets: Array,
-    states: Array,
 ) -> int:
     """The statement of one row, whose images were walked, and its code; -1 where a value is not
     plain."""
@@ -212,9 +169,9 @@ def _statement(
                 first = False
         place = copied(pool, start, end, out, place)
         if column >= 0 and not empty:
-            place = _value(
-                buffer, cells, column, side, at[U(here)], size[U(here)], lengths, codes, pictures,
-                accepted, row, given, given_offsets, secrets, states, out, place,
+            place = said_value(
+                buffer, at[U(here)], size[U(here)], cells, column, lengths, codes, pictures,
+                accepted, out, place,
             )  # fmt: skip
             if place < 0:
                 return -1
@@ -232,15 +189,12 @@ def _statement(
 
 
 @machine_code
-def _room(bounds: Array, program: Array, row: int, given_offsets: Array) -> int:
+def _room(bounds: Array, program: Array, row: int) -> int:
     """Bytes that the statement of a row takes at most."""
     of_images = 0
     for side in range(program[U(IMAGES)]):
         of_images += bounds[U(2 * side + 1), U(row)] - bounds[U(2 * side), U(row)]
-    room = 4 * of_images
-    for texts in range(len(given_offsets)):
-        room += given_offsets[U(texts), U(row + 1)] - given_offsets[U(texts), U(row)]
-    return int(program[U(FIXED)] + program[U(TIMES)] * room)
+    return int(program[U(FIXED)] + program[U(TIMES)] * 4 * of_images)
 
 
 @machine_code
@@ -262,10 +216,6 @@ def render_rows(
     offsets: Array,
     status: Array,
     codes_of_rows: Array,
-    given: Array,
-    given_offsets: Array,
-    secrets: Array,
-    states: Array,
 ) -> int:
     """Statements of the rows from ``start`` on, as far as ``out`` has room; the first row that has
     none yet.
@@ -275,17 +225,14 @@ def render_rows(
     where the first ends. ``program_of`` int64[n] says which of the ``programs`` writes a row; the
     other tables are those of :class:`replay.pipeline.fast_program.KernelTables`. ``work``
     int64[4, 2 * columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and,
-    where there is a statement, ``codes_of_rows[row]`` are set for each row done. The texts of
-    values that are given lie in ``given``, set ``g`` of them between ``given_offsets[g]`` (int64[g,
-    n + 1]). ``secrets`` and ``states`` are those of :func:`replay.pipeline.mask_kernel.masked`.
+    where there is a statement, ``codes_of_rows[row]`` are set for each row done.
     """
-    start_digests(secrets, states)
     at, size, null, changed = work[0], work[1], work[2], work[3]
     place = offsets[U(start)]
     for row in range(start, bounds.shape[1]):
         _fetch(buffer, bounds, row)
         program = programs[U(program_of[U(row)])]
-        if place + _room(bounds, program, row, given_offsets) > len(out):
+        if place + _room(bounds, program, row) > len(out):
             return row
         cells = all_cells[program[U(CELLS)] : program[U(CELLS_END)]]
         elements = all_elements[program[U(ELEMENTS)] : program[U(ELEMENTS_END)]]
@@ -302,7 +249,6 @@ def render_rows(
             behind = _statement(
                 buffer, cells, elements, pool, lengths, codes, pictures, accepted,
                 at, size, null, changed, out, place, codes_of_rows, row, rekeyed,
-                given, given_offsets, secrets, states,
             )  # fmt: skip
             if behind < 0:
                 result = ODD
@@ -310,45 +256,3 @@ def render_rows(
                 place = behind
         offsets[U(row + 1)], status[U(row)] = place, result if result == ODD else result + moved
     return len(status)
-
-
-@machine_code
-def locate_rows(
-    buffer: Array,
-    bounds: Array,
-    program: Array,
-    cells: Array,
-    columns: Array,
-    work: Array,
-    places: Array,
-    sizes: Array,
-    nulls: Array,
-    bad: Array,
-) -> int:
-    """Where some ``columns`` (int64[k]) of the images of rows lie; how many rows have an image that
-    does not fit the table.
-
-    ``bounds``, ``cells`` and ``work`` as for :func:`render_rows`, and ``program`` one of those.
-    ``places``, ``sizes`` (int64[s * k, n]: the columns of the first image, then of the second) and
-    ``nulls`` (bool of that shape) are set for each row but those that are ``bad`` (bool[n]).
-    """
-    sides = bounds.shape[0] // 2
-    at, size, null = work[0], work[1], work[2]
-    count = 0
-    for row in range(bounds.shape[1]):
-        _fetch(buffer, bounds, row)
-        for side in range(sides):
-            begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
-            if not find_columns(buffer, begin, end, program, cells, at, size, null, side):
-                bad[U(row)] = True
-        if bad[U(row)]:
-            count += 1
-            continue
-        for side in range(sides):
-            for chosen in range(len(columns)):
-                here = side * len(cells) + columns[U(chosen)]
-                into = side * len(columns) + chosen
-                places[U(into), U(row)] = at[U(here)]
-                sizes[U(into), U(row)] = size[U(here)]
-                nulls[U(into), U(row)] = null[U(here)] != 0
-    return count

@@ -13,10 +13,9 @@ REKEYED = 64
 
 #: Columns of the table of cells: how a column lies in an image, how its value is said, whether
 #: statements may name it, whether it belongs to a key that rows may take from each other, whether
-#: to the key that finds a row, whether images are compared in it, and the number of the secret that
-#: masks its values, from 1 on (0: none does).
+#: to the key that finds a row, and whether images are compared in it.
 NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED, KEYED = range(10)
-COMPARED, LOW, HIGH, POSITION, MASKED, CELL = range(10, 16)
+COMPARED, LOW, HIGH, POSITION, CELL = range(10, 15)
 #: The same places where images are :data:`FRAMED`: another width that a value may have, the octets
 #: of a character, and whether one more X'00' ends each value.
 OTHER_WIDTH, UNIT, NUL = POSITION, VARIABLE, EXPANDED
@@ -27,16 +26,13 @@ NONE_AS_IT_IS, NONE_ODD, BLANK_FOR_NONE = range(3)
 #: The same places for timestamps: digits of the fraction in the image, and those written; for
 #: packed decimals: whether their precision is even; for decimals in text: digits at most.
 PRECISION, KEPT, EVEN, MOST = SCALE, CHARSET, LOW, HIGH
-#: The same places for values that are given: which of the given texts are those of each side.
-GIVEN_BEFORE, GIVEN_AFTER = SCALE, CHARSET
 #: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
-#: without the blanks at its end), moments as characters, values that are not read but given (masks
-#: that machine code does not make), little-endian integers, text in UTF-8 and in UTF-16, moments in
-#: packed digits and in binary fields, decimals as text.
-INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP, GIVEN, LITTLE = range(9)
-UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED = range(9, 13)
-PACKED_DATE, PACKED_TIME, PACKED_TIMESTAMP = range(13, 16)
-BINARY_DATE, BINARY_TIME, BINARY_TIMESTAMP, DECIMAL_TEXT = range(16, 20)
+#: without the blanks at its end), moments as characters, little-endian integers, text in UTF-8 and
+#: in UTF-16, moments in packed digits and in binary fields, decimals as text.
+INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP, LITTLE = range(8)
+UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED = range(8, 12)
+PACKED_DATE, PACKED_TIME, PACKED_TIMESTAMP = range(12, 15)
+BINARY_DATE, BINARY_TIME, BINARY_TIMESTAMP, DECIMAL_TEXT = range(15, 19)
 TEXTS = (TEXT, TEXT_STRIPPED, UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED)
 
 #: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
@@ -58,7 +54,7 @@ ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN, FLAG, OR_NULL = range(
 ROOM = 40
 
 #: Columns of the table of programs: which cells and elements are theirs (from, up to), how many
-#: images a row has, bytes of a statement apart from what comes from images and given texts, how
+#: images a row has, bytes of a statement apart from what comes from images, how
 #: often a value of one image stands in a statement at most, and how images are laid out.
 CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, SHAPE = range(8)
 SETTINGS, PROGRAM = 8, 18
@@ -73,13 +69,6 @@ COUNT_SIZE, LENGTH_SIZE, LENGTH_BIG, NULL_BYTE, NULL_HAS_LENGTH, NULL_LENGTH, LO
     SETTINGS, SETTINGS + 8
 )
 
-#: A secret, in octets: the parameters of the digest, its key in a block of so many octets, and the
-#: bits of the whole numbers that it is for (0: it is for text).
-PARAMETERS, BLOCK = 64, 128
-BITS, SECRET = PARAMETERS + BLOCK, PARAMETERS + BLOCK + 1
-#: Words of a state of the digest.
-STATE = 8
-
 #: Characters that are written as one octet, which is below, are in the table of lengths as that
 #: octet; of all others it has their number of octets more than this (0: the text is not plain).
 SEVERAL = 128
@@ -87,7 +76,6 @@ SEVERAL = 128
 #: The modules whose text decides what machine code that uses these numbers does.
 SOURCES = (
     "replay.pipeline.fast_path_tables",
-    "replay.pipeline.mask_kernel",
     "replay.pipeline.row_values_kernel",
     "replay.pipeline.row_walk_kernel",
 )

@@ -1,5 +1,5 @@
 """What the kernel of the fast way (:mod:`replay.pipeline.fast_path_kernel`) takes: programs and
-their tables, row images, texts that are given. And what it gives: the texts that it wrote.
+their tables, row images. And what it gives: the texts that it wrote.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
+from replay.changes.envelope import Change
 from replay.logs import Images
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_masks import secrets_of
 from sqlgen import templates
+from sqlgen.rows import Op
 from sqlgen.shapes import shape_name
 
+#: The kind of statement that a change of a row needs.
+OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: Bytes that an Arrow string array can address.
 MOST = (1 << 31) - 1
 
@@ -36,14 +39,10 @@ class Program:
     in_full: Program | None = None
     #: How often a value of one image stands in a statement at most.
     times: int = 1
-    #: The columns whose values are given, and which side's (0: the first or only image).
-    given: tuple[tuple[int, int], ...] = ()
     #: The statements that are called, with their names, by code.
     known: dict[int, tuple[str, str]] = field(default_factory=dict)
     #: How its images lie: SHAPE and its settings.
     shape: tuple[int, ...] = (tables.COUNTED,)
-    #: What masks are made from (:func:`replay.pipeline.fast_masks.secrets_of`).
-    secrets: Bytes = field(default_factory=lambda: secrets_of(b""))
 
     def called(self, code: int) -> tuple[str, str]:
         """The name and the text of the statement that rows of a code call."""
@@ -57,8 +56,7 @@ class Program:
 @dataclass(frozen=True)
 class KernelTables:
     """The tables of some programs, one behind the other, as the kernel takes them. ``programs``
-    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose; all have the
-    same ``secrets``."""
+    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose."""
 
     programs: Index
     cells: Index
@@ -66,7 +64,6 @@ class KernelTables:
     pool: Bytes
     lengths: Bytes
     codes: Bytes
-    secrets: Bytes
 
     @classmethod
     def of(cls, programs: Sequence[Program], images: Sequence[int]) -> KernelTables:
@@ -78,9 +75,7 @@ class KernelTables:
             table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
             table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
             table[row, tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
-            # a value that is masked is followed by a block of its digest
             table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
-            table[row, tables.FIXED] += tables.BLOCK
             if row:
                 table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]
                 before = table[row - 1, tables.ELEMENTS_END]
@@ -89,14 +84,12 @@ class KernelTables:
             pool, charset = pool + len(program.pool), charset + len(program.lengths)
         if len(programs) == 1:
             only = programs[0]
-            own = only.cells, only.elements, only.pool, only.lengths, only.codes
-            return cls(table, *own, only.secrets)
+            return cls(table, only.cells, only.elements, only.pool, only.lengths, only.codes)
         pools, lengths, codes = (
             np.concatenate([getattr(one, of) for one in programs])
             for of in ("pool", "lengths", "codes")
         )
-        joined = np.concatenate(cells), np.concatenate(elements), pools, lengths, codes
-        return cls(table, *joined, programs[0].secrets)
+        return cls(table, np.concatenate(cells), np.concatenate(elements), pools, lengths, codes)
 
 
 def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Index, Index]:
@@ -129,47 +122,11 @@ class KernelInput:
         bounds[:, unusable] = 0
         return cls(np.ascontiguousarray(image.buffer), bounds, unusable)
 
-    def without(self, rows: Mask) -> KernelInput:
-        """The same, as if some rows had no image."""
-        if not rows.any():
-            return self
-        return KernelInput(self.buffer, np.where(rows, 0, self.bounds), self.unusable | rows)
-
     def take(self, rows: Index) -> KernelInput:
         """Those of some rows."""
         return KernelInput(
             self.buffer, np.ascontiguousarray(self.bounds[:, rows]), self.unusable[rows]
         )
-
-
-@dataclass(frozen=True)
-class GivenTexts:
-    """Texts for values that are not read from the images: set ``g`` has that of row ``i`` between
-    ``offsets[g, i]`` and ``offsets[g, i + 1]``. Rows that are ``odd`` have none."""
-
-    text: Bytes
-    offsets: Index
-    odd: Mask
-
-    @classmethod
-    def none(cls, count: int) -> GivenTexts:
-        """No sets of texts, for so many rows."""
-        nothing: Bytes = np.zeros(0, np.uint8)
-        return cls(nothing, np.zeros((0, count + 1), np.int64), np.zeros(count, bool))
-
-    def take(self, rows: Index) -> GivenTexts:
-        """Those of some rows."""
-        sizes = self.offsets[:, rows + 1] - self.offsets[:, rows]
-        offsets = np.zeros((len(self.offsets), len(rows) + 1), np.int64)
-        pieces = [self.text[:0]]
-        start = 0
-        for own, there, size in zip(offsets, self.offsets[:, rows], sizes, strict=True):
-            own[0], own[1:] = start, size
-            np.cumsum(own, out=own)
-            place = np.repeat(there - own[:-1], size) + np.arange(start, own[-1])
-            pieces.append(self.text[place])
-            start = int(own[-1])
-        return GivenTexts(np.concatenate(pieces), offsets, self.odd[rows])
 
 
 @dataclass(frozen=True)

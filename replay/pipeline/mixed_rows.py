@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records, of_rows
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
-from replay.changes.value_filter import ValueFilter
 from replay.decoding.plain_rows import PlainRows
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
 from replay.pipeline import fast_path, fast_program
 from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_filter import OPS, Filtered, Group, filtered
+from replay.pipeline.fast_program import OPS
 
 
 class MixedChanges(NamedTuple):
@@ -37,16 +36,14 @@ class MixedChanges(NamedTuple):
 @dataclass(frozen=True)
 class MixedStatements:
     """Statements of the changes ``images.changes``, one each ('' for none). ``outcome`` of
-    :mod:`sqlgen.statements`, and which updates change a watched column (``moved``); which changes
-    satisfy ``--where`` (``wanted``; None: nobody asks). Of changes that are not ``settled`` nothing
-    is said. ``text`` counts until statements of others are made."""
+    :mod:`sqlgen.statements`, and which updates change a watched column (``moved``). Of changes that
+    are not ``settled`` nothing is said. ``text`` counts until statements of others are made."""
 
     images: FoundImages
     text: pa.StringArray
     outcome: Bytes
     moved: Mask
     settled: Mask
-    wanted: Mask | None = None
 
 
 class MixedRows:
@@ -58,12 +55,9 @@ class MixedRows:
         source: PlainImages,
         way: fast_path.FastPath,
         others: Collection[int],
-        condition: ValueFilter | None = None,
     ) -> None:
-        """``source``: the same log. The table versions ``others`` are left to the other way.
-        ``condition``: what changes must satisfy."""
+        """``source``: the same log. The table versions ``others`` are left to the other way."""
         self.log, self.source, self.way, self.others = log, source, way, others
-        self.condition = condition
         self._programs: dict[int, fast_program.Program | None] = {}
         self._plains: dict[int, PlainRows | None] = {}
         self._last: tuple[tuple[int, ...], fast_program.KernelTables] | None = None
@@ -90,43 +84,16 @@ class MixedRows:
         room = self._room
         for found in self.source.plain_images(changes.records, heads, weights, updates):
             part = found.changes
-            given = fast_program.GivenTexts.none(len(part))
             own = of_rows(program_of, part)
-            made = fast_path.written(
-                render, known_tables, own, found.buffer, found.bounds, given, room
-            )
+            made = fast_path.written(render, known_tables, own, found.buffer, found.bounds, room)
             room = fast_program.Room()  # what was written stays there until the next call
             if (text := made.strings_if_few()) is None:
                 continue
             outcome = made.status & np.uint8(tables.MOVED - 1)
             settled = outcome != tables.ODD
             moved = made.status >= tables.MOVED
-            wanted = None
-            if self.condition is not None:
-                judged = self._judged(self.condition, found, of_rows(group, part))
-                wanted, settled = judged.wanted, settled & ~judged.odd
             images = replace(found, changes=of_rows(rows, part))
-            yield MixedStatements(images, text, outcome, moved, settled, wanted)
-
-    def _judged(self, condition: ValueFilter, found: FoundImages, group: Index) -> Filtered:
-        """Which changes satisfy a condition; ``group`` are their table versions and kinds."""
-        every = Filtered(np.zeros(len(group), bool), np.zeros(len(group), bool))
-        places, groups = [], []
-        for value in distinct(group).tolist():
-            version, kind = self.log.catalog.versions[value // 16], Change(value % 16)
-            some, plain = np.flatnonzero(group == value), self._plain(value // 16)
-            bounds = found.bounds[: 4 if kind is Change.UPDATE else 2, some]
-            unusable = np.zeros(len(some), bool)
-            rows = fast_program.KernelInput(found.buffer, np.ascontiguousarray(bounds), unusable)
-            assert plain is not None
-            places.append(some)
-            groups.append(Group(version, kind, rows, plain))
-        for some, own in zip(places, filtered(self.way, condition, groups), strict=True):
-            if own is None:
-                every.odd[some] = True
-            else:
-                every.wanted[some], every.odd[some] = own
-        return every
+            yield MixedStatements(images, text, outcome, moved, settled)
 
     def _plain(self, version: int) -> PlainRows | None:
         """How the images of a table version lie, looked up once."""
@@ -144,8 +111,7 @@ class MixedRows:
         plain = self._plain(version) if kind in ROW_CHANGES else None
         if plain is None or version in self.others:
             return None
-        program = self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
-        return None if program is None or program.given else program
+        return self.way.program(self.log.catalog.versions[version], OPS[kind], plain)
 
     def _tables_of(self, known: tuple[int, ...]) -> fast_program.KernelTables:
         """The tables of some programs, those of the last time where they are the same."""

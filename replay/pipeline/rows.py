@@ -23,8 +23,8 @@ from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
 from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
-from replay.pipeline import fast_path, fast_program
-from replay.pipeline.fast_filter import OPS, Group, filtered
+from replay.pipeline import fast_path
+from replay.pipeline.fast_program import OPS
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowBatch, RowProblem
@@ -86,7 +86,7 @@ class RowDecoder:
             else None
         )
         self.shortcut = None
-        if expected >= fast_path.WORTH:
+        if expected >= fast_path.WORTH and self.filter is None:
             self.shortcut = fast_path.FastPath(
                 plan.mode == "undo",
                 profile,
@@ -100,7 +100,7 @@ class RowDecoder:
         self.mixed = None
         source: object = log
         if self.shortcut is not None and not plan.prepared and isinstance(source, PlainImages):
-            self.mixed = MixedRows(log, source, self.shortcut, plan.limits, self.filter)
+            self.mixed = MixedRows(log, source, self.shortcut, plan.limits)
 
     def together(self, changes: MixedChanges) -> Iterator[MixedStatements]:
         """Statements of changes of several table versions and kinds, as far as they can be written
@@ -109,8 +109,6 @@ class RowDecoder:
         if self.mixed is not None:
             for made in self.mixed.statements(changes):
                 outcome = _reasons(made.outcome)
-                if made.wanted is not None:
-                    outcome[~made.wanted] = REASON[UNSATISFIED]
                 text, settled = made.text, made.settled
                 left = np.flatnonzero(settled & (outcome == LEFT_OUT))
                 if len(left):
@@ -167,10 +165,8 @@ class RowDecoder:
         quick = self._quick(version, kind, image)
         if quick is None:
             return self._statements(version, kind, image)[0]
-        made, wanted, odd = quick
+        made, odd = quick, quick.odd
         outcome, failed = _reasons(made.outcome), np.zeros(len(made.outcome), bool)
-        if wanted is not None:
-            outcome[~wanted] = REASON[UNSATISFIED]
         if len(odd):
             rest, prepared = self._statements(version, kind, image.take(odd), made.callers)
         else:
@@ -198,28 +194,13 @@ class RowDecoder:
             {**shapes, **rest.shapes},
         )
 
-    def _quick(
-        self, version: int, kind: Change, image: Images
-    ) -> tuple[fast_path.FastStatements, Mask | None, Index] | None:
-        """What machine code makes of changes, which of them satisfy ``--where`` (None: nobody
-        asks), and those that it does not settle. None where it settles none."""
+    def _quick(self, version: int, kind: Change, image: Images) -> fast_path.FastStatements | None:
+        """What machine code makes of changes; None where it makes nothing of them."""
         if self.shortcut is None or version in self.plan.limits:
             return None
         if (plain := self.log.plain_rows(version)) is None:
             return None
-        of_table, op = self.log.catalog.versions[version], OPS[kind]
-        wanted, unjudged = None, None
-        if self.filter is not None:
-            rows = fast_program.KernelInput.of(image)
-            group = Group(of_table, kind, rows, plain)
-            [found] = filtered(self.shortcut, self.filter, [group])
-            if found is None:
-                return None
-            wanted, unjudged = found
-        made = self.shortcut.statements(of_table, op, image, plain, unjudged)
-        if made is None:
-            return None
-        return made, wanted, made.odd
+        return self.shortcut.statements(self.log.catalog.versions[version], OPS[kind], image, plain)
 
     def _batch(self, version: int, kind: Change, image: Images) -> RowBatch:
         table = self.log.catalog.versions[version]

@@ -35,8 +35,7 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
     rows = [byte, table, table, np.zeros(0, np.int64), table, table, byte]
     rows += [np.zeros((1, 1), np.uint8), np.zeros((1, 1, 1), "u1"), byte, np.zeros((1, 1), bool)]
     rows += [0, table, byte]
-    secrets = np.zeros((0, 1), np.uint8), np.zeros((1, 8), np.uint64)
-    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64), byte, table, *secrets
+    outcome = np.zeros(0, np.uint8), np.zeros(0, np.int64)
     assert render(*rows, np.zeros(1, np.int64), *outcome) == 0
     with pytest.raises(TypeError, match="expected ArrayOf"):
         render(*rows, wrong, *outcome)
@@ -67,7 +66,7 @@ def _kernels() -> list[Kernel]:
 
 def test_all_kernels_can_be_loaded() -> None:
     kernels = _kernels()
-    assert len(kernels) >= 4
+    assert len(kernels) == 5
     assert [kernel.name for kernel in kernels if available(kernel) is None] == []
 
 

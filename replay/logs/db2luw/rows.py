@@ -10,9 +10,8 @@ its row, the row holds a descriptor, which is no value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,6 @@ from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
 from replay.decoding.plain_rows import (
-    ColumnPlaces,
     PlainCell,
     PlainRows,
     Sectioned,
@@ -224,26 +222,7 @@ def plain_rows(fmt: RowFormat, big: bool, dialect: Dialect) -> PlainRows | None:
         )
         for column in fmt.columns
     ]  # fmt: skip
-    return PlainRows(tuple(cells), partial(_placed, fmt, big, dialect), shape)
-
-
-def _placed(
-    fmt: RowFormat,
-    big: bool,
-    dialect: Dialect,
-    buffer: Bytes,
-    start: Index,
-    end: Index,
-    bad: Mask,
-    found: Mapping[int, ColumnPlaces],
-) -> LuwRowWalk:
-    """A walk that knows some columns only, of rows that have all of them."""
-    nowhere, never = np.zeros(0, np.int64), np.zeros(len(bad), bool)
-    unknown = _Column(nowhere, nowhere, never, never, never, never)
-    columns = [unknown] * len(fmt.columns)
-    for index, (place, size, null) in found.items():
-        columns[index] = _Column(place, size, null, never, never, never)
-    return LuwRowWalk(fmt, np.asarray(buffer), big, dialect, start, end, bad, columns)
+    return PlainRows(tuple(cells), shape)
 
 
 def _section_ends(columns: Sequence[ColumnFormat]) -> Index:

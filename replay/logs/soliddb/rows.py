@@ -7,9 +7,7 @@ fill the image exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +17,7 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.plain_rows import ColumnPlaces, Framed, PlainCell, PlainRows, ValueForm
+from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, ValueForm
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType, ValueFraming
 from sqlgen.schema import ARROW_TYPES, SqlType
@@ -134,23 +132,7 @@ def plain_rows(fmt: RowFormat, framing: ValueFraming) -> PlainRows:
         outside=layouts.VA_OUTSIDE,
     )
     cells = tuple(_cell(column, framing) for column in fmt.columns)
-    return PlainRows(cells, partial(_placed, fmt), shape)
-
-
-def _placed(
-    fmt: RowFormat,
-    buffer: Bytes,
-    start: Index,
-    end: Index,
-    bad: Mask,
-    found: Mapping[int, ColumnPlaces],
-) -> SolidRowWalk:
-    """A walk that knows some columns only."""
-    unknown = Cells(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(len(bad), bool))
-    columns = [unknown] * len(fmt.columns)
-    for index, places in found.items():
-        columns[index] = Cells(*places)
-    return SolidRowWalk(fmt, np.asarray(buffer), start, end, bad, columns)
+    return PlainRows(cells, shape)
 
 
 def _cell(column: ColumnFormat, framing: ValueFraming) -> PlainCell:
