@@ -29,10 +29,11 @@ from replay.decoding import images
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
+from replay.native import fast_path
 from replay.output import jobs, scripts
 from replay.output.bundle import write_bundle
 from replay.output.script_file import Sink
-from replay.pipeline import fast_path, partition, row_batch, rows
+from replay.pipeline import partition, row_batch, rows
 from replay.pipeline.plan import make_plan
 from sqlgen import statements
 

@@ -25,7 +25,7 @@ import hypothesis
 import pytest
 
 from replay.errors import TargetError
-from replay.pipeline import fast_path
+from replay.native import fast_path
 from replay.targets import embedded, target_named
 from tests.support import artefacts
 from tests.support.engines import Place
@@ -247,7 +247,7 @@ def engine_answers() -> bool:
 
 @pytest.fixture(autouse=True)
 def every_log_is_worth_it() -> Iterator[None]:
-    """Small logs go the fast way too (:mod:`replay.pipeline.fast_path`); what both ways make is
+    """Small logs go the fast way too (:mod:`replay.native.fast_path`); what both ways make is
     compared in tests/pipeline/test_fast_path.py."""
     with (
         pytest.MonkeyPatch.context() as patch

@@ -52,6 +52,7 @@ ORDER = (
     "replay.changes",
     "replay.targets",
     "replay.decoding",
+    "replay.native",
     "replay.logs",
     "replay.engine",
     "replay.pipeline",
@@ -70,9 +71,11 @@ ORDER = (
 STRANGERS = (
     ("replay.targets", "replay.changes"),
     ("replay.decoding", "replay.targets"),
+    ("replay.native", "replay.targets"),
     ("replay.logs", "replay.targets"),
     ("replay.engine", "replay.targets"),
     ("replay.engine", "replay.decoding"),
+    ("replay.engine", "replay.native"),
     ("replay.pipeline", "replay.targets"),
     ("replay.dependencies", "replay.targets"),
     ("replay.output", "replay.targets"),
@@ -102,10 +105,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.engine.spark_watch",
         "replay.pipeline.spark_source",
     ),
-    "numba": (
-        "replay.decoding.machine_code",
-        "replay.decoding.shared_kernel",
-    ),
+    "numba": ("replay.native.machine_code", "replay.native.shared_kernel"),
+    "llvmlite": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "py4j": ("replay.engine.spark", "replay.engine.spark_watch"),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
@@ -127,8 +128,8 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 #: the matter to what it speeds up.
 CATCHES_EVERYTHING = (
     ("replay.cli.main", "_main"),
-    ("replay.decoding.machine_code", "available"),
-    ("replay.pipeline.fast_path", "compiled"),
+    ("replay.native.machine_code", "available"),
+    ("replay.native.fast_path", "compiled"),
     ("replay.storage.timeouts", "run"),
 )
 
@@ -145,7 +146,7 @@ FOUND_WITHOUT_INSTALLING = ("logreplay.profiles", "sqlglot.dialects")
 #: Where files are written: bundles (atomically), and temporary files that nobody else sees.
 WRITERS = (
     "replay.storage",
-    "replay.decoding.machine_code",
+    "replay.native.machine_code",
     "replay.output",
     "replay.live.status",
     "replay.live.certificate",
@@ -157,7 +158,7 @@ WRITERS = (
 )
 READS_ENVIRONMENT = (
     "replay.cli",
-    "replay.decoding.machine_code",
+    "replay.native.machine_code",
     "replay.temp_folders",
     "replay.engine.java",
     "replay.engine.spark",

@@ -1,5 +1,5 @@
 """How row images lie and how their values are written, as far as machine code takes them: what each
-family's rows are, as data for one kernel (:mod:`replay.pipeline.fast_path`).
+family's rows are, as data for one kernel (:mod:`replay.native.fast_path`).
 
 A row that is not as described here is no damaged one: it is left to the family's own walk
 (:class:`replay.logs.Walk`), which every rule belongs to.

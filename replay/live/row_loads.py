@@ -14,8 +14,8 @@ from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import InputError
 from replay.logs import LogFile
+from replay.native.fast_path import WORTH
 from replay.pipeline.copy_lines import CopyLines
-from replay.pipeline.fast_path import WORTH
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
 from replay.targets import TableFacts

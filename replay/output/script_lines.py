@@ -14,24 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
-from replay.output import script_lines_tables as tables
+from replay.native import script_lines_tables as tables
+from replay.native.kernels import PUT_LINES
+from replay.native.machine_code import available
 from replay.output.unit_comments import UnitComments, parts_of
 from sqlgen.dialects import Profile
 from sqlgen.row_checks import block_ends, check_texts
 
-_FIXED, _PLACES = ArrayOf("uint8", fixed=True), ArrayOf("int32", fixed=True)
-_ROWS = ArrayOf("int64", fixed=True)
-_KERNEL = Kernel(
-    "replay.output.script_lines_kernel",
-    "put_lines",
-    (
-        *(_FIXED, _PLACES, _ROWS, _ROWS, _FIXED, _FIXED, _ROWS, _FIXED, _PLACES, _FIXED, _PLACES),
-        *(_FIXED, _ROWS, _PLACES, _PLACES, ArrayOf("int64", 2, fixed=True), _FIXED),
-        *(NUMBER, NUMBER, NUMBER, ArrayOf("uint8")),
-    ),
-    ("replay.output.script_lines_tables",),
-)
 _SLOTS = {"": tables.NOTHING, "unit": tables.UNIT, "statement": tables.NUMBER}
 #: Octets of lines that are put together at a time: they are still near the processor when they are
 #: digested and written.
@@ -74,7 +63,7 @@ def _pieces_of(profile: Profile) -> _Pieces:
 @dataclass(frozen=True)
 class Checks:
     """What says that statements touch one row (:mod:`sqlgen.row_checks`): what each of ``n`` lines
-    ``needs`` (bits of :mod:`replay.output.script_lines_tables`), and the number of each in its
+    ``needs`` (bits of :mod:`replay.native.script_lines_tables`), and the number of each in its
     unit (``int64[n]``)."""
 
     needs: Bytes
@@ -119,7 +108,7 @@ class Begins:
         )
 
     def bits(self) -> Bytes:
-        """The masks as :mod:`replay.output.script_lines_tables` has them."""
+        """The masks as :mod:`replay.native.script_lines_tables` has them."""
         bits: Bytes = self.commits * np.uint8(tables.COMMITS) | self.told * np.uint8(tables.TOLD)
         return bits | self.begins * np.uint8(tables.BEGINS) | self.defers * np.uint8(tables.DEFERS)
 
@@ -140,7 +129,7 @@ class ScriptLines:
     ) -> Iterator[Bytes]:
         """The texts ``picked`` as lines, each with its ``notes`` and ``checks``, and what stands
         before units, some lines at a time; each time what was put together before is gone."""
-        put = available(_KERNEL)
+        put = available(PUT_LINES)
         assert put is not None
         texts, places = parts_of(text)
         comments, comment_places = parts_of(begins.comments.text)
@@ -179,4 +168,4 @@ class ScriptLines:
 
 def available_here() -> bool:
     """Whether there is the machine code."""
-    return available(_KERNEL) is not None
+    return available(PUT_LINES) is not None

@@ -27,13 +27,13 @@ from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
+from replay.native import fast_path
 from replay.output.row_parts import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks
 from replay.output.steps import Sources, sources_of
 from replay.output.table_statements import event_statement, structure_statements
 from replay.output.unit_comments import comments_of, traces_of
-from replay.pipeline import fast_path
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.mixed_rows import MixedChanges

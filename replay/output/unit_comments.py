@@ -16,24 +16,15 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index
 from replay.changes.envelope import Envelope
 from replay.decoding import code_pages
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available
 from replay.logs import LogFile
 from replay.logs.plain import HeaderField, PlainUnits, Said
-from replay.output import script_lines_tables as tables
+from replay.native import script_lines_tables as tables
+from replay.native.kernels import PUT_COMMENTS
+from replay.native.machine_code import available
 from sqlgen.script import NAMING, unit_comments, unit_names
 
 Places = npt.NDArray[np.int32]
 
-_FIXED, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2, fixed=True)
-_KERNEL = Kernel(
-    "replay.output.script_lines_kernel",
-    "put_comments",
-    (
-        *(ArrayOf("uint8", 2, fixed=True), _TABLE, _FIXED, _FIXED, NUMBER),
-        *(ArrayOf("uint8"), ArrayOf("int32"), ArrayOf("int32")),
-    ),
-    ("replay.output.script_lines_tables",),
-)
 #: What a comment of a unit begins with, and one of a change.
 _BEGIN, _TRACE = "-- unit", " --"
 _KINDS = {
@@ -62,7 +53,7 @@ class UnitComments:
 @dataclass(frozen=True)
 class CommentLayout:
     """How a comment follows from a header: the table of its fields
-    (:mod:`replay.output.script_lines_tables`), the texts before them, and how long it is at
+    (:mod:`replay.native.script_lines_tables`), the texts before them, and how long it is at
     most."""
 
     fields: Index
@@ -116,7 +107,7 @@ def _put(
     block: Bytes, fields: Sequence[HeaderField], begin: str, named: int
 ) -> UnitComments | None:
     """The comments of headers, of which so many fields are a name; None where one is not plain."""
-    put = available(_KERNEL)
+    put = available(PUT_COMMENTS)
     if put is None or not fields:
         return None
     layout, count = _layout(tuple(fields), begin), len(block)

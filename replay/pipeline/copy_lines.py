@@ -1,5 +1,5 @@
 """Row images -> lines of COPY's text format, written by the machine code that writes statements
-(:mod:`replay.pipeline.fast_path_kernel`): the same values, in another dress.
+(:mod:`replay.native.fast_path_kernel`): the same values, in another dress.
 
 Rows that are not plain to it are nobody's here: the rows of a load are written as a whole by it, or
 as a whole by :mod:`sqlgen.staged_merge` from decoded values.
@@ -18,10 +18,10 @@ from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.logs import LogFile
-from replay.pipeline import fast_path, fast_program
-from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_cells import charset_number, spelled_characters
-from replay.pipeline.fast_program import OPS
+from replay.native import fast_path, fast_program
+from replay.native import fast_path_tables as tables
+from replay.native.fast_cells import charset_number, spelled_characters
+from replay.native.fast_program import OPS
 from sqlgen.dialects import Profile
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op
@@ -164,6 +164,6 @@ class _Writer:
 @lru_cache(maxsize=64)
 def _characters(charsets: tuple[int, ...]) -> tuple[Bytes, Bytes]:
     """How each byte of each character set is written, as
-    :class:`replay.pipeline.fast_program.Program` has it."""
+    :class:`replay.native.fast_program.Program` has it."""
     escapes = {"\0": None, **dict(COPY_ESCAPES)}
     return spelled_characters(charsets, lambda letter: escapes.get(letter, letter))

@@ -1,5 +1,5 @@
 """Row changes of several tables and kinds, written together: one pass of machine code
-(:mod:`replay.pipeline.fast_path_kernel`) for a chunk of a script, in place of one for each table
+(:mod:`replay.native.fast_path_kernel`) for a chunk of a script, in place of one for each table
 version and kind of change. What it does not settle is left to :mod:`replay.pipeline.rows`.
 """
 
@@ -17,9 +17,9 @@ from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.decoding.plain_rows import PlainRows
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
-from replay.pipeline import fast_path, fast_program
-from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_program import OPS
+from replay.native import fast_path, fast_program
+from replay.native import fast_path_tables as tables
+from replay.native.fast_program import OPS
 
 
 class MixedChanges(NamedTuple):

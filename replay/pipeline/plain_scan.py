@@ -1,4 +1,4 @@
-"""The quick way for headers that are plain: :mod:`replay.pipeline.scan_kernel` makes their sort
+"""The quick way for headers that are plain: :mod:`replay.native.scan_kernel` makes their sort
 records.
 
 It has no rules of its own. Headers are of one *class* where they are the same in all octets that
@@ -20,10 +20,11 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions, one_of
 from replay.changes.envelope import FACTS_FACTOR, RECORD, ROW_CHANGES, Envelope
 from replay.changes.selection import Selection, VerdictCodes
 from replay.decoding import codecs
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, once_worth
 from replay.logs import LogFile, Split
 from replay.logs.plain import PlainHeaders, PlainLog
-from replay.pipeline import plain_scan_tables as tables
+from replay.native import scan_tables as tables
+from replay.native.kernels import SCAN_PLAIN
+from replay.native.machine_code import MachineCode, once_worth
 from replay.pipeline.packed_records import packed
 from replay.pipeline.plan import Plan
 
@@ -43,19 +44,6 @@ _BY_CLASS = (
         "from_recovery_point",
         "cascade",
     ),
-)
-_FIXED, _OWN = ArrayOf("int64", fixed=True), ArrayOf("int64")
-_KERNEL = Kernel(
-    "replay.pipeline.scan_kernel",
-    "scan_plain",
-    (
-        *(ArrayOf("uint8", fixed=True), _FIXED, ArrayOf("int32", fixed=True), _FIXED, _FIXED),
-        *(ArrayOf("uint64", fixed=True), ArrayOf("uint64", 2, fixed=True), _FIXED),
-        *(ArrayOf("int64", 2, fixed=True), _FIXED, ArrayOf("int64", 2, fixed=True)),
-        *(ArrayOf("uint64", fixed=True), ArrayOf("uint64", fixed=True), NUMBER, _OWN, _OWN),
-        *(ArrayOf("uint8"), ArrayOf("uint8")),
-    ),
-    ("replay.pipeline.plain_scan_tables",),
 )
 
 
@@ -169,7 +157,7 @@ def plain_scan(plan: Plan, log: LogFile, split: Split, judge: Judge) -> PlainSca
     if asked.incomplete == "dependentrba" or replace(asked, **usual) != _PLAIN_SELECTION:
         return None
     headers = log.plain_headers()
-    scan = once_worth(_KERNEL, split.stop - split.start, WORTH)
+    scan = once_worth(SCAN_PLAIN, split.stop - split.start, WORTH)
     if plan.parts_units or headers is None or scan is None:
         return None
     return PlainScan(plan, log, headers, scan, judge)

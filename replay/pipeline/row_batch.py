@@ -18,7 +18,7 @@ from replay.changes.envelope import Change
 from replay.changes.masked import any_masked, masked_value
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
-from replay.pipeline.fast_program import OPS
+from replay.native.fast_program import OPS
 from replay.public import options
 from sqlgen import literals, statements
 from sqlgen.rows import Op, Rows

@@ -23,8 +23,8 @@ from replay.changes.selection import REASON, UNSATISFIED
 from replay.changes.value_filter import ValueFilter
 from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
-from replay.pipeline import fast_path
-from replay.pipeline.fast_program import OPS
+from replay.native import fast_path
+from replay.native.fast_program import OPS
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowBatch, RowProblem

@@ -15,8 +15,8 @@ from replay.changes.selection import Selection
 from replay.cli import main
 from replay.dependencies.cascade import limits_changes
 from replay.errors import Refusal
+from replay.native import fast_path
 from replay.output.bundle import Bundle
-from replay.pipeline import fast_path
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.pipeline import fast_path
+from replay.native import fast_path
 from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case

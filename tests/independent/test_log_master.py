@@ -22,7 +22,8 @@ import pytest
 
 from replay.cli.main import main
 from replay.logs.logmaster import data
-from replay.pipeline import fast_path, plain_scan
+from replay.native import fast_path
+from replay.pipeline import plain_scan
 from tests.independent.judge import DEFECT, Case
 from tests.independent.tables import Column, Table, Target, exactly
 from tests.independent.values import Value

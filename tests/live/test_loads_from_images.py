@@ -11,7 +11,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.live import bulk, row_loads
-from replay.pipeline import fast_path
+from replay.native import fast_path
 from replay.pipeline.copy_lines import CopyLines
 from tests.pipeline.test_copy_lines import TABLE, VALUES, changed, drawn
 from tests.support.logbuilder import Col, LogBuilder, Tab

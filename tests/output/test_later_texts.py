@@ -19,10 +19,10 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
+from replay.native import fast_path
 from replay.output.jobs import write
 from replay.output.later_texts import LateScript, TextMaker, late_scripts
 from replay.output.steps import LATER, Script, open_scripts
-from replay.pipeline import fast_path
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions

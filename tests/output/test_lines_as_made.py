@@ -12,9 +12,10 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
+from replay.native import fast_path
 from replay.output import script_file, script_lines
 from replay.output.script_file import Sink, Written
-from replay.pipeline import fast_path, partition
+from replay.pipeline import partition
 from sqlgen import row_checks
 from sqlgen.choices import Assertion
 from sqlgen.constraints import Constraints

@@ -18,10 +18,10 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
+from replay.native import fast_path
 from replay.output.jobs import write
 from replay.output.row_parts import values_differ
 from replay.output.steps import open_scripts
-from replay.pipeline import fast_path
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Mode, make_plan
 from replay.pipeline.row_batch import whole_rows

@@ -31,12 +31,13 @@ from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.soliddb import rows as solid_rows
 from replay.logs.soliddb import tables as solid_tables
 from replay.logs.soliddb.layouts import FRAMINGS, InternalType
+from replay.native import fast_path
+from replay.native.fast_program import OPS
 from replay.output.jobs import write
 from replay.output.row_parts import values_differ
 from replay.output.steps import open_scripts
-from replay.pipeline import fast_path, partition
+from replay.pipeline import partition
 from replay.pipeline.copy_lines import CopyLines
-from replay.pipeline.fast_program import OPS
 from replay.pipeline.mixed_rows import MixedRows
 from replay.pipeline.plan import Mode, Plan, make_plan
 from replay.pipeline.row_batch import whole_rows

@@ -22,12 +22,13 @@ from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersio
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.decoding import images, machine_code
+from replay.decoding import images
 from replay.decoding.plain_images import plain_rows
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import UsageError
 from replay.logs import Images
-from replay.pipeline import fast_path, rows
+from replay.native import fast_path, machine_code
+from replay.pipeline import rows
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import ChangeStatements, RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
@@ -709,7 +710,7 @@ def fresh_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 ASK = """
 import sys
-from replay.pipeline import fast_path
+from replay.native import fast_path
 print(fast_path.compiled() is not None, "numba" in sys.modules)
 """
 
@@ -717,9 +718,9 @@ print(fast_path.compiled() is not None, "numba" in sys.modules)
 #: The same of a kernel that takes a second to make, not half a minute.
 ASK_FOR_A_SMALL_ONE = """
 import sys
-from replay.decoding import machine_code
-from replay.logs.logmaster import data
-print(machine_code.available(data._KERNEL) is not None, "numba" in sys.modules)
+from replay.native import machine_code
+from replay.native.kernels import CLOSING_IMAGES
+print(machine_code.available(CLOSING_IMAGES) is not None, "numba" in sys.modules)
 """
 
 

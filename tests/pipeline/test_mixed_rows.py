@@ -17,8 +17,9 @@ from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError
-from replay.pipeline import fast_path, fast_program, partition
-from replay.pipeline.fast_program import OPS
+from replay.native import fast_path, fast_program
+from replay.native.fast_program import OPS
+from replay.pipeline import partition
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
 from replay.pipeline.rows import RowDecoder
 from sqlgen.constraints import Constraints

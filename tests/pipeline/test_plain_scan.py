@@ -16,10 +16,11 @@ from replay.changes.balance import Tally
 from replay.changes.choices import Incomplete
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.decoding.machine_code import available
 from replay.logs.logmaster.layouts import LLDF
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
+from replay.native.kernels import SCAN_PLAIN
+from replay.native.machine_code import available
 from replay.pipeline import plain_scan, scan
 from replay.pipeline.packed_records import unpacked
 from replay.pipeline.plain_scan import PlainScan
@@ -97,7 +98,7 @@ def both(
     by_rules = scanned(plan, log)
     monkeypatch.setattr(plain_scan, "WORTH", 0)
     monkeypatch.setattr(plain_scan, "_LEARNED_FROM", 20)
-    assert available(plain_scan._KERNEL) is not None
+    assert available(SCAN_PLAIN) is not None
     seen: list[tuple[int, int]] = []
     take = PlainScan.take
 

@@ -17,20 +17,12 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.decoding import codecs, images
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, once_worth
 from replay.errors import InputError, Where
+from replay.native.kernels import CLOSING_IMAGES
+from replay.native.machine_code import available, once_worth
 
 #: Bytes of a log, and changes looked at together, that make it worth to use machine code.
 WORTH, _ROWS = 8 << 20, 64
-_FIXED = ArrayOf("int64", fixed=True)
-_KERNEL = Kernel(
-    "replay.logs.logmaster.data_kernel",
-    "closing_images",
-    (
-        *(ArrayOf("uint8", fixed=True), _FIXED, _FIXED, ArrayOf("uint8", fixed=True)),
-        *(NUMBER, NUMBER, ArrayOf("int64", 2)),
-    ),
-)
 
 
 class Reading(Enum):
@@ -110,7 +102,7 @@ def _closing_images(
     close."""
     if len(start) < _ROWS or len(buffer) < WORTH:
         return None
-    if once_worth(_KERNEL, int((end - start).sum()), WORTH) is None:
+    if once_worth(CLOSING_IMAGES, int((end - start).sum()), WORTH) is None:
         return None
     two = np.full(len(start), kind is Change.UPDATE, np.uint8)
     edges = closing_bounds(buffer, start, end, two, reading, outer)
@@ -131,7 +123,7 @@ def closing_bounds(
     """(start, end) of the images of changes of several kinds, and of those with ``two`` (uint8[n])
     of the second ones (int64[4, n]; of the others they are empty); int64[2, n] where none has two.
     None where one does not close, and without machine code."""
-    find = available(_KERNEL)
+    find = available(CLOSING_IMAGES)
     if find is None:
         return None
     bounds = np.empty((4 if two.any() else 2, len(start)), np.int64)

@@ -7,9 +7,10 @@ import pytest
 
 from replay.arrays import Bytes, Index
 from replay.changes.envelope import Change
-from replay.decoding.machine_code import available
 from replay.logs.logmaster import data
 from replay.logs.logmaster.data import Bounds, Reading
+from replay.native.kernels import CLOSING_IMAGES
+from replay.native.machine_code import available
 
 ROWS = 100
 
@@ -50,7 +51,7 @@ def test_both_find_the_same(
     monkeypatch: pytest.MonkeyPatch, reading: Reading, kind: Change, outer: bool
 ) -> None:
     monkeypatch.setattr(data, "WORTH", 0)
-    assert available(data._KERNEL) is not None
+    assert available(CLOSING_IMAGES) is not None
     rng = np.random.default_rng(5)
     for damaged in range(40):
         buffer, start, end = drawn(rng, reading, outer, kind)

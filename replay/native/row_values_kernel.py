@@ -1,7 +1,7 @@
 """Machine code that says the values of row images: digits, characters and moments, in the forms of
 all families (:class:`replay.decoding.plain_rows.ValueForm`).
 
-As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else. Functions that write do so to ``out`` from ``place`` on, and return the place behind
 it, or -1 where the bytes are not what they should be, or not plain.
 """
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, half, machine_code, octet
-from replay.pipeline.fast_path_tables import (
+from replay.native.fast_path_tables import (
     BINARY_DATE,
     BLANK_FOR_NONE,
     CHARSET,
@@ -42,6 +41,7 @@ from replay.pipeline.fast_path_tables import (
     UTF16,
     UTF16_STRIPPED,
 )
+from replay.native.shared_kernel import Array, U, half, machine_code, octet
 
 #: Days of the months by number; none in month 0.
 _DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)

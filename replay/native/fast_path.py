@@ -1,4 +1,4 @@
-"""The fast way for row changes of plain types: :mod:`replay.pipeline.fast_path_kernel` writes their
+"""The fast way for row changes of plain types: :mod:`replay.native.fast_path_kernel` writes their
 statements straight from the images.
 
 What this module makes for a table version and a kind of change are tables of numbers: how the
@@ -22,19 +22,20 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.decoding import codecs
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, MachineCode, loaded
 from replay.decoding.plain_rows import PlainRows
-from replay.logs import Images
-from replay.pipeline import fast_path_tables as tables
-from replay.pipeline.fast_cells import characters_of, shape_of, table_of_cells
-from replay.pipeline.fast_program import (
+from replay.native import fast_path_tables as tables
+from replay.native.fast_cells import characters_of, shape_of, table_of_cells
+from replay.native.fast_program import (
     MOST,
     KernelInput,
     KernelOutput,
     KernelTables,
     Program,
     Room,
+    RowImages,
 )
+from replay.native.kernels import RENDER_ROWS
+from replay.native.machine_code import MachineCode, loaded
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.mapping import TableMap, plain
@@ -48,17 +49,6 @@ from sqlgen.shapes import NAME_LENGTH
 WORTH = 50_000
 #: Bytes of statements that room is made for at first, for each byte of images and each row.
 _ROOM = 2
-_TEXT, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
-_KERNEL = Kernel(
-    "replay.pipeline.fast_path_kernel",
-    "render_rows",
-    (
-        *(_TEXT, _TABLE, _TABLE, ArrayOf("int64", fixed=True), _TABLE, _TABLE, _TEXT),
-        *(ArrayOf("uint8", 2), ArrayOf("uint8", 3), _TEXT, ArrayOf("bool", 2), NUMBER, _TABLE),
-        *(ArrayOf("uint8"), ArrayOf("int64"), ArrayOf("uint8"), ArrayOf("int64")),
-    ),
-    tables.SOURCES,
-)
 _PICTURES = "0000-00-00 00:00:00.000000000000"
 
 
@@ -140,7 +130,7 @@ class FastPath:
         self,
         version: TableVersion,
         op: Op,
-        image: Images,
+        image: RowImages,
         plain: PlainRows,
     ) -> FastStatements | None:
         """Statements of changes of kind ``op``; None for a table that needs the other way.
@@ -290,7 +280,7 @@ def compiled() -> MachineCode | None:
     """The kernel; None where Numba is not installed or does not work, for whatever reason: the
     other way is always there."""
     try:
-        render = loaded(_KERNEL)
+        render = loaded(RENDER_ROWS)
         _trial(render)
     except Exception:  # noqa: BLE001  Numba, llvmlite and a disk that is full say so in many ways
         return None

@@ -1,4 +1,4 @@
-"""What the kernel of the fast way (:mod:`replay.pipeline.fast_path_kernel`) takes: programs and
+"""What the kernel of the fast way (:mod:`replay.native.fast_path_kernel`) takes: programs and
 their tables, row images. And what it gives: the texts that it wrote.
 """
 
@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change
-from replay.logs import Images
-from replay.pipeline import fast_path_tables as tables
+from replay.native import fast_path_tables as tables
 from sqlgen import templates
 from sqlgen.rows import Op
 from sqlgen.shapes import shape_name
@@ -56,7 +56,7 @@ class Program:
 @dataclass(frozen=True)
 class KernelTables:
     """The tables of some programs, one behind the other, as the kernel takes them. ``programs``
-    (int64[p, :data:`replay.pipeline.fast_path_tables.PROGRAM`]) says which are whose."""
+    (int64[p, :data:`replay.native.fast_path_tables.PROGRAM`]) says which are whose."""
 
     programs: Index
     cells: Index
@@ -102,6 +102,30 @@ def _moved(cells: Index, elements: Index, charset: int, pool: int) -> tuple[Inde
     return cells, elements
 
 
+class RowImages(Protocol):
+    """As :class:`replay.logs.Images`, which is one. No member raises an error."""
+
+    @property
+    def buffer(self) -> Bytes:
+        """What they lie in (uint8[m])."""
+        ...
+
+    @property
+    def before(self) -> tuple[Index, Index] | None:
+        """(start, end) of the before images (int64[n] each), where there are some."""
+        ...
+
+    @property
+    def after(self) -> tuple[Index, Index] | None:
+        """(start, end) of the after images (int64[n] each), where there are some."""
+        ...
+
+    @property
+    def bad(self) -> Mask:
+        """Which have no usable bounds (bool[n])."""
+        ...
+
+
 @dataclass(frozen=True)
 class KernelInput:
     """Row images as the kernel takes them: a plain buffer, (start, end) of each image (int64[2 | 4,
@@ -112,7 +136,7 @@ class KernelInput:
     unusable: Mask
 
     @classmethod
-    def of(cls, image: Images) -> KernelInput:
+    def of(cls, image: RowImages) -> KernelInput:
         """The images of some changes."""
         sides = [bounds for bounds in (image.before, image.after) if bounds is not None]
         bounds = np.ascontiguousarray([edge for side in sides for edge in side], np.int64)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import replay
-from replay.decoding import machine_code
-from replay.decoding.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
-from replay.logs.logmaster import data
-from replay.pipeline import fast_path
+from replay.native import fast_path, machine_code
+from replay.native.kernels import CLOSING_IMAGES, KERNELS
+from replay.native.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.temp_folders import UNUSED_DAYS
 
 
@@ -53,28 +51,27 @@ def test_places_of_arrays_are_read_where_that_is_right(monkeypatch: pytest.Monke
     assert machine_code._fastest() is machine_code._address
 
 
-def _kernels() -> list[Kernel]:
-    """All kernels of the package."""
-    found = set()
-    root = Path(replay.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        if "machine_code import" in path.read_text():
-            name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
-            found |= {one for one in vars(import_module(name)).values() if isinstance(one, Kernel)}
-    return sorted(found, key=lambda kernel: kernel.name)
-
-
 def test_all_kernels_can_be_loaded() -> None:
-    kernels = _kernels()
-    assert len(kernels) == 5
-    assert [kernel.name for kernel in kernels if available(kernel) is None] == []
+    assert [kernel.name for kernel in KERNELS if available(kernel) is None] == []
+
+
+def test_kernels_are_few_and_in_one_place() -> None:
+    root = Path(replay.__file__).parent
+    assert len(KERNELS) <= 6
+    declared = {path for path in root.rglob("*.py") if " = Kernel(" in path.read_text()}
+    compiled = {path for path in root.rglob("*.py") if "@machine_code\n" in path.read_text()}
+    assert declared == {root / "native" / "kernels.py"}
+    assert {path.parent.name for path in compiled} == {"native"}
+    assert {kernel.module for kernel in KERNELS} <= {
+        f"replay.native.{path.stem}" for path in compiled
+    }
 
 
 def test_a_kernel_that_computes_with_floats_is_not_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "floating_kernel.py").write_text(
-        "import numpy as np\nfrom replay.decoding.shared_kernel import machine_code\n\n"
+        "import numpy as np\nfrom replay.native.shared_kernel import machine_code\n\n"
         "@machine_code\ndef mixed(octets, value):\n    if value > 3:\n"
         "        value = np.uint64(octets[0])\n    return np.int64(value)\n"
     )
@@ -99,7 +96,7 @@ def test_what_nobody_used_for_long_is_removed(
     """Files of a kernel in other versions stay while they are used; those of others stay."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
-    kernel = data._KERNEL
+    kernel = CLOSING_IMAGES
     names = {
         f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
         f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,

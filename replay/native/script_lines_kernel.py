@@ -1,7 +1,7 @@
 """Machine code that puts the lines of a script one after the other: statements from where they were
 made, in the order of the script, with their checks, and what stands before units.
 
-As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else.
 """
 
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from replay.decoding.shared_kernel import Array, U, copied, machine_code
-from replay.output.script_lines_tables import (
+from replay.native.script_lines_tables import (
     AT,
     BEFORE_END,
     BEGINS,
@@ -39,6 +38,7 @@ from replay.output.script_lines_tables import (
     UNIT,
     WIDTH,
 )
+from replay.native.shared_kernel import Array, U, copied, machine_code
 
 #: Days of the months by number; none in month 0.
 _DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)

@@ -1,6 +1,6 @@
 """What the modules of machine code share: how they are compiled, and steps that several take.
 
-Those modules are imported by who makes the code anew (:mod:`replay.decoding.machine_code`), and by
+Those modules are imported by who makes the code anew (:mod:`replay.native.machine_code`), and by
 nobody else; so is this one.
 """
 

@@ -1,7 +1,7 @@
 """Machine code that makes sort records of headers that are plain and of a known class. All others
 are left to :mod:`replay.pipeline.scan`, which every rule and every message belong to.
 
-As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else; :mod:`replay.pipeline.plain_scan` prepares the tables that it works from.
 """
 
@@ -11,16 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from replay.decoding.shared_kernel import (
-    Array,
-    U,
-    copied,
-    half,
-    leading_word,
-    machine_code,
-    word_of,
-)
-from replay.pipeline.plain_scan_tables import (
+from replay.native.scan_tables import (
     BEGIN,
     CHANGE,
     COMMIT,
@@ -40,6 +31,15 @@ from replay.pipeline.plain_scan_tables import (
     UNIT,
     UNIT_DISPOSITION,
     VERSION,
+)
+from replay.native.shared_kernel import (
+    Array,
+    U,
+    copied,
+    half,
+    leading_word,
+    machine_code,
+    word_of,
 )
 
 #: Octets of a position, of the number of a member, and of a time.

@@ -1,7 +1,7 @@
 """Machine code that finds the columns of a row image, as the family that wrote it lays them out
 (:mod:`replay.decoding.plain_rows`).
 
-As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else. Only images that are plain from end to end are taken: each function returns False for
 any other, and then nothing that it found counts.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replay.decoding.shared_kernel import Array, U, half, machine_code, octet
-from replay.pipeline.fast_path_tables import (
+from replay.native.fast_path_tables import (
     BIG,
     COUNT_SIZE,
     COUNTED,
@@ -42,6 +41,7 @@ from replay.pipeline.fast_path_tables import (
     VARIABLE,
     WIDTH,
 )
+from replay.native.shared_kernel import Array, U, half, machine_code, octet
 
 
 @machine_code

@@ -64,7 +64,7 @@ MachineCode = Callable[..., int]
 
 _ENDING = ".machine-code"
 #: The module that those of kernels import.
-_SHARED = "replay.decoding.shared_kernel"
+_SHARED = "replay.native.shared_kernel"
 #: Threads that need a kernel wait for the one that makes it.
 _MAKING = threading.Lock()
 #: Bytes that kernels had work on, and how many times the least that must be.

@@ -1,13 +1,13 @@
 """Machine code that finds the row images of changes whose lengths all close. Where one does not,
 :func:`replay.logs.logmaster.data.find_images` finds them all, and says what is wrong.
 
-As :mod:`replay.pipeline.fast_path_kernel`, this is imported by who makes the code anew, and by
+As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else.
 """
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import Array, U, fetched, half, machine_code
+from replay.native.shared_kernel import Array, U, fetched, half, machine_code
 
 #: How many changes before it is looked at the data of a change is fetched from memory.
 AHEAD = 32

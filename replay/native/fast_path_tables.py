@@ -1,4 +1,4 @@
-"""The numbers that :mod:`replay.pipeline.fast_path` and its kernel tell each other: columns of the
+"""The numbers that :mod:`replay.native.fast_path` and its kernel tell each other: columns of the
 tables that the kernel works from, and what it says of a row."""
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ SEVERAL = 128
 
 #: The modules whose text decides what machine code that uses these numbers does.
 SOURCES = (
-    "replay.pipeline.fast_path_tables",
-    "replay.pipeline.row_values_kernel",
-    "replay.pipeline.row_walk_kernel",
+    "replay.native.fast_path_tables",
+    "replay.native.row_values_kernel",
+    "replay.native.row_walk_kernel",
 )

@@ -1,24 +1,16 @@
 """Machine code for what most changes are: row images -> statements in one pass, row by row, without
 anything in between.
 
-Numba compiles these functions, and :mod:`replay.decoding.machine_code` keeps what came of it, so
+Numba compiles these functions, and :mod:`replay.native.machine_code` keeps what came of it, so
 that only who makes it anew imports this module. They know plain cases only. A row that is anything
 else (damaged, an odd character, an hour 24) gets the status ``ODD`` and no text, and is left to
 :mod:`replay.pipeline.rows`, which every rule and every message belong to.
-:mod:`replay.pipeline.fast_path` prepares the tables that the functions work from.
+:mod:`replay.native.fast_path` prepares the tables that the functions work from.
 """
 
 from __future__ import annotations
 
-from replay.decoding.shared_kernel import (
-    Array,
-    U,
-    copied,
-    fetched,
-    machine_code,
-    same_octets,
-)
-from replay.pipeline.fast_path_tables import (
+from replay.native.fast_path_tables import (
     AGAIN,
     ASSIGNED,
     CELLS,
@@ -54,8 +46,16 @@ from replay.pipeline.fast_path_tables import (
     WATCHED,
     WHEN,
 )
-from replay.pipeline.row_values_kernel import said_value
-from replay.pipeline.row_walk_kernel import find_columns
+from replay.native.row_values_kernel import said_value
+from replay.native.row_walk_kernel import find_columns
+from replay.native.shared_kernel import (
+    Array,
+    U,
+    copied,
+    fetched,
+    machine_code,
+    same_octets,
+)
 
 #: So many rows together are fetched from memory, while those before them are written, and the bytes
 #: that come at once. Fetched one by one, each would wait for where its page lies in memory.
@@ -223,7 +223,7 @@ def render_rows(
     ``bounds`` int64[2 | 4, n] are (start, end) of each row's image, of an update's before and after
     images, all within ``buffer``; a row of one image among those of two has an empty second one
     where the first ends. ``program_of`` int64[n] says which of the ``programs`` writes a row; the
-    other tables are those of :class:`replay.pipeline.fast_program.KernelTables`. ``work``
+    other tables are those of :class:`replay.native.fast_program.KernelTables`. ``work``
     int64[4, 2 * columns] is for the functions here. ``offsets[row + 1]``, ``status[row]`` and,
     where there is a statement, ``codes_of_rows[row]`` are set for each row done.
     """

@@ -1,4 +1,4 @@
-"""Columns as :mod:`replay.pipeline.fast_path` and its kernel know them: how each lies in an image,
+"""Columns as :mod:`replay.native.fast_path` and its kernel know them: how each lies in an image,
 and how its values are written, as numbers."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import code_pages
 from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, Sectioned, ValueForm
 from replay.errors import InputError
-from replay.pipeline import fast_path_tables as tables
+from replay.native import fast_path_tables as tables
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.render_options import RenderOptions, shown_columns
@@ -166,7 +166,7 @@ def spelled_characters(
     charsets: tuple[int, ...], spelled: Callable[[str], str | None]
 ) -> tuple[Bytes, Bytes]:
     """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
-    as; the first says how long that is, as :data:`replay.pipeline.fast_path_tables.SEVERAL`
+    as; the first says how long that is, as :data:`replay.native.fast_path_tables.SEVERAL`
     does. ``spelled`` gives what a character is written as; None: it is not plain."""
     lengths, codes = (
         np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
