@@ -34,6 +34,9 @@ from replay.logs import LogFile
 from sqlgen.choices import Deferral
 from sqlgen.constraints import Constraints
 
+#: Numbers of groups are taken as they are, where there are at most so many times as changes.
+_AS_THEY_ARE = 8
+
 
 @dataclass(frozen=True)
 class Arranged:
@@ -225,8 +228,9 @@ class ConstraintOrder:
         row_change = one_of(batch.change, ROW_CHANGES)
         version = np.maximum(batch.version, 0)
         rows = np.flatnonzero(live & row_change & (batch.version >= 0) & self.keyed[version])
-        group = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
-        _, number = np.unique(group, return_inverse=True)
+        number = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
+        if int(number.max(initial=0)) > _AS_THEY_ARE * len(unit):
+            _, number = np.unique(number, return_inverse=True)
         count = int(number.max(initial=-1)) + 1
         suspect = np.zeros(count, bool)
         suspect[number[moved[rows] & (batch.change[rows] == Change.UPDATE)]] = True

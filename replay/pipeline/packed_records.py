@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from replay.arrays import Bytes, Records, take_rows
+from replay.arrays import Bytes, Index, Records, take_rows
 from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
 from replay.spill import merged
@@ -35,8 +37,10 @@ def packed(octets: Bytes) -> bytes:
     if count < FEW:
         return b"".join((_WHOLE, octets.data))
     rows = octets.reshape(count, _SIZE)
-    columns = np.flatnonzero((rows != rows[0]).any(axis=0))
-    rest = np.ascontiguousarray(rows[:, columns]).reshape(-1)
+    columns = np.flatnonzero(np.bitwise_or.reduce(rows ^ rows[0], axis=0))
+    rest = np.empty((count, len(columns)), np.uint8)
+    for place, at, size in _stretches(columns):
+        _column(rest, place, size)[:] = _column(rows, at, size)
     head = count.to_bytes(_COUNT, "little") + bytes([len(columns), *columns.tolist()])
     return b"".join((head, octets[:_SIZE].data, rest.data))
 
@@ -70,8 +74,25 @@ def _unpack(block: bytes, out: Bytes) -> None:
         return
     start = _COUNT + 1 + block[_COUNT]
     columns = octets[_COUNT + 1 : start].astype(np.int64)
-    out[:] = octets[start : start + _SIZE]
-    out[:, columns] = octets[start + _SIZE :].reshape(len(out), len(columns))
+    rest = octets[start + _SIZE :].reshape(len(out), len(columns))
+    _column(out, 0, _SIZE)[:] = octets[start : start + _SIZE].view(f"V{_SIZE}")
+    for place, at, size in _stretches(columns):
+        _column(out, at, size)[:] = _column(rest, place, size)
+
+
+def _stretches(columns: Index) -> Iterator[tuple[int, int, int]]:
+    """(place among ``columns``, octet of a record, octets) of columns that follow one another."""
+    ends = np.append(np.flatnonzero(np.diff(columns) > 1) + 1, len(columns)).tolist()
+    start = 0
+    for end in ends if len(columns) else ():
+        yield start, int(columns[start]), end - start
+        start = end
+
+
+def _column(rows: Bytes, at: int, size: int) -> npt.NDArray[Any]:
+    """``size`` octets of each row, which lie together, as one value: NumPy copies them as such."""
+    count, width = rows.shape
+    return np.ndarray((count,), f"V{size}", rows, at, (width,))
 
 
 def in_commit_order(blocks: Iterable[bytes]) -> Records:
