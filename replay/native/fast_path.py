@@ -303,7 +303,7 @@ def _trial(render: MachineCode) -> None:
         *characters_of((), templates.Texts("", ())),
     )
     buffer = np.frombuffer(b"\xff\x85", np.uint8)
-    rows = KernelInput(buffer, np.array([[0], [2]], np.int64), np.zeros(1, bool))
+    rows = KernelInput(buffer, np.array([[0], [2]], np.int64))
     literal = _rows(render, program, rows)
     if literal.text.tobytes() != b"(-123)" or literal.status.tolist() != [tables.EMITTED]:
         raise RuntimeError(f"found {literal.text!r}; expected what the row says")

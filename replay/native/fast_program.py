@@ -128,12 +128,11 @@ class RowImages(Protocol):
 
 @dataclass(frozen=True)
 class KernelInput:
-    """Row images as the kernel takes them: a plain buffer, (start, end) of each image (int64[2 | 4,
-    n]), and which rows have none within the buffer (theirs are empty)."""
+    """Row images as the kernel takes them: a plain buffer, and (start, end) of each image (int64[2 |
+    4, n]); those that do not lie in it are empty."""
 
     buffer: Bytes
     bounds: Index
-    unusable: Mask
 
     @classmethod
     def of(cls, image: RowImages) -> KernelInput:
@@ -144,13 +143,11 @@ class KernelInput:
         for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
             unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
         bounds[:, unusable] = 0
-        return cls(np.ascontiguousarray(image.buffer), bounds, unusable)
+        return cls(np.ascontiguousarray(image.buffer), bounds)
 
     def take(self, rows: Index) -> KernelInput:
         """Those of some rows."""
-        return KernelInput(
-            self.buffer, np.ascontiguousarray(self.bounds[:, rows]), self.unusable[rows]
-        )
+        return KernelInput(self.buffer, np.ascontiguousarray(self.bounds[:, rows]))
 
 
 @dataclass(frozen=True)
