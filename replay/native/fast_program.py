@@ -128,8 +128,8 @@ class RowImages(Protocol):
 
 @dataclass(frozen=True)
 class KernelInput:
-    """Row images as the kernel takes them: a plain buffer, and (start, end) of each image (int64[2 |
-    4, n]); those that do not lie in it are empty."""
+    """Row images as the kernel takes them: a plain buffer, and (start, end) of each image
+    (int64[2 | 4, n]); those that do not lie in it are empty."""
 
     buffer: Bytes
     bounds: Index
