@@ -229,7 +229,7 @@ class ConstraintOrder:
         version = np.maximum(batch.version, 0)
         rows = np.flatnonzero(live & row_change & (batch.version >= 0) & self.keyed[version])
         number = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
-        if int(number.max(initial=0)) > _AS_THEY_ARE * len(unit):
+        if int(number.max(initial=0)) > _AS_THEY_ARE * len(span):
             _, number = np.unique(number, return_inverse=True)
         count = int(number.max(initial=-1)) + 1
         suspect = np.zeros(count, bool)
