@@ -228,7 +228,7 @@ class ConstraintOrder:
         row_change = one_of(batch.change, ROW_CHANGES)
         version = np.maximum(batch.version, 0)
         rows = np.flatnonzero(live & row_change & (batch.version >= 0) & self.keyed[version])
-        number = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
+        number: Index = span[rows] * (int(self.table.max()) + 1) + self.table[version[rows]]
         if int(number.max(initial=0)) > _AS_THEY_ARE * len(span):
             _, number = np.unique(number, return_inverse=True)
         count = int(number.max(initial=-1)) + 1
@@ -240,7 +240,8 @@ class ConstraintOrder:
         first[number[inserts][::-1]] = rows[inserts][::-1]
         last[number[deletes]] = rows[deletes]
         suspect |= first < last
-        return rows[suspect[number]]
+        found: Index = rows[suspect[number]]
+        return found
 
     def _meeting(self, batch: ChangeBatch, span: Index, rows: Index, moved: Mask) -> Index:
         """Of the candidates ``rows``, those of stretches in which a key that a change takes is
