@@ -128,12 +128,9 @@ def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[Bucket
         number, attempt = (0, 0) if task is None else (task.partitionId(), task.attemptNumber())
         clock = TaskClock(job.title, part, number, attempt)
         numbers = {"reduce": job.buckets, "meet": ends}
-        if given.events is None or number >= numbers.get(part, number + 1):
-            yield from _PARTS[part](job, log, came)
-        else:
-            size = split_size if part == "scan" else block_size
-            blocks = _PARTS[part](job, log, clock.came(came, size))
-            yield from clock.results(blocks, lambda event: given.events.add([event]))
+        heard = given.events is not None and number < numbers.get(part, number + 1)
+        told = (lambda event: given.events.add([event])) if heard else None
+        yield from clock.results(_PARTS[part](job, log, clock.came(came, _size)), told)
     except LogReplayError as error:
         packed = pickle.dumps(error)
         given.errors.add([packed])
@@ -197,14 +194,9 @@ def place(buckets: int, number: int) -> int:
     return min(number, buckets)
 
 
-def split_size(split: Split) -> int:
-    """The bytes that a task is given with a split."""
-    return split.stop - split.start
-
-
-def block_size(block: BucketBlock) -> int:
-    """The bytes that a task is given with a block."""
-    return len(block[1])
+def _size(came: Split | BucketBlock) -> int:
+    """The bytes that a task is given with a split or a block."""
+    return came.stop - came.start if isinstance(came, Split) else len(came[1])
 
 
 def weighed(few: int, number: int, blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, int, Any]]:
@@ -309,7 +301,6 @@ def write_archive(folder: Path) -> Path:
 # -- the daemon of workers
 
 
-_ARCHIVES = (".zip", ".jar")
 #: What tasks import: those of scripts and exports (a name, because the engine carries out jobs of
 #: rooms above it), and what each worker would import for its first task by itself.
 _OF_TASKS = (
@@ -327,17 +318,13 @@ def without_archives(path: Sequence[str]) -> list[str]:
     behind them: Spark puts these first, and modules in an archive are compiled anew in every
     process. What else lies in its folder stays: a worker with that ``SPARK_HOME`` puts there what
     travels with a job."""
-    others = [entry for entry in path if not entry.endswith(_ARCHIVES)]
+    others = [entry for entry in path if not entry.endswith((".zip", ".jar"))]
     spec = PathFinder.find_spec("pyspark", others)
     if spec is None or spec.origin is None:
         return list(path)
     package = Path(spec.origin).resolve().parent
     parts = (package / "python" / "lib", package / "jars")
-    return [
-        entry
-        for entry in path
-        if not (entry.endswith(_ARCHIVES) and Path(entry).resolve().parent in parts)
-    ]
+    return [one for one in path if one in others or Path(one).resolve().parent not in parts]
 
 
 def run_daemon() -> None:
