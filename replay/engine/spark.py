@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import RDD, SparkContext, StorageLevel, cloudpickle
+from pyspark.accumulators import AddingAccumulatorParam
 from pyspark.errors import PySparkException
 
 from replay.changes.choices import EngineName
@@ -53,7 +54,6 @@ from replay.engine.spark_start import (
 from replay.engine.spark_tasks import (
     BucketBlock,
     Given,
-    Listed,
     carried_out,
     place,
     versions,
@@ -208,10 +208,12 @@ def execute(
     where the job is given up by its ``limits`` (LR1005), where executors have other libraries
     (LR1005), and where Spark fails (LR1005, LR1006, LR1007)."""
     try:
-        errors = context.accumulator([], Listed())  # type: ignore[arg-type,var-annotated]
-        events = context.accumulator([], Listed()) if told else None  # type: ignore[arg-type,var-annotated]
+        gathered = AddingAccumulatorParam[Any]([])
+        errors = context.accumulator([], gathered)
+        events = context.accumulator([], gathered) if told else None
         packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
-        given = Given(packed, versions(), that_travelled(context), dict(sent), errors, events)
+        libraries = {**versions(), **that_travelled(context)}
+        given = Given(packed, libraries, dict(sent), errors, events)
         last, buckets = third_stage(job), job.buckets
         tasks = scan_tasks(job, len(splits), context.defaultParallelism)
         # a partition is one bucket, the last one all else

@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 
 from replay.engine.contract import is_local
-from replay.engine.spark_tasks import write_archive
+from replay.engine.spark_tasks import ARCHIVE, write_archive
 from replay.errors import UsageError, cut_to
 from replay.machine import hidden
 from replay.public import is_secret_setting
@@ -266,10 +266,10 @@ def _archive() -> Path:
     return write_archive(lasting_folder())
 
 
-def that_travelled(context: SparkContext) -> str:
-    """The name of the archive of this package that executors of a context have, or ''."""
-    given = [name for name in context._python_includes or () if name.startswith("logreplay-")]
-    return given[-1] if given else ""
+def that_travelled(context: SparkContext) -> dict[str, str]:
+    """The archive of this package that executors of a context have, as libraries are named."""
+    names = [name for name in context._python_includes or () if name.startswith(ARCHIVE)]
+    return {"logreplay": names[-1]} if names else {}
 
 
 def _own_modules(master: str, conf: SparkConf) -> dict[str, str]:
