@@ -185,7 +185,7 @@ def measure_graph(control: Path, data: Path, conf: list[str] | None) -> tuple[Me
     with Watch() as watch:
         if conf is not None:
             from replay.engine import spark as spark_engine
-            from replay.engine.spark import start_context
+            from replay.engine.spark_start import start_context
 
             context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
             execute = spark_engine.SparkEngine(started=lambda: context).execute

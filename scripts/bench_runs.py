@@ -184,7 +184,7 @@ def measure_local(control: Path, data: Path, out: Path, staged: bool) -> Measure
 def measure_spark(control: Path, data: Path, out: Path, conf: list[str]) -> list[Measured]:
     """One context: a first run, then warm ones."""
     from replay.engine import spark as spark_engine
-    from replay.engine.spark import start_context
+    from replay.engine.spark_start import start_context
 
     measured = []
     with Watch() as watch:

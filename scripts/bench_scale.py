@@ -87,7 +87,7 @@ def measure(case: Case, control: Path, data: Path, engine: str, conf: list[str])
     with Watch() as watch:
         if engine == "spark":
             from replay.engine import spark as spark_engine
-            from replay.engine.spark import start_context
+            from replay.engine.spark_start import start_context
 
             context = start_context("local[*]", dict(entry.split("=", 1) for entry in conf))
             started = context

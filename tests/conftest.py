@@ -401,7 +401,7 @@ def spark() -> Iterator[object]:
     """A Spark session on two cores, shared by all tests; mark the tests that use it ``spark``."""
     from pyspark.sql import SparkSession
 
-    from replay.engine.spark import start_context
+    from replay.engine.spark_start import start_context
 
     start_context("local[2]", {})
     session = SparkSession.builder.getOrCreate()

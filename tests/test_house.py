@@ -102,12 +102,12 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "pyspark": (
         "replay.engine.spark",
         "replay.engine.spark_tasks",
-        "replay.engine.spark_watch",
+        "replay.engine.spark_start",
         "replay.pipeline.spark_source",
     ),
     "numba": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "llvmlite": ("replay.native.machine_code", "replay.native.shared_kernel"),
-    "py4j": ("replay.engine.spark", "replay.engine.spark_watch"),
+    "py4j": ("replay.engine.spark", "replay.engine.spark_start"),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
     "duckdb": ("replay.changes.value_filter", "replay.targets.duckdb"),
@@ -120,7 +120,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.cli",
         "replay.live",
         "replay.engine.contract",
-        "replay.engine.spark_watch",
+        "replay.engine.spark",
     ),
 }
 
@@ -150,7 +150,7 @@ WRITERS = (
     "replay.output",
     "replay.live.status",
     "replay.live.certificate",
-    "replay.engine.java",
+    "replay.engine.spark_start",
     "replay.engine.local",
     "replay.engine.spark",
     "replay.engine.spark_tasks",
@@ -160,8 +160,7 @@ READS_ENVIRONMENT = (
     "replay.cli",
     "replay.native.machine_code",
     "replay.temp_folders",
-    "replay.engine.java",
-    "replay.engine.spark",
+    "replay.engine.spark_start",
     "replay.engine.spark_tasks",
     "replay.targets.embedded",
     "replay.targets.mysql_url",
@@ -790,4 +789,4 @@ def test_commands_and_places_are_named_in_one_module() -> None:
         + sorted((ROOT / "sqlgen").rglob("*.py"))
         if re.search(r"^(import|from) shlex\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert users == ["replay/engine/java.py", "replay/public.py", "sqlgen/upsert.py"]
+    assert users == ["replay/engine/spark_start.py", "replay/public.py", "sqlgen/upsert.py"]

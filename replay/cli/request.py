@@ -188,13 +188,9 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
 
 
 def _tell_of_task(event: TaskEvent) -> None:
-    """Say what became of a task, as a line of JSON."""
+    """Print what a task did, as a line of JSON."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    facts = asdict(event)
-    for name in ("bytes", "results") if event.error else ("error",):
-        del facts[name]
-    name = "task failed" if event.error else "task"
-    line = json.dumps({"time": now, "event": name, **facts}, ensure_ascii=False)
+    line = json.dumps({"time": now, "event": "task", **asdict(event)}, ensure_ascii=False)
     sys.stderr.write(f"{line}\n")  # at once: threads tell too
 
 
@@ -225,7 +221,7 @@ def _told(arguments: argparse.Namespace) -> Told | None:
 
 def _master(arguments: argparse.Namespace) -> str:
     if arguments.master is None and "PYSPARK_GATEWAY_PORT" in os.environ:
-        from replay.engine.spark import submitted_master
+        from replay.engine.spark_start import submitted_master
 
         arguments.master = submitted_master()
     return str(arguments.master or "local[*]")
@@ -238,8 +234,8 @@ def _spark(
     reason: str,
 ) -> Engine:
     """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
-    from replay.engine.spark import SparkEngine, start_in_background, timeouts
-    from replay.engine.spark_watch import Limits
+    from replay.engine.spark import Limits, SparkEngine
+    from replay.engine.spark_start import start_in_background, timeouts
 
     master, conf, told = _master(arguments), dict(arguments.conf), _told(arguments)
     if is_local(master):

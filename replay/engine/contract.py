@@ -162,10 +162,9 @@ PARTS = ("scan", "reduce", "meet")
 
 @dataclass(frozen=True)
 class TaskEvent:
-    """A task that ended: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors call
-    it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
-    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one.
-    ``error``: why it failed, '' where it ended well; then bytes and results mean nothing."""
+    """A task that ended well: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors
+    call it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
+    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one."""
 
     stage: str
     part: str
@@ -175,7 +174,6 @@ class TaskEvent:
     seconds: float
     bytes: int
     results: int
-    error: str = ""
 
 
 #: Is told of tasks, in no order.
@@ -186,7 +184,7 @@ class TaskClock:
     """Measures one task while its results are taken."""
 
     def __init__(self, stage: str, part: str, number: int, attempt: int = 0) -> None:
-        self.stage, self.part, self.number, self.attempt = stage, part, number, attempt
+        self.task = (stage, part, number, attempt, socket.gethostname())
         self.bytes = 0
 
     def came(self, blocks: Iterable[Block], size: Callable[[Block], int]) -> Iterator[Block]:
@@ -195,19 +193,12 @@ class TaskClock:
             self.bytes += size(block)
             yield block
 
-    def results(self, blocks: Iterable[Block], told: Told) -> Iterator[Block]:
-        """What the task gives; at the end somebody is ``told`` of it."""
+    def results(self, blocks: Iterable[Block], told: Told | None) -> Iterator[Block]:
+        """What the task gives; at the end somebody is ``told`` of it, if anybody."""
         began, given = time.monotonic(), 0
-        try:
-            for block in blocks:
-                given += 1
-                yield block
-        except Exception as raised:
-            told(self._event(began, given, f"{type(raised).__name__}: {raised}"))
-            raise
-        told(self._event(began, given, ""))
-
-    def _event(self, began: float, given: int, error: str) -> TaskEvent:
-        seconds, host = round(time.monotonic() - began, 3), socket.gethostname()
-        where = (self.stage, self.part, self.number, self.attempt, host)
-        return TaskEvent(*where, seconds, self.bytes, given, error)
+        for block in blocks:
+            given += 1
+            yield block
+        if told is not None:
+            seconds = round(time.monotonic() - began, 3)
+            told(TaskEvent(*self.task, seconds, self.bytes, given))

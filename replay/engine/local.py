@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from replay.changes.choices import EngineName
 from replay.engine.contract import (
@@ -20,7 +18,6 @@ from replay.engine.contract import (
     Job,
     Progress,
     TaskClock,
-    TaskEvent,
     Told,
     read_size,
     silent,
@@ -31,22 +28,10 @@ from replay.logs.threads import Task, in_threads
 from replay.machine import cores
 from replay.temp_folders import WorkFolder
 
-#: Files of buckets that are open at a time, where a process may have four times as many.
-OPEN = 128
 #: Bytes from which on memory is given back when they are worked through.
 _MUCH = 4 << 20
-#: Bytes of blocks that wait for buckets whose files are not open, where there are more of them.
-WAITING = 32 << 20
-
-
-def may_be_open() -> int:
-    """How many files of buckets may be open at a time: a quarter of what this process may have."""
-    try:
-        import resource
-    except ImportError:  # not everywhere
-        return OPEN
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return OPEN if limit == resource.RLIM_INFINITY else max(min(OPEN, limit // 4), 1)
+#: Bytes of blocks that wait until they are written into the files of their buckets.
+WAITING = 8 << 20
 
 
 def execute(
@@ -63,12 +48,10 @@ def execute(
     done, total), ``told`` of each task."""
     title = job.title
     threads = cores() if threads is None else threads
-    with (
-        WorkFolder() as scratch,
-        _BucketFiles(Path(scratch, "buckets")) as files,
+    with WorkFolder() as scratch:
+        files = _BucketFiles(Path(scratch, "buckets"))
         # meetings begin while buckets of their numbers still wait
-        _BucketFiles(Path(scratch, "meetings")) as met,
-    ):
+        met = _BucketFiles(Path(scratch, "meetings"))
         done, total = 0, read_size(splits)
         scans = (
             Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)))
@@ -109,18 +92,14 @@ def execute(
             for meeting in met.buckets():
                 clock = TaskClock(title, "meet", meeting)
                 blocks_of = clock.came(met.taken(meeting), len)
-                yield from clock.results(last.meet(meeting, blocks_of), told or _nobody)
-
-
-def _nobody(event: TaskEvent) -> None:
-    """What tasks tell where nobody asked."""
+                yield from clock.results(last.meet(meeting, blocks_of), told)
 
 
 def _scanned(
     job: Job, log: LogFile, split: Split, told: Told | None, clock: TaskClock
 ) -> list[tuple[int, bytes]]:
     clock.bytes = split.stop - split.start
-    return list(clock.results(job.scan(log, split), told or _nobody))
+    return list(clock.results(job.scan(log, split), told))
 
 
 def _reduced(
@@ -128,7 +107,7 @@ def _reduced(
 ) -> list[bytes]:
     size = files.size(bucket)
     blocks = clock.came(files.taken(bucket), len)
-    results = list(clock.results(job.reduce(log, bucket, blocks), told or _nobody))
+    results = list(clock.results(job.reduce(log, bucket, blocks), told))
     _give_back(size)
     return results
 
@@ -142,54 +121,34 @@ def _give_back(size: int) -> None:
 
 
 class _BucketFiles:
-    """A file for each bucket, of which few are open at a time. To open one for each block would
-    cost more than to write it, so blocks of the others wait until there are many of them."""
+    """A file for each bucket. To open one for each block would cost more than to write it, and a
+    process may not have all of them open, so blocks wait until there are many of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         self._known: set[int] = set()
-        self._most = may_be_open()
-        self._open: OrderedDict[int, IO[bytes]] = OrderedDict()
         self._waiting: dict[int, list[bytes]] = {}
         self._size = 0
-
-    def __enter__(self) -> _BucketFiles:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
 
     def append(self, bucket: int, block: bytes) -> None:
         """Put a block behind the others of its bucket."""
         self._known.add(bucket)
-        if bucket in self._open or len(self._open) < self._most:
-            self._write(bucket, (block,))
-            return
         self._waiting.setdefault(bucket, []).append(block)
         self._size += len(block)
         if self._size > WAITING:
             self._write_waiting()
 
-    def _write(self, bucket: int, blocks: Sequence[bytes]) -> None:
-        if bucket in self._open:
-            self._open.move_to_end(bucket)
-        else:
-            if len(self._open) >= self._most:
-                self._open.popitem(last=False)[1].close()
-            self._open[bucket] = (self.folder / str(bucket)).open("ab")
-        for block in blocks:
-            pickle.dump(block, self._open[bucket])
-
     def _write_waiting(self) -> None:
-        while self._waiting:
-            self._write(*self._waiting.popitem())
-        self._size = 0
+        for bucket, blocks in self._waiting.items():
+            with (self.folder / str(bucket)).open("ab") as file:
+                for block in blocks:
+                    pickle.dump(block, file)
+        self._waiting, self._size = {}, 0
 
     def buckets(self) -> list[int]:
         """The buckets that have blocks, in order; nothing is appended from now on."""
         self._write_waiting()
-        self._close()
         return sorted(self._known)
 
     def size(self, bucket: int) -> int:
@@ -205,10 +164,6 @@ class _BucketFiles:
             with suppress(EOFError):
                 while True:
                     yield pickle.load(file)
-
-    def _close(self) -> None:
-        while self._open:
-            self._open.popitem()[1].close()
 
 
 @dataclass(eq=False)

@@ -1,41 +1,38 @@
-"""The engine on Spark: starts it, maps splits to blocks, shuffles these, and collects results. It
-holds no rule about logs, SQL or databases.
+"""The engine on Spark: maps splits to blocks, shuffles these, collects results, and looks after the
+job meanwhile. It holds no rule about logs, SQL or databases.
 
 A job's splits are exact byte ranges: each is scanned by a task that yields blocks by bucket, Spark
 brings the blocks of a bucket together, and a task reduces them. Blocks are bytes that only Python
 looks into, so the engine stays below Spark SQL, whose start alone costs as much as reading half a
-million records. What tasks do is in :mod:`replay.engine.spark_tasks`.
+million records. What tasks do is in :mod:`replay.engine.spark_tasks`, how Spark starts in
+:mod:`replay.engine.spark_start`.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import re
 import shutil
-import sys
 import threading
+import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, TypeVar
 
-import pyspark
-from py4j.protocol import Py4JError
-from pyspark import RDD, SparkConf, SparkContext, StorageLevel, cloudpickle
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import RDD, SparkContext, StorageLevel, cloudpickle
+from pyspark.accumulators import AddingAccumulatorParam
 from pyspark.errors import PySparkException
-from pyspark.java_gateway import launch_gateway
 
 from replay.changes.choices import EngineName
 from replay.engine.contract import (
+    READING,
     Engine,
     Job,
     Progress,
@@ -46,58 +43,87 @@ from replay.engine.contract import (
     silent,
     third_stage,
 )
-from replay.engine.java import prepare_environment
+from replay.engine.spark_start import (
+    DEFECT,
+    end_java,
+    java_behind,
+    said,
+    that_travelled,
+    with_package,
+)
 from replay.engine.spark_tasks import (
     BucketBlock,
     Given,
-    Listed,
     carried_out,
     place,
     versions,
     weighed,
-    write_archive,
 )
-from replay.engine.spark_watch import UNLIMITED, Limits, Watch, failed, said
-from replay.errors import UsageError
+from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split
-from replay.machine import hidden
-from replay.public import is_secret_setting
 from replay.temp_folders import lasting_folder, outside
 
-#: What the engine asks of Spark unless ``--conf`` or Spark's own files say otherwise.
-DEFAULTS = {
-    "spark.log.level": "ERROR",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.python.daemon.module": "replay.engine.spark_tasks",
-    # blocks of positions: packing them costs more than moving them
-    "spark.shuffle.compress": "false",
-    # else, with up to 200 buckets, each scan opens a file for each of them
-    "spark.shuffle.sort.bypassMergeThreshold": "1",
-}
-#: Little Java code runs for long: the first compiler is enough. Its files lie where ours do, so
-#: that they go with the next run where this one is killed.
-_JAVA = "-XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={}"
-#: The variable from which Spark's launcher takes them, before those of ``--conf``.
-_JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
-#: The longest folder of a Unix socket by which Java asks workers: its path has 107 bytes at most.
-_SOCKETS = 60
-#: Where the Python of tasks looks for modules.
-_PATH = "spark.executorEnv.PYTHONPATH"
-#: The jar that each Spark has, which says its release.
-_CORE = re.compile(r"spark-core_[\d.]+-(\d+\.\d+).*\.jar")
-#: Seconds that Spark has to start, at least; lines of Java that are kept.
-_STARTING, _KEPT = 60, 40
-#: What the lines of Java say that are shown where it is gone.
-_TELLS = re.compile(r"Error\b|Exception|^Unrecognized|^Invalid|^Conflicting| ERROR |fatal")
+Result = TypeVar("Result")
+
 #: Bytes of results that come to the driver together; and of what Spark allows, one in so many: it
 #: counts what goes around a result, too.
 PIECE, _PIECES = 64 << 20, 4
-#: Seconds for a connection between executors.
-_CONNECTS = "10s"
+#: Seconds between two looks at a running job, and what one takes at most, with what is before it:
+#: one that seems to take longer was stopped (Ctrl-Z, a machine that slept).
+_LOOKS, _LONGEST_LOOK = 0.5, 10
+#: Seconds for which the tasks of a job go on after one has raised an error of ours: which of
+#: several is raised shall not depend on which came first.
+_AFTER_ERROR = 30
+#: Seconds within which a job ends that was cancelled, or whose context has stopped. One that Spark
+#: was given as it stopped never does: the scheduler drops what comes then, and tells nobody.
+_AFTER_STOP = 60
+#: What the Python driver meets where Spark, or its Java, fails.
+_FAILURES = (Py4JError, PySparkException, ConnectionError)
+#: What Spark's words are about: how they are known, the code, and what to look at.
+_ABOUT = (
+    (
+        r"No space left on device|Disk quota exceeded|File too large",
+        "LR1006",
+        "Tasks write to the temporary folder (TMPDIR) and to Spark's (spark.local.dir) of their"
+        " machine, and to the output folder",
+    ),
+    (
+        r"OutOfMemoryError|MemoryError|Cannot allocate memory|malloc of size"
+        r"|Python worker (?:exited unexpectedly|process terminated)(?!.*Fatal Python error)",
+        "LR1007",
+        "--split-mb N reads less at once, --conf spark.executor.cores=1 runs one task of an"
+        " executor at a time; spark.executor.memory and spark.driver.memory are Java's, and"
+        " spark.executor.pyspark.memory limits Python",
+    ),
+    (
+        r"No module named|PYTHON_VERSION_MISMATCH|Cannot run program|Error from python worker",
+        "LR1005",
+        "PYSPARK_PYTHON names the Python of the executors; replay/docs/cluster.md says what it"
+        " needs",
+    ),
+    (
+        "",
+        "LR1005",
+        "The logs of the executors, at the workers, say more; a firewall between them must leave"
+        " spark.blockManager.port open; --conf spark.driver.maxResultSize=SIZE allows more results",
+    ),
+)
 
 
 # -- the engine
+
+
+@dataclass(frozen=True)
+class Limits:
+    """After how many seconds a job is given up: without an executor (``executors``), and where none
+    of the tasks that run ends (``tasks``). None: never."""
+
+    executors: int | None = None
+    tasks: int | None = None
+
+
+#: Waiting for ever.
+UNLIMITED = Limits()
 
 
 @dataclass(eq=False)
@@ -153,16 +179,12 @@ def _emptied(path: Path) -> None:
 def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
     """The engine on a ``SparkSession`` that a program has already: a notebook, or one that was
     submitted to a cluster. ``files`` of this machine are given to executors; ``exchange`` is the
-    URL of a folder in a store, through which tasks give files back. UsageError for what is no
-    session (LR1001), or is one of Spark Connect or has ended (LR1005)."""
-    if not hasattr(session, "createDataFrame"):
-        raise UsageError("LR1001", f"found spark={session!r:.80}; expected a SparkSession")
-    if type(session).__module__.startswith("pyspark.sql.connect."):
-        raise _not_by_connect("a session of Spark Connect")
-    context = session.sparkContext
-    if context._jsc is None:
-        message = "found a Spark session that was stopped; expected one that runs"
-        raise UsageError("LR1005", message, hint="Begin another one, and open the log with it")
+    URL of a folder in a store, through which tasks give files back. UsageError (LR1005) for what is
+    no session, is one of Spark Connect, or was stopped."""
+    context = getattr(session, "sparkContext", None)
+    if context is None or context._jsc is None:
+        message = f"found spark={session!r:.80}; expected a SparkSession that runs"
+        raise UsageError("LR1005", message, hint="A session of Spark Connect has no SparkContext")
     if is_local(str(context.master)):
         return SparkEngine(started=lambda: context)
     limits = Limits(executors=300, tasks=3600)  # what a command waits for
@@ -186,10 +208,12 @@ def execute(
     where the job is given up by its ``limits`` (LR1005), where executors have other libraries
     (LR1005), and where Spark fails (LR1005, LR1006, LR1007)."""
     try:
-        errors = context.accumulator([], Listed())  # type: ignore[arg-type,var-annotated]
-        events = context.accumulator([], Listed()) if told else None  # type: ignore[arg-type,var-annotated]
+        gathered = AddingAccumulatorParam[Any]([])
+        errors = context.accumulator([], gathered)
+        events = context.accumulator([], gathered) if told else None
         packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
-        given = Given(packed, versions(), _that_travelled(context), dict(sent), errors, events)
+        libraries = {**versions(), **that_travelled(context)}
+        given = Given(packed, libraries, dict(sent), errors, events)
         last, buckets = third_stage(job), job.buckets
         tasks = scan_tasks(job, len(splits), context.defaultParallelism)
         # a partition is one bucket, the last one all else
@@ -202,12 +226,11 @@ def execute(
             blocks = blocks.partitionBy(last.meetings + 1, partial(place, last.meetings))
             blocks = blocks.mapPartitions(partial(carried_out, given, "meet"))
         ends = buckets if last is None else last.meetings
-        size = f"{read_size(splits) / 1e6:,.1f} MB, {len(splits):,} splits"
+        size = read_size(splits)
         then = f", then {buckets:,} buckets" if buckets else ""
-        described = f"logreplay: {job.title} ({size}{then})"
-        facts, counts = (job.title, described, read_size(splits)), (errors, events)
-        watch = Watch(context, facts, progress, limits, counts, told, end_java)
-    except (Py4JError, PySparkException, ConnectionError) as error:
+        described = f"logreplay: {job.title} ({size / 1e6:,.1f} MB, {len(splits):,} splits{then})"
+        watch = _Watch(context, job.title, described, size, progress, limits, errors, events, told)
+    except _FAILURES as error:
         raise failed(f"in the stage: {job.title}", error) or error from error
     for number, block in _collected(context, blocks, watch):
         if number > ends:
@@ -216,7 +239,7 @@ def execute(
 
 
 def _collected(
-    context: SparkContext, blocks: RDD[BucketBlock], watch: Watch
+    context: SparkContext, blocks: RDD[BucketBlock], watch: _Watch
 ) -> Iterator[BucketBlock]:
     """The blocks that the last tasks give. A task that has few sends them along with the word that
     it has ended. Others leave theirs on the disks of their executors; the driver asks for as many
@@ -258,280 +281,147 @@ def _together(sizes: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
         yield waiting
 
 
-# -- how Spark starts
+# -- while a job runs
 
 
-def start_context(
-    master: str, conf: Mapping[str, str], usual: Mapping[str, str] = MappingProxyType({})
-) -> SparkContext:
-    """A Spark context with ``conf``, which is asked for; what Spark's own files (or
-    ``spark-submit``) say where that does not; then what is ``usual`` here, and :data:`DEFAULTS`.
-    One that runs in this process already is taken where it is what is asked for. UsageError
-    (LR1005) where it is not, and when none starts."""
-    if os.environ.get("SPARK_REMOTE"):
-        raise _not_by_connect("SPARK_REMOTE, a server of Spark Connect")
-    if master.startswith("sc://"):
-        raise _not_by_connect(
-            f"--master {master.partition(';')[0].rstrip('/')}, a server of Spark Connect"
-        )
-    _check_release(pyspark.__version__)
-    _forget_what_ended()
-    running = SparkContext._active_spark_context
-    if running is not None:
-        return _that_runs(running, master, conf)
-    prepare_environment(master)
-    logging.getLogger("py4j").setLevel(logging.ERROR)
-    logging.getLogger().addFilter(_of_others)
-    place = str(lasting_folder())
-    sockets = {"spark.python.unix.domain.socket.enabled": "true"}
-    try:
-        _start_java(master, conf, place)
-        settings = SparkConf().setMaster(master).setAppName("logreplay").setAll([*conf.items()])
-        own = {**DEFAULTS, **usual, **_authenticated(master)}
-        own |= sockets if is_local(master) and len(place) <= _SOCKETS else {}
-        for name, value in own.items():
-            settings.setIfMissing(name, value)
-        settings.setAll([*_travels(master, settings).items()])
-        context = SparkContext(conf=settings)
-    except (PySparkException, Py4JError) as error:
-        raise _not_started(error) from error
-    # that Java is gone is told by whoever waits for it
-    context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
-    _ASKED[context] = dict(conf)
-    return context
+@dataclass(eq=False)
+class _Watch:
+    """Looks after what Spark does for a job, in a thread of its own: tells the ``progress`` and,
+    where somebody is ``told``, the tasks that ended; gives the job up by its ``limits``, and where
+    a task raised one of the ``errors``."""
+
+    context: SparkContext
+    title: str
+    described: str
+    size: int
+    progress: Progress
+    limits: Limits
+    errors: Any
+    events: Any
+    told: Told | None
+    error: LogReplayError | None = None
+    _count: int = 0
+    #: By which Spark knows the jobs of this thread from those that others give to the context.
+    _tag: str = field(default_factory=lambda: f"logreplay-{os.urandom(8).hex()}")
+
+    def over(self, call: Callable[[], Result]) -> Result:
+        """What a call of Spark gives. LogReplayError where the job is given up, or Spark fails."""
+        name, done = "spark.job.description", threading.Event()
+        thread = threading.Thread(target=self._look_on, args=(done,), daemon=True)
+        try:
+            before = self.context.getLocalProperty(name)
+            self.context.setLocalProperty(name, self.described)
+            self.context.addJobTag(self._tag)
+            thread.start()
+            try:
+                return call()
+            finally:
+                done.set()
+                thread.join()
+                with suppress(Py4JError, ConnectionError):  # Java is gone
+                    self.context.removeJobTag(self._tag)
+                    self.context.setLocalProperty(name, before)  # type: ignore[arg-type]
+        except _FAILURES as failure:
+            why = self.error or failed(f"in the stage: {self.title}", failure)
+            if why is None:
+                raise
+            raise why from failure
+
+    def _look_on(self, done: threading.Event) -> None:
+        with suppress(Py4JError, ConnectionError):  # Java is gone, as who waits for the job hears
+            self._until_over(done)
+            if self.error is not None:
+                self.context.cancelJobsWithTag(self._tag)
+        if not done.wait(_AFTER_STOP):
+            end_java()
+        self._tell()
+
+    def _until_over(self, done: threading.Event) -> None:
+        """Look until the job is done or given up, or its context has stopped."""
+        alone = still = since = 0.0
+        ended, now = list[tuple[int, int]](), time.monotonic()
+        while self.error is None and not done.wait(_LOOKS):
+            before, now = now, time.monotonic()
+            passed = min(now - before, _LONGEST_LOOK)
+            if self.context._jsc is None or self.context._jsc.sc().isStopped():
+                return
+            self._tell()
+            with suppress(Py4JJavaError):  # what was looked at went away; Spark, it may be
+                # the driver is listed too
+                there = int(self.context._jsc.sc().getExecutorMemoryStatus().size()) > 1
+                there |= self.limits.executors is None
+                known, ended = ended, self._ended()
+                alone = 0.0 if there else alone + passed
+                still = 0.0 if ended != known or not there else still + passed
+                since += passed if self.errors.value else 0.0
+                self.error = self._given_up(alone, still, since)
+
+    def _given_up(self, alone: float, still: float, since: float) -> LogReplayError | None:
+        """Why the job is given up: so many seconds without an executor, without a task that ended,
+        or since a task raised an error of ours; None where it goes on."""
+        executors, tasks, conf = self.limits.executors, self.limits.tasks, self.context._conf
+        if executors is not None and alone >= executors:
+            address = f"{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}"
+            return UsageError(
+                "LR1005",
+                f"found no executor of {self.context.master} within {executors} s"
+                f" (--executor-timeout), in the stage: {self.title}; expected at least one",
+                hint=f"Look at the master, and at the logs of its workers. Executors must reach"
+                f" this program at {address}: --conf spark.driver.host=ADDRESS names another one",
+            )
+        if tasks is not None and still >= tasks:
+            return UsageError(
+                "LR1005",
+                f"found no task that ended within {tasks} s (--task-timeout), in the stage:"
+                f" {self.title}; expected one",
+                hint="Does storage answer on the executors, and do their Python processes run? A"
+                " unit of recovery of more than 100 million changes may need a longer time",
+            )
+        error = pickle.loads(self.errors.value[0]) if since >= _AFTER_ERROR else None
+        assert error is None or isinstance(error, LogReplayError)
+        return error
+
+    def _ended(self) -> list[tuple[int, int]]:
+        """The stages that run, with how many of their tasks have ended, well or otherwise: those of
+        the job, or all, where none of its tasks runs, for those of others may be served first."""
+        tracker, spark = self.context.statusTracker(), self.context._jsc.sc()
+        jobs = map(tracker.getJobInfo, spark.statusTracker().getJobIdsForTag(self._tag))
+        ours = {stage: min(job.stageIds) for job in jobs if job for stage in job.stageIds}
+        ended, others, runs = list[tuple[int, int]](), list[tuple[int, int]](), False
+        for stage in tracker.getActiveStageIds():
+            info = tracker.getStageInfo(stage)
+            if info is None:
+                continue
+            one = (stage, info.numCompletedTasks + info.numFailedTasks)
+            (ended if stage in ours else others).append(one)
+            runs |= stage in ours and info.numActiveTasks > 0
+            if ours.get(stage) == stage:  # the first one
+                read = self.size * info.numCompletedTasks // max(info.numTasks, 1)
+                self.progress(READING, read, self.size)
+            elif stage in ours:
+                self.progress("writing", info.numCompletedTasks, info.numTasks)
+        return ended if runs else ended + others
+
+    def _tell(self) -> None:
+        """Tell of the tasks that ended since this was called last."""
+        if self.told is not None:
+            for event in self.events.value[self._count :]:
+                self.told(event)
+                self._count += 1
 
 
-#: The context that was started here, and the settings that were asked for.
-_ASKED: WeakKeyDictionary[SparkContext, dict[str, str]] = WeakKeyDictionary()
+# -- when Spark fails
 
 
-def start_in_background(
-    master: str,
-    conf: Mapping[str, str],
-    usual: Mapping[str, str],
-    seconds: int | None = None,
-) -> Callable[[], SparkContext]:
-    """Begin to start a context (most of which is waiting for Java); the function returned waits for
-    it and gives it, or raises what went wrong: UsageError (LR1005) where it was waited for in vain
-    for so many ``seconds`` (a minute at least; None: however long that takes)."""
-
-    def begun() -> SparkContext:
-        # pyspark asks the tools of its tests which packages there are, which imports pandas
-        with hidden("pandas", "google"):
-            return start_context(master, conf, usual)
-
-    pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-    future = pool.submit(begun)
-    pool.shutdown(wait=False)
-
-    def started() -> SparkContext:
-        if seconds is None:
-            return future.result()
-        allowed = max(seconds, _STARTING)
-        if wait([future], allowed).done:
-            return future.result()
-        end_java()
-        raise UsageError(
-            "LR1005",
-            f"found that Spark with --master {master} did not start within {allowed} s"
-            " (--executor-timeout, a minute at least); expected the cluster to answer",
-            hint="Is that the address of the cluster, and can it be reached from here?",
-        )
-
-    return started
-
-
-def timeouts(seconds: int) -> dict[str, str]:
-    """Settings by which executors that give no sign of life for so many seconds are lost, of which
-    Spark alone thinks so after two minutes; and by which a task that takes much longer than others
-    of its stage, or alone longer than ``seconds``, is given to a second machine too."""
-    answers = min(max(seconds, 20), 120)
-    return {
-        "spark.network.timeout": f"{answers}s",
-        "spark.network.timeoutInterval": f"{answers // 2}s",
-        "spark.shuffle.io.connectionCreationTimeout": _CONNECTS,
-        "spark.speculation": "true",
-        "spark.speculation.minTaskRuntime": "60s",
-        "spark.speculation.task.duration.threshold": f"{max(seconds, 60)}s",
-    }
-
-
-def submitted_master() -> str | None:
-    """The master that ``spark-submit`` was told, where that started this process. UsageError
-    (LR1005) where its Java is gone."""
-    if not {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} <= os.environ.keys():
+def failed(where: str, error: Exception) -> UsageError | None:
+    """Spark's own error behind the words ``where``, with what to look at; None for a defect of this
+    program in a task."""
+    java = java_behind(error)
+    text = str(error) if java is None else str(java.toString())
+    _, code, hint = next(one for one in _ABOUT if re.search(one[0], text, re.DOTALL))
+    if hint is _ABOUT[-1][2] and DEFECT in text:
         return None
-    try:
-        SparkContext._ensure_initialized()
-        return SparkConf().get("spark.master")
-    except (PySparkException, Py4JError, OSError) as error:
-        raise _not_started(error) from error
-
-
-def with_package(context: SparkContext) -> SparkContext:
-    """A context that runs already, whose tasks find this package before any other."""
-    if _archive().name not in (context._python_includes or ()):
-        context.addPyFile(str(_archive()))
-    return context
-
-
-def end_java() -> None:
-    """End the Java that this process started, if it did, so that who waits for it hears of it."""
-    process = getattr(SparkContext._gateway, "proc", None)
-    if process is not None:
-        process.kill()
-
-
-def _not_by_connect(found: str) -> UsageError:
-    hint = "--master takes spark://HOST:PORT, yarn, k8s://URL or local[*]; unset SPARK_REMOTE"
-    return UsageError("LR1005", f"found {found}; expected the master of a cluster", hint=hint)
-
-
-def _not_started(error: Exception) -> UsageError:
-    """What is said where Spark does not start because of an error, behind what Java said."""
-    if getattr(error, "java_exception", None) is None:
-        sys.stderr.writelines(line for line in _LINES if _TELLS.search(line))
-    hint = "Look at --master and --conf, and at what Java said above; --engine local needs no Spark"
-    message = f"Spark cannot be started: {said(error)}"
-    return UsageError("LR1005", message, hint=hint)
-
-
-def _check_release(release: str) -> None:
-    """UsageError (LR1005) where ``SPARK_HOME`` is of another ``release`` than pyspark: the two talk
-    to each other in ways that change."""
-    home = os.environ.get("SPARK_HOME")
-    names = (_CORE.fullmatch(jar.name) for jar in Path(home or "/").glob("jars/spark-core_*.jar"))
-    found = next((name[1] for name in names if home and name), None)
-    if found is not None and found != ".".join(release.split(".")[:2]):
-        raise UsageError(
-            "LR1005",
-            f"found SPARK_HOME={home}, a Spark {found}; expected the release of pyspark, {release}",
-            hint="Unset SPARK_HOME, for pyspark brings its own, or install the pyspark of that one",
-        )
-
-
-def _forget_what_ended() -> None:
-    """A Java that this process started, and that is gone, keeps no other from starting, nor does a
-    context that Spark stopped by itself."""
-    process = getattr(SparkContext._gateway, "proc", None)
-    if process is not None and process.poll() is not None:
-        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None
-    context = SparkContext._active_spark_context
-    if context is not None and (context._jsc is None or context._jsc.sc().isStopped()):
-        context.stop()
-
-
-def _that_runs(context: SparkContext, master: str, conf: Mapping[str, str]) -> SparkContext:
-    """The context that this process has, with this package. UsageError (LR1005) where it has
-    another master (of tasks on this machine any will do) or other settings: Spark would leave those
-    that were asked for aside and say nothing."""
-    asked = _ASKED.get(context)
-    has = dict(context.getConf().getAll()) if asked is None else asked
-    differ = {name for name, value in conf.items() if has.get(name) != value}
-    differ |= (asked or {}).keys() - conf.keys()
-    runs = str(context.master)
-    local = is_local(runs)
-    if (runs != master and not (local and is_local(master))) or differ:
-        what = f" and other values of {', '.join(sorted(differ))}" if differ else ""
-        raise UsageError(
-            "LR1005",
-            f"found a Spark with --master {runs} in this process already; expected --master"
-            f" {master}{what}",
-            hint="A process has one Spark: run this in a process of its own",
-        )
-    return context if local or asked is not None else with_package(context)
-
-
-def _of_others(record: logging.LogRecord) -> bool:
-    """Py4J says by the root logger, with a traceback, that Java is gone."""
-    return "py4j" not in record.pathname
-
-
-#: The last lines that Java and Spark's workers said on their standard error.
-_LINES: deque[str] = deque(maxlen=_KEPT)
-
-
-def _kept(end: int) -> None:
-    with os.fdopen(end, encoding="utf-8", errors="replace") as lines:
-        _LINES.extend(lines)
-
-
-def _start_java(master: str, conf: Mapping[str, str], folder: str) -> None:
-    """Start Java, whose files lie in a ``folder``, unless it runs already. Its lines are kept, and
-    shown where it does not start. Others of this machine can read its command line: what is secret
-    is not there, but comes with the context."""
-    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
-        SparkContext._ensure_initialized()
-        return
-    _LINES.clear()
-    given, before = os.pipe(), os.environ.get(_JAVA_OPTIONS)
-    threading.Thread(target=_kept, args=(given[0],), daemon=True, name="java-lines").start()
-    options = _JAVA.format(re.sub(r"""([\\\s"'])""", r"\\\1", folder))
-    os.environ[_JAVA_OPTIONS] = f"{options} {before or ''}".rstrip()
-    public = [item for item in conf.items() if not is_secret_setting(item[0])]
-    words = SparkConf(loadDefaults=False).setMaster(master).setAll(public)
-    try:
-        gateway = launch_gateway(words, {"stdout": given[1], "stderr": given[1]})  # type: ignore[no-untyped-call]
-    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
-        home = os.environ.get("SPARK_HOME")
-        if home is None:
-            raise
-        raise UsageError(
-            "LR1005",
-            f"found SPARK_HOME={home}, whose {error.filename} does not start: {error.strerror};"
-            " expected a Spark of the release of pyspark",
-            hint="Unset SPARK_HOME: pyspark brings its own",
-        ) from error
-    finally:
-        os.close(given[1])
-        if before is None:
-            del os.environ[_JAVA_OPTIONS]
-        else:
-            os.environ[_JAVA_OPTIONS] = before
-    SparkContext._ensure_initialized(gateway=gateway)
-
-
-def _authenticated(master: str) -> dict[str, str]:
-    """Settings by which the parts of Spark ask each other for a secret. Spark makes one itself but
-    for a cluster of its own, where all who take part must be given the same."""
-    if master.startswith("local-cluster"):
-        secret = os.urandom(32).hex()
-        return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
-    own_cluster = master.startswith(("local", "yarn", "k8s"))
-    return {"spark.authenticate": "true"} if own_cluster else {}
-
-
-@cache
-def _archive() -> Path:
-    """The archive of this package, for as long as this process lives."""
-    return write_archive(lasting_folder())
-
-
-def _that_travelled(context: SparkContext) -> str:
-    """The name of the archive of this package that executors of a context have, or ''."""
-    given = [name for name in context._python_includes or () if name.startswith("logreplay-")]
-    named = context._conf.get("spark.files", "") or ""
-    given += re.findall(r"logreplay-[^/,]+\.zip", named)
-    return given[-1] if given else ""
-
-
-def _travels(master: str, conf: SparkConf) -> dict[str, str]:
-    """Settings by which tasks find this package and no other. It travels to executors that know
-    nothing of it, or have another version: Spark puts the archive into their working folder before
-    the first task, and Python looks there first. On this machine Python would look first where the
-    user is, unless that is where this process looks, too; where packages are installed any Python
-    looks by itself, behind its own modules."""
-    if not is_local(master):
-        files = ",".join(filter(None, (_archive().as_uri(), conf.get("spark.files"))))
-        return {"spark.files": files, **_found_in(_archive().name, conf)}
-    if {"", os.getcwd()} & set(sys.path):
-        return {}
-    root = Path(__file__).parents[2]
-    installed = root.name in ("site-packages", "dist-packages")
-    found = {} if installed else _found_in(str(root), conf)
-    return {"spark.executorEnv.PYTHONSAFEPATH": "1", **found}
-
-
-def _found_in(place: str, conf: SparkConf) -> dict[str, str]:
-    """A setting by which tasks look there first."""
-    return {_PATH: os.pathsep.join(filter(None, (place, conf.get(_PATH))))}
+    if java is None and not isinstance(error, PySparkException):
+        message = f"found that Spark's Java process ended, {where}; expected it to stay"
+        return UsageError("LR1005", message, hint="Was it killed, or is there no memory left?")
+    return UsageError(code, f"found that Spark failed {where}: {said(error)}", hint=hint)

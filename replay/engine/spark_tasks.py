@@ -54,6 +54,8 @@ _INSTALLED = {
     "PyICU": ["pyicu-wheels", "PyICU"],
 }
 
+#: How the names of archives of this program begin.
+ARCHIVE = "logreplay-"
 #: The packages that tasks import, and what of them is no part of a program.
 _PACKAGES = ("sqlgen", "replay")
 _LEFT_OUT = frozenset({"__pycache__", "bundled", "docs"})
@@ -61,36 +63,17 @@ _LEFT_OUT = frozenset({"__pycache__", "bundled", "docs"})
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
-class Listed:
-    """What Spark's accumulators ask for where all values that come are kept."""
-
-    def zero(self, value: list[Any]) -> list[Any]:
-        """Nothing yet."""
-        return []
-
-    def addInPlace(self, value: list[Any], other: list[Any]) -> list[Any]:
-        """Those that are there, and others."""
-        value.extend(other)
-        return value
-
-
 @dataclass(frozen=True)
 class Given:
-    """What each task of a job is given: the job and its log, ``packed``; the driver's ``libraries``
-    and the archive of its ``program`` ('' for none); files that were ``sent`` (path, name);
-    accumulators for ``errors`` of ours, as they are raised, and for ``events`` of tasks (None:
-    nobody is told of them)."""
+    """What each task of a job is given: the job and its log, ``packed``; the driver's
+    ``libraries``; files that were ``sent`` (path, name); accumulators for ``errors`` of ours, as
+    they are raised, and for ``events`` of tasks (None: nobody is told of them)."""
 
     packed: bytes
     libraries: Mapping[str, str]
-    program: str
     sent: Mapping[str, str]
     errors: Any
     events: Any
-
-    def opened(self) -> tuple[Any, LogFile]:
-        """The job and its log."""
-        return _unpacked(self.packed)
 
 
 @lru_cache(maxsize=1)
@@ -115,12 +98,11 @@ def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[Bucket
 
     last = None
     try:
-        check_program(given.program)
         check_libraries(given.libraries)
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in given.sent.items()})
         if part != "scan":
             _use_folders_of_spark()
-        job, log = given.opened()
+        job, log = _unpacked(given.packed)
         third = third_stage(job)
         ends = job.buckets if third is None else third.meetings
         last = job.buckets if part == "scan" else ends
@@ -128,12 +110,9 @@ def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[Bucket
         number, attempt = (0, 0) if task is None else (task.partitionId(), task.attemptNumber())
         clock = TaskClock(job.title, part, number, attempt)
         numbers = {"reduce": job.buckets, "meet": ends}
-        if given.events is None or number >= numbers.get(part, number + 1):
-            yield from _PARTS[part](job, log, came)
-        else:
-            size = split_size if part == "scan" else block_size
-            blocks = _PARTS[part](job, log, clock.came(came, size))
-            yield from clock.results(blocks, lambda event: given.events.add([event]))
+        heard = given.events is not None and number < numbers.get(part, number + 1)
+        told = (lambda event: given.events.add([event])) if heard else None
+        yield from clock.results(_PARTS[part](job, log, clock.came(came, _size)), told)
     except LogReplayError as error:
         packed = pickle.dumps(error)
         given.errors.add([packed])
@@ -197,14 +176,9 @@ def place(buckets: int, number: int) -> int:
     return min(number, buckets)
 
 
-def split_size(split: Split) -> int:
-    """The bytes that a task is given with a split."""
-    return split.stop - split.start
-
-
-def block_size(block: BucketBlock) -> int:
-    """The bytes that a task is given with a block."""
-    return len(block[1])
+def _size(came: Split | BucketBlock) -> int:
+    """The bytes that a task is given with a split or a block."""
+    return came.stop - came.start if isinstance(came, Split) else len(came[1])
 
 
 def weighed(few: int, number: int, blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, int, Any]]:
@@ -230,8 +204,10 @@ def _use_folders_of_spark() -> None:
 
 @cache
 def versions() -> dict[str, str]:
-    """Name and version of Python and of the libraries that there are on this machine."""
-    found = {"Python": platform.python_version()}
+    """Name and version of Python and of the libraries that there are on this machine; of this
+    program the name of the archive in which it travelled."""
+    travelled = (part for part in Path(__file__).parts if part.startswith(ARCHIVE))
+    found = {"Python": platform.python_version(), "logreplay": next(travelled, "installed")}
     for name in _IMPORTED:
         found[name] = str(import_module(name).__version__)
     for name, packages in _INSTALLED.items():
@@ -253,25 +229,12 @@ def check_libraries(driver: Mapping[str, str]) -> None:
         if _release(driver[name]) != _release(here[name])
     ]
     if other:
-        raise _differing(
+        raise UsageError(
+            "LR1005",
             f"found other libraries on an executor: {', '.join(other)} on {socket.gethostname()};"
-            " expected the driver's major and minor versions"
+            " expected the driver's major and minor versions",
+            hint="What another version writes may differ: install the driver's there",
         )
-
-
-def check_program(archive: str) -> None:
-    """UsageError (LR1005) where this program is not that of an ``archive`` (its name; '' where none
-    travelled): another version may be installed here."""
-    if archive and archive not in Path(__file__).parts:
-        raise _differing(
-            f"found logreplay in {Path(__file__).parents[2]} on {socket.gethostname()}; expected"
-            f" that of the driver, {archive}"
-        )
-
-
-def _differing(message: str) -> UsageError:
-    hint = "What another version writes may differ. Install the driver's for the Python there"
-    return UsageError("LR1005", message, hint=hint)
 
 
 def _release(number: str) -> str:
@@ -299,7 +262,7 @@ def write_archive(folder: Path) -> Path:
     for name, content in contents:
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
-    archive = folder / f"logreplay-{__version__}-{digest.hexdigest()[:16]}.zip"
+    archive = folder / f"{ARCHIVE}{__version__}-{digest.hexdigest()[:16]}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in contents:
             packed.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
@@ -309,7 +272,6 @@ def write_archive(folder: Path) -> Path:
 # -- the daemon of workers
 
 
-_ARCHIVES = (".zip", ".jar")
 #: What tasks import: those of scripts and exports (a name, because the engine carries out jobs of
 #: rooms above it), and what each worker would import for its first task by itself.
 _OF_TASKS = (
@@ -327,17 +289,13 @@ def without_archives(path: Sequence[str]) -> list[str]:
     behind them: Spark puts these first, and modules in an archive are compiled anew in every
     process. What else lies in its folder stays: a worker with that ``SPARK_HOME`` puts there what
     travels with a job."""
-    others = [entry for entry in path if not entry.endswith(_ARCHIVES)]
+    others = [entry for entry in path if not entry.endswith((".zip", ".jar"))]
     spec = PathFinder.find_spec("pyspark", others)
     if spec is None or spec.origin is None:
         return list(path)
     package = Path(spec.origin).resolve().parent
     parts = (package / "python" / "lib", package / "jars")
-    return [
-        entry
-        for entry in path
-        if not (entry.endswith(_ARCHIVES) and Path(entry).resolve().parent in parts)
-    ]
+    return [one for one in path if one in others or Path(one).resolve().parent not in parts]
 
 
 def run_daemon() -> None:

@@ -39,7 +39,7 @@ def test_a_session_writes_what_this_process_writes(
 @pytest.mark.parametrize(
     ("more", "code", "found"),
     [
-        ({"spark": "local[*]"}, "LR1001", "found spark='local.*expected a SparkSession"),
+        ({"spark": "local[*]"}, "LR1005", "found spark='local.*expected a SparkSession"),
         ({"spark": SimpleNamespace(), "engine": local.ENGINE}, "LR1001", "spark and engine"),
         (
             {
@@ -48,7 +48,7 @@ def test_a_session_writes_what_this_process_writes(
                 )
             },
             "LR1005",
-            "a Spark session that was stopped",
+            "expected a SparkSession that runs",
         ),
         ({"work": "/nowhere/at/all"}, "LR1006", "found no folder /nowhere/at/all"),
     ],

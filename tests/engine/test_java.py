@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from replay.engine import java
+from replay.engine import spark_start as java
 from replay.errors import UsageError
 
 
@@ -26,7 +26,7 @@ def fake_java(folder: Path, release: str, home: Path, exit_code: int = 0) -> Pat
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A machine without any Java; the test puts some into the folder."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path / 'path' / 'bin'}:/usr/bin:/bin")
@@ -35,8 +35,9 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "which",
         lambda name: str(found) if (found := tmp_path / "path" / "bin" / name).exists() else None,
     )
-    java._bundled_home.cache_clear()
-    return tmp_path
+    java.java_home.cache_clear()
+    yield tmp_path
+    java.java_home.cache_clear()
 
 
 def test_java_home_comes_before_the_path(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +45,7 @@ def test_java_home_comes_before_the_path(machine: Path, monkeypatch: pytest.Monk
     fake_java(machine / "configured", "17", machine / "real home")
     monkeypatch.setenv("JAVA_HOME", str(machine / "configured"))
 
-    assert java.java_home() == machine / "real home"
+    assert java.java_home() == machine / "configured"
 
 
 @pytest.mark.parametrize(("release", "exit_code"), [("1.8", 0), ("11", 0), ("23", 0), ("17", 1)])
@@ -59,10 +60,12 @@ def test_a_java_that_spark_cannot_use_is_passed_over(
 
 
 def test_the_old_way_to_number_releases_is_understood(tmp_path: Path) -> None:
-    assert java.inspect_java(str(fake_java(tmp_path, "1.8", tmp_path))) == (8, tmp_path)
+    assert java._inspected(str(fake_java(tmp_path, "1.8", tmp_path))) == (8, tmp_path)
 
 
-def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(machine: Path) -> None:
+def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = java.java_home()
 
     arguments = [
@@ -75,6 +78,8 @@ def test_without_a_java_the_bundled_one_starts_even_with_the_module_it_lacks(mac
     shown = subprocess.run(arguments, capture_output=True, text=True, check=True).stderr
 
     assert "given = a b" in shown
+    java.java_home.cache_clear()
+    monkeypatch.setenv("JAVA_HOME", str(home))  # as a process has it that this one starts
     assert java.java_home() == home
 
 
@@ -108,61 +113,3 @@ def test_the_environment_for_spark_keeps_what_the_user_set(
     assert os.environ["JAVA_HOME"] == str(machine / "home")
     assert os.environ["PYSPARK_PYTHON"] == "/their/python"
     assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"
-
-
-def test_pods_have_a_python_of_their_own(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_java(machine / "path", "25", machine / "home")
-    monkeypatch.setenv("PYSPARK_PYTHON", "")
-    monkeypatch.delenv("PYSPARK_PYTHON")
-    java.prepare_environment("k8s://https://api:6443")
-    assert "PYSPARK_PYTHON" not in os.environ
-    java.prepare_environment("spark://elsewhere:7077")
-    assert os.environ["PYSPARK_PYTHON"] == sys.executable
-
-
-@pytest.mark.parametrize(
-    ("modules", "wrapped"),
-    [("java.base jdk.incubator.vector", False), ("java.base java.sql", True), (None, False)],
-)
-def test_a_java_without_the_module_that_spark_asks_for_is_wrapped(
-    modules: str | None, wrapped: bool, machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = machine / "small"
-    program = fake_java(home, "21", home)
-    if modules is not None:
-        (home / "release").write_text(f'JAVA_VERSION="21.0.8"\nMODULES="{modules}"\n')
-    monkeypatch.setenv("JAVA_HOME", str(home))
-    found = java.java_home()
-    assert (found != home) == wrapped
-    if wrapped:
-        program.write_text('#!/bin/sh\nprintf "%s " "$@"\n')
-        words = ["--add-modules=jdk.incubator.vector", "-version"]
-        assert subprocess.check_output([found / "bin" / "java", *words], text=True) == "-version "
-
-
-def test_a_wrapper_lies_where_programs_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A temporary folder is often mounted so that none may be started there."""
-    temporary, home = tmp_path / "tmp", tmp_path / "home"
-    temporary.mkdir()
-    monkeypatch.setattr(java.tempfile, "tempdir", str(temporary))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
-    without = {temporary}
-    monkeypatch.setattr(
-        java.os,
-        "statvfs",
-        lambda place: SimpleNamespace(f_flag=os.ST_NOEXEC if place in without else 0),
-    )
-    program = fake_java(tmp_path, "21", tmp_path)
-    folder = java._wrapped.__wrapped__(program)
-    assert folder.parent == home / "logreplay"
-    assert (
-        subprocess.run([folder / "bin" / "java"], check=False, capture_output=True).returncode == 0
-    )
-    without.add(home / "logreplay")
-    with pytest.raises(
-        UsageError, match="LR1005 found no folder in which a program may be"
-    ) as told:
-        java._wrapped.__wrapped__(program)
-    assert f"{temporary}, {home / 'logreplay'} are mounted with noexec" in str(told.value)
-    without.clear()
-    assert java._wrapped.__wrapped__(program).parent == temporary

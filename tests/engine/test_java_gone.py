@@ -45,8 +45,8 @@ FORGETS = """
 import sys
 from threading import Timer
 from replay.cli.main import main
-from replay.engine import spark as spark_engine, spark_watch
-spark_watch._AFTER_STOP = 2
+from replay.engine import spark as spark_engine
+spark_engine._AFTER_STOP = 2
 execute = spark_engine.execute
 def stopping(context, *given):
     spark = context._jsc.sc()
@@ -124,5 +124,5 @@ def test_a_spark_home_that_is_not_there(sakila_small: Path, tmp_path: Path) -> N
         check=False,
     )
     assert run.returncode == 12
-    assert f"LR1005 found SPARK_HOME={tmp_path / 'none'}, whose " in run.stderr
+    assert f"LR1005 found SPARK_HOME={tmp_path / 'none'}; expected a Spark " in run.stderr
     assert "Unset SPARK_HOME" in run.stderr

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from replay.engine import spark as spark_engine
-from replay.engine.spark_watch import Limits
+from replay.engine.spark import Limits
 from replay.errors import UsageError
 from replay.logs import LogFile, Split
 

@@ -102,9 +102,13 @@ def test_tasks_compare_before_they_begin(
 
 def test_tasks_of_another_program_do_not_begin(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that had imported an installed one before, say."""
-    monkeypatch.setattr(spark_engine, "_that_travelled", lambda context: "logreplay-0.9-abc.zip")
+    monkeypatch.setattr(
+        spark_engine, "that_travelled", lambda _: {"logreplay": "logreplay-0.9-a.zip"}
+    )
     results = spark_engine.execute(spark.sparkContext, Lengths(), cast(LogFile, None), SPLITS)
-    with pytest.raises(UsageError, match="LR1005 found logreplay in .*logreplay-0.9-abc.zip"):
+    with pytest.raises(
+        UsageError, match="LR1005 found other .*: logreplay installed .*logreplay-0.9-a.zip"
+    ):
         list(results)
 
 

@@ -39,9 +39,7 @@ def test_few_files_are_open_at_a_time(
 def test_files_are_not_opened_for_each_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where there are more buckets than open files, blocks wait, in bounded memory, and lie in
-    their files as they came."""
-    monkeypatch.setattr(local, "OPEN", 4)
+    """Blocks wait, in bounded memory, and lie in their files as they came."""
     monkeypatch.setattr(local, "WAITING", 4000)
     opened: list[str] = []
     really = Path.open
@@ -52,16 +50,16 @@ def test_files_are_not_opened_for_each_block(
 
     monkeypatch.setattr(Path, "open", noting)
     blocks = {bucket: [b"%d %d " % (bucket, k) * 5 for k in range(50)] for bucket in range(20)}
-    with local._BucketFiles(tmp_path / "buckets") as files:
-        for number in range(50):
-            for bucket in blocks:
-                files.append(bucket, blocks[bucket][number])
-                assert files._size <= 4000
-        size = sum(len(block) for those in blocks.values() for block in those)
-        buckets = files.buckets()
-        assert len(opened) <= 20 * (size // 4000 + 1)
-        assert len(opened) < 200  # of 1,000 blocks
-        assert {bucket: list(files.taken(bucket)) for bucket in buckets} == blocks
+    files = local._BucketFiles(tmp_path / "buckets")
+    for number in range(50):
+        for bucket in blocks:
+            files.append(bucket, blocks[bucket][number])
+            assert files._size <= 4000
+    size = sum(len(block) for those in blocks.values() for block in those)
+    buckets = files.buckets()
+    assert len(opened) <= 20 * (size // 4000 + 1)
+    assert len(opened) < 200  # of 1,000 blocks
+    assert {bucket: list(files.taken(bucket)) for bucket in buckets} == blocks
 
 
 def test_a_scan_on_spark_writes_one_file(spark: Any) -> None:

@@ -6,8 +6,8 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from replay.engine import spark as spark_start
-from replay.engine.spark import _authenticated
+from replay.engine import spark_start
+from replay.engine.spark_start import _authenticated
 
 
 def test_a_session_authenticates(spark: SparkSession) -> None:
@@ -37,5 +37,5 @@ def test_java_has_no_secret_on_its_command_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(spark_start, "launch_gateway", launch)
     token = ("spark.kubernetes.authenticate.oauthToken", "S3cret")
     with pytest.raises(InterruptedError):
-        spark_start._start_java("local[1]", dict([("spark.app.name", "a"), token]), "/tmp")
+        spark_start._start_java("local[1]", dict([("spark.app.name", "a"), token]))
     assert sorted(given) == [("spark.app.name", "a"), ("spark.master", "local[1]")]

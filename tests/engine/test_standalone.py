@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import replay
-from replay.engine.java import java_home
+from replay.engine.spark_start import java_home
 from tests.live.test_dry_run import options
 from tests.support.drivers import driver, ended, only_line, said, wait_until
 from tests.support.networks import Network, processes_of, stop
@@ -313,8 +313,8 @@ def test_no_executor_is_an_error_and_not_a_hang(
 @pytest.mark.parametrize(
     ("how", "limit", "expected"),
     [
-        ("cut", 3600, "LR1005 found that the last executor was lost"),
-        ("frozen", 3600, "LR1005 found that the last executor was lost"),
+        ("cut", 3600, "LR1005 found no executor of spark://"),
+        ("frozen", 3600, "LR1005 found no executor of spark://"),
         ("stopped", 15, "LR1005 found no task that ended within 15 s (--task-timeout)"),
     ],
 )

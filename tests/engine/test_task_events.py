@@ -13,12 +13,10 @@ from typing import Any, cast
 
 import pytest
 
-from replay.cli import request
 from replay.cli.main import main
 from replay.engine import local
-from replay.engine.contract import PARTS, TaskEvent, scan_tasks
-from replay.engine.spark_watch import reason
-from replay.errors import EXIT_OK, UsageError
+from replay.engine.contract import TaskEvent, scan_tasks
+from replay.errors import EXIT_OK
 from replay.logs import LogFile, Split
 
 SPLITS = [Split(0, start, start + 5 + start, 1) for start in range(3)]
@@ -78,89 +76,6 @@ def test_tasks_of_spark(spark: Any) -> None:
     log = cast(LogFile, None)
     results = spark_engine.execute(spark.sparkContext, Sums(), log, SPLITS, told=events.append)
     check(events, list(results))
-
-
-@dataclass(frozen=True)
-class Fails(Sums):
-    """The same where one task of a part fails, by an error of ours or any other."""
-
-    part: str = "scan"
-    ours: bool = False
-
-    def _fail(self, part: str, number: int) -> None:
-        if (part, number) == (self.part, 1):
-            raise UsageError("LR1005", "found a reason") if self.ours else ValueError("a\nb")
-
-    def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
-        self._fail("scan", split.start)
-        yield from super().scan(log, split)
-
-    def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        self._fail("reduce", bucket)
-        yield from super().reduce(log, bucket, blocks)
-
-    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        self._fail("meet", meeting)
-        yield from super().meet(meeting, blocks)
-
-
-def check_failed(events: list[TaskEvent], part: str, ours: bool) -> None:
-    failed = [event for event in events if event.error]
-    assert [(event.stage, event.part, event.number) for event in failed] == [("sums", part, 1)]
-    expected = "LR1005 found a reason" if ours else "ValueError: a"
-    assert failed[0].error.removeprefix("UsageError: ").startswith(expected)
-    assert failed[0].seconds >= 0
-    assert failed[0].host
-
-
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("ours", [True, False])
-def test_a_task_of_this_process_that_fails(part: str, ours: bool) -> None:
-    events: list[TaskEvent] = []
-    job, log = Fails(part=part, ours=ours), cast(LogFile, None)
-    with pytest.raises(UsageError if ours else ValueError):
-        list(local.execute(job, log, SPLITS, threads=1, told=events.append))
-    check_failed(events, part, ours)
-
-
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("ours", [True, False])
-def test_a_task_of_spark_that_fails(spark: Any, part: str, ours: bool) -> None:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    from replay.engine import spark as spark_engine
-
-    events: list[TaskEvent] = []
-    job, log = Fails(part=part, ours=ours), cast(LogFile, None)
-    with pytest.raises(UsageError if ours else (PySparkException, Py4JError)):
-        list(spark_engine.execute(spark.sparkContext, job, log, SPLITS, told=events.append))
-    check_failed(events, part, ours)
-
-
-def test_what_spark_says_of_a_task() -> None:
-    python = (
-        "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
-        '  File "x.py", line 1, in f\n    raise\nOSError: [Errno 5] it is gone\n\n\tat org.apache'
-    )
-    assert reason(python) == "OSError: [Errno 5] it is gone"
-    begins = "Error from python worker:\n  " + python.partition(": ")[2].replace("\n", "\n  ")
-    assert reason(f"{begins}\nPYTHONPATH was:\n  x") == "OSError: [Errno 5] it is gone"
-    lost = "ExecutorLostFailure (executor 0 exited caused by one of the running tasks) Reason: x\n"
-    assert reason(lost) == lost.strip()
-    assert reason("") == ""
-    assert len(reason("y" * 9000)) == 500
-    assert reason("y" * 9000).endswith("y…")
-
-
-def test_a_line_of_a_task_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    request._tell_of_task(TaskEvent("sums", "scan", 1, 2, "m", 0.5, 7, 8, "OSError: é"))
-    line = json.loads(capsys.readouterr().err)
-    del line["time"]
-    assert line == {
-        "event": "task failed", "stage": "sums", "part": "scan", "number": 1, "attempt": 2,
-        "host": "m", "seconds": 0.5, "error": "OSError: é",
-    }  # fmt: skip
 
 
 class Ranges:

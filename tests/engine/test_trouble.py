@@ -12,9 +12,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from replay.engine import spark as spark_engine
-from replay.engine import spark_watch
-from replay.engine.spark import start_context
-from replay.engine.spark_watch import Limits, failed, said
+from replay.engine.spark import Limits, failed
+from replay.engine.spark_start import said, start_context
 from replay.errors import UsageError
 from replay.logs import LogFile, Split
 
@@ -76,6 +75,11 @@ def test_the_end_of_a_traceback_and_the_cause_are_shown() -> None:
     traceback = "Traceback (most recent call last):\n  File x\nOSError: [Errno 28] No space left\n"
     shown = said(OfJava(JOB + traceback))
     assert shown == f"{JOB.rstrip(': ')}: OSError: [Errno 28] No space left"
+    nested = (
+        "Error from python worker:\n  " + traceback.replace("\n", "\n  ") + "\nPYTHONPATH was:\n  x"
+    )
+    assert said(OfJava(nested)) == "Error from python worker: OSError: [Errno 28] No space left"
+    assert len(said(OfJava("y" * 9000))) == 500
     assert said(OfJava("a.B: it failed.", "c.D: why")) == "a.B: it failed: c.D: why"
     assert said(OfJava("a.B: it failed.", "a.B: it failed")) == "a.B: it failed"
 
@@ -94,11 +98,11 @@ def test_java_that_is_gone() -> None:
 
 
 def test_spark_connect_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"LR1005 found --master sc://host, a server") as caught:
+    with pytest.raises(UsageError, match="LR1005 found a server of Spark Connect") as caught:
         start_context("sc://host/;token=hidden", {})
     assert "hidden" not in str(caught.value)
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=hidden")
-    with pytest.raises(UsageError, match=r"LR1005 found SPARK_REMOTE, a server") as caught:
+    with pytest.raises(UsageError, match="LR1005 found a server of Spark Connect") as caught:
         start_context("local[*]", {})
     assert "hidden" not in str(caught.value)
 
@@ -188,7 +192,7 @@ def _let_go(spark: Any) -> None:
 def test_an_error_of_a_task_does_not_wait_for_all_others(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_watch, "_AFTER_ERROR", 1)
+    monkeypatch.setattr(spark_engine, "_AFTER_ERROR", 1)
     began, job = time.monotonic(), Tasks(25, raises=True)
     with pytest.raises(UsageError, match="LR1005 found a reason"):
         list(spark_engine.execute(spark.sparkContext, job, cast(LogFile, None), SPLITS))

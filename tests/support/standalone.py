@@ -14,7 +14,7 @@ from subprocess import Popen
 
 import pyspark
 
-from replay.engine.java import java_home
+from replay.engine.spark_start import java_home
 from tests.support.networks import SHORT_LIVED, Network
 from tests.support.places import ROOT
 
