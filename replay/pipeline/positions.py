@@ -43,6 +43,8 @@ from replay.pipeline.scan import BATCH
 
 #: The sum of a log of which nothing was taken.
 _NOTHING = "0"
+#: Sums are kept in 64 bits.
+_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -369,7 +371,7 @@ def _sum_of(
 ) -> str:
     """What tells the records of a log that were taken from other ones: how many they are, and the
     sum of hashes of their units. It does not depend on what comes behind them."""
-    count, total = 0, np.uint64(0)
+    count, total = 0, 0
     for split in splits:
         if split.file not in files:
             continue
@@ -381,8 +383,8 @@ def _sum_of(
             ids = envelope.unit()[:, 4 if _numbered(log) is not None else 0 :]
             names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
             count += len(names)
-            total += hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64)
-    return f"{count}-{int(total):016x}" if count else _NOTHING
+            total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
+    return f"{count}-{total & _WORD:016x}" if count else _NOTHING
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:

@@ -93,7 +93,9 @@ def test_nothing_is_written_without_apply(
     assert "Nothing was replayed into it" in capsys.readouterr().out
 
 
-def test_logs_that_overlap(database: str, sakila: Path, tmp_path: Path) -> None:
+def test_logs_that_overlap(
+    database: str, sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     points = json.loads((sakila / "manifest.json").read_text())["points_in_time"]
     whole = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
     early = cut(*whole, tmp_path / "early", high=points[1]["commit_lrsn"])
@@ -101,7 +103,10 @@ def test_logs_that_overlap(database: str, sakila: Path, tmp_path: Path) -> None:
     go = ["--to", database, "--engine", "local", "--apply"]
     assert main(["replay", *early, *go]) == 0
     assert same(database, sakila, points[1]["dir"])
-    assert main(["replay", *late, *go]) == 0
+    assert main(["replay", *late, *go]) == 12
+    assert "LR2039" in (said := capsys.readouterr().err)
+    assert "give that one too" in said
+    assert main(["replay", *early, *late, *go]) == 0
     assert same(database, sakila, "final")
     assert position(database)[2:4] == AT_END
     assert main(["replay", *early, *go, "--until-lrsn", points[0]["commit_lrsn"]]) == 8
