@@ -174,7 +174,7 @@ class CheckJob(EdgeJob):
         def note(walked: Walked) -> None:
             """Records with a wrong header."""
             result.counts["records"] += len(walked.offsets)
-            for row in np.flatnonzero(walked.damaged).tolist():
+            for row in np.flatnonzero(walked.damaged & ~walked.headless).tolist():
                 number = walked.first_record + row
                 place = int(walked.offsets[row]), int(walked.lengths[row])
                 finding = log.header_finding(split.file, number, *place)

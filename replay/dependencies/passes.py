@@ -181,13 +181,15 @@ def effective(envelope: Envelope, change: Bytes, version: Versions, damaged: Mas
 @dataclass(frozen=True)
 class Walked:
     """Records of a split that lie one behind the other, the first of which is number
-    ``first_record``; ``damaged``: with a wrong header."""
+    ``first_record``; ``damaged``: with a wrong header, or ``headless``, which end units of which
+    other records are not in the log."""
 
     first_record: int
     offsets: Index
     lengths: Lengths
     envelope: Envelope
     damaged: Mask
+    headless: Mask
 
 
 @dataclass(frozen=True)
@@ -203,11 +205,11 @@ class Look:
         for first_record, offsets, lengths in log.records(split, TOGETHER):
             envelope = log.envelope(split.file, offsets, lengths)
             change, version = log.classify(envelope)
-            damaged = log.check(envelope, lengths, change, version)
-            damaged |= lacks_its_beginning(envelope, change)
+            headless = lacks_its_beginning(envelope, change)
+            damaged = log.check(envelope, lengths, change, version) | headless
             kept = np.flatnonzero(effective(envelope, change, version, damaged))
             if seen is not None:
-                seen(Walked(first_record, offsets, lengths, envelope, damaged))
+                seen(Walked(first_record, offsets, lengths, envelope, damaged, headless))
             if len(kept):
                 records = sort_records(
                     split.file, first_record, offsets, lengths, envelope, change, version, kept

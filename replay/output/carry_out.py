@@ -175,7 +175,7 @@ def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: Log
     render = replace(render, assert_rows=asserts)
     if render.where_columns == "key" and not _has_large(plan, tally, log):
         render = replace(render, where_columns=WhereColumns.GUARD)
-    return replace(plan, options=replace(plan.options, render=render))
+    return replace(plan, options=replace(plan.options, render=render), rows_differ=True)
 
 
 def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:

@@ -64,11 +64,15 @@ class RowParts:
             return False
         name = self.log.catalog.versions[version].name.upper()
         referring = (key for key in self.plan.acting.foreign_keys if key.parent == name)
-        return self.rewritable(version, head) and not any(map(self._notices, referring))
+        return self._whole(version, head) and not any(map(self._notices, referring))
 
     def rewritable(self, version: int, head: np.void) -> bool:
         """Whether the row of a change may get the values of another one: all of it is in the log,
-        as it is then, and is written."""
+        as it is then, and is written. What else a row holds by now would stay with its key."""
+        return not (self.plan.rows_differ or _in_part(self.plan)) and self._whole(version, head)
+
+    def _whole(self, version: int, head: np.void) -> bool:
+        """Whether all of the row is in the log, as it is then, and is written."""
         if self.unlike and int(places_of(int(head["file"]), head["offset"])) in self.unlike:
             return False
         table_version = self.log.catalog.versions[version]

@@ -136,8 +136,9 @@ class Plan:
     script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
     prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
     looked at, and made when they are run. ``units_stay_out``: units were set aside that may have
-    written later. ``export``: datasets are written, not scripts. ``limits``: table version ->
-    column -> what values the live database's column holds, where its type alone does not tell.
+    written later; ``rows_differ``: so rows may be others by now. ``export``: datasets are written,
+    not scripts. ``limits``: table version -> column -> what values the live database's column
+    holds, where its type alone does not tell.
     ``continued``: what bundles before this one took. ``copies``: the family whose log the records
     become again as they are, None where they become something else. ``digests``: those of inputs
     that tasks made while they indexed them, by input. ``awaited``: units that were set
@@ -159,6 +160,7 @@ class Plan:
     texts_later: bool = False
     export: Export | None = None
     units_stay_out: bool = False
+    rows_differ: bool = False
     limits: Mapping[int, Mapping[str, ValueLimit]] = field(default_factory=dict)
     continued: AppliedUnits | None = None
     copies: str | None = None
@@ -204,6 +206,7 @@ class Plan:
         return (
             self.held.units() == other.held.units()
             and self.flags_resolved == other.flags_resolved
+            and self.rows_differ == other.rows_differ
             and self.options == other.options
         )
 

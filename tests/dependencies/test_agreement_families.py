@@ -65,6 +65,6 @@ def test_units_that_lack_records_are_no_contradiction(tmp_path: Path) -> None:
     with replay.open_log("db2luw", log=log, catalog=catalog) as part:
         manifest = part.select().redo().write(outcome).manifest
     reasons = str(manifest["quarantined_units"]) + str(manifest["balance"])
-    assert "incomplete" in reasons
+    assert "LR2041" in reasons
     assert "INCOMPLETETRANS" not in reasons
     assert "LOGRECDISP" not in reasons
