@@ -88,10 +88,10 @@ def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
 
 
 def test_blocks_come_back_as_they_were_put(tmp_path: Path) -> None:
-    with local._BucketFiles(tmp_path) as files:
-        for block in (b"one", b"", b"three"):
-            files.append(0, block)
-        files.append(1, b"other")
-        assert files.buckets() == [0, 1]
-        assert list(files.taken(0)) == [b"one", b"", b"three"]
+    files = local._BucketFiles(tmp_path)
+    for block in (b"one", b"", b"three"):
+        files.append(0, block)
+    files.append(1, b"other")
+    assert files.buckets() == [0, 1]
+    assert list(files.taken(0)) == [b"one", b"", b"three"]
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
