@@ -179,8 +179,10 @@ def _emptied(path: Path) -> None:
 def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
     """The engine on a ``SparkSession`` that a program has already: a notebook, or one that was
     submitted to a cluster. ``files`` of this machine are given to executors; ``exchange`` is the
-    URL of a folder in a store, through which tasks give files back. UsageError (LR1005) for what is
-    no session, is one of Spark Connect, or was stopped."""
+    URL of a folder in a store, through which tasks give files back. UsageError for what is no
+    session (LR1001), or is one of Spark Connect or was stopped (LR1005)."""
+    if not hasattr(session, "createDataFrame"):
+        raise UsageError("LR1001", f"found spark={session!r:.80}; expected a SparkSession")
     context = getattr(session, "sparkContext", None)
     if context is None or context._jsc is None:
         message = f"found spark={session!r:.80}; expected a SparkSession that runs"

@@ -39,7 +39,7 @@ def test_a_session_writes_what_this_process_writes(
 @pytest.mark.parametrize(
     ("more", "code", "found"),
     [
-        ({"spark": "local[*]"}, "LR1005", "found spark='local.*expected a SparkSession"),
+        ({"spark": "local[*]"}, "LR1001", "found spark='local.*expected a SparkSession"),
         ({"spark": SimpleNamespace(), "engine": local.ENGINE}, "LR1001", "spark and engine"),
         (
             {
