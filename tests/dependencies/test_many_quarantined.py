@@ -85,7 +85,7 @@ def test_redo_and_what_goes_on_after_it(
     assert (lines(out, "INSERT"), lines(out, "UPDATE")) == (SOUND, SOUND)
     told, apart = manifest(out), manifest(out / "quarantine")
     assert told["balance"]["quarantined"] == told["quarantine"]["units"] == ALL
-    assert len(told["continuation"]["pending"]) == ALL
+    assert len(told["positions"]["after"]["pending"]) == ALL
     for one, listed in ((told, "quarantined_units"), (apart, "units")):
         assert (len(one[listed]), one[f"more_{listed}"]) == (SHOWN, ALL - SHOWN)
     assert [entry["holds"] for entry in apart["missing_inputs"]] == [2] * SHOWN
@@ -96,7 +96,7 @@ def test_redo_and_what_goes_on_after_it(
     assert run("redo", after, logs.later, "--after", str(out), "--gaps", "warn") == 0
     assert (lines(after, "INSERT"), lines(after, "UPDATE")) == (ROWS + 1, ROWS)
     assert manifest(after)["units"] == ALL + 1
-    assert manifest(after)["continuation"]["pending"] == {}
+    assert manifest(after)["positions"]["after"]["pending"] == {}
 
 
 def test_undo_with_those_that_depend_on_it(logs: Logs, tmp_path: Path) -> None:

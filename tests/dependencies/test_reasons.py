@@ -152,6 +152,6 @@ def test_as_unit_by_unit(
         assert len({one["why"] for one in inputs}) == (2 if case == "chains" else 1)
     whole = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert whole["quarantined_units"] == done.manifest["quarantined_units"]
-    assert whole["positions"]["after"]["pending"] == done.manifest["continuation"]["pending"]
+    assert whole["positions"]["after"]["pending"] == done.manifest["positions"]["after"]["pending"]
     said = {one["unit"]: one["reason"] for one in whole["quarantined_units"]}
     assert said == verdict_of

@@ -145,7 +145,7 @@ WAYS: tuple[tuple[dict[str, Any], bool], ...] = (
     ({"options": ScriptOptions(render=RenderOptions(exclude_columns=("N", "BAL")))}, True),
     ({"options": ScriptOptions(render=RenderOptions(assert_rows=True))}, True),
     ({"constraints": Constraints(keys=(("TESTOWN.NUMBERS", ("D",)),))}, True),
-    ({"options": ScriptOptions(mapping=MASKS)}, True),
+    ({"options": ScriptOptions(mapping=MASKS)}, False),
     ({"selection": Selection(where="A > 7")}, False),
 )
 #: Each way in both directions and with one file and several; not all four pairs of them. What
