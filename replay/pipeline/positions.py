@@ -372,6 +372,8 @@ def _sum_of(
     """What tells the records of a log that were taken from other ones: how many they are, and the
     sum of hashes of their units. It does not depend on what comes behind them."""
     count, total = 0, 0
+    # of ids that are numbered, the number depends on what comes before the log
+    skipped = 4 if _numbered(log) is not None else 0
     for split in splits:
         if split.file not in files:
             continue
@@ -379,8 +381,7 @@ def _sum_of(
             envelope = log.envelope(split.file, offsets, lengths)
             rows = (envelope.unit_disposition() == ord("C")) & envelope.commit().any(axis=1)
             rows &= applied.covers(envelope)
-            # of ids that are numbered, the number depends on what comes before the log
-            ids = envelope.unit()[:, 4 if _numbered(log) is not None else 0 :]
+            ids = envelope.unit()[:, skipped:]
             names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
             count += len(names)
             total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
@@ -475,13 +476,13 @@ def position_after(
         ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
     logs = dict(before.logs) if before is not None else {}
     hanging: frozenset[str] | None = frozenset()
-    given = {name for name, _, _ in logs_of(log)}
-    if before is not None and before.pending and not logs.keys() <= given:
+    given = logs_of(log)
+    if before is not None and before.pending and not logs.keys() <= {name for name, _, _ in given}:
         hanging = before.pending_logs
     applied = AppliedUnits(at, units_here(log, aside.units()))
     holding = _holding(log, plan.splits, applied.pending) if aside else set[int]()
     owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
-    for number, (name, _, files) in enumerate(logs_of(log)):
+    for number, (name, _, files) in enumerate(given):
         holds = number in owing or not holding.isdisjoint(files)
         if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
             logs[name] = _sum_of(log, plan.splits, files, applied)
@@ -489,7 +490,7 @@ def position_after(
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
     if is_placed(log):  # all files are given, in order
-        logs = {name: logs[name] for name, _, _ in logs_of(log)}
+        logs = {name: logs[name] for name, _, _ in given}
     return LogPosition(
         log.source, at, ends, stated, aside, logs, (hanging or None) if aside else None
     )
