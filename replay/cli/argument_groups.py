@@ -176,6 +176,9 @@ def add_following(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--once", action="store_true", help="one look, then end (for cron)")
     group.add_argument(
+        "--log-json", action="store_true", help="events as lines of JSON on standard output"
+    )
+    group.add_argument(
         "--on-trouble",
         choices=tuple(OnTrouble),
         default=OnTrouble.WAIT,
@@ -353,11 +356,6 @@ def add_engine(parser: argparse.ArgumentParser, usual: EngineName = EngineName.A
         default=3600,
         metavar="S",
         help="seconds within which one of the cluster's running tasks must end (default 3600)",
-    )
-    group.add_argument(
-        "--log-json",
-        action="store_true",
-        help="a JSON line on stderr for each task; of follow: its events too, on stdout",
     )
     group.add_argument(
         "--split-mb",

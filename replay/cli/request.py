@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import datetime
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 
 from replay import storage
 from replay.changes.choices import CascadeMode, EngineName, Gaps
@@ -18,8 +15,6 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.engine.contract import (
     Engine,
-    TaskEvent,
-    Told,
     is_local,
     suitable_engine,
 )
@@ -187,13 +182,6 @@ def selection_of(arguments: argparse.Namespace) -> Selection:
     )
 
 
-def _tell_of_task(event: TaskEvent) -> None:
-    """Print what a task did, as a line of JSON."""
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    line = json.dumps({"time": now, "event": "task", **asdict(event)}, ensure_ascii=False)
-    sys.stderr.write(f"{line}\n")  # at once: threads tell too
-
-
 def engine_of(
     arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
 ) -> Engine:
@@ -204,7 +192,7 @@ def engine_of(
         name, reason = _suitable(arguments, log.inputs())
         print(f"engine: {name} ({reason})", file=sys.stderr)
     if name is EngineName.LOCAL:
-        return local.LocalEngine(progress, reason, _told(arguments))
+        return local.LocalEngine(progress, reason)
     carried = arguments.work is None or _shared_folder(arguments) is not None
     made = log.made_files() if isinstance(log, MakesFiles) and carried else []
     return _spark(arguments, made, progress, reason)
@@ -213,10 +201,6 @@ def engine_of(
 def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:
     size = sum(storage.size_of(path) for path in paths)
     return suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
-
-
-def _told(arguments: argparse.Namespace) -> Told | None:
-    return _tell_of_task if arguments.log_json else None
 
 
 def _master(arguments: argparse.Namespace) -> str:
@@ -237,12 +221,12 @@ def _spark(
     from replay.engine.spark import Limits, SparkEngine
     from replay.engine.spark_start import start_in_background, timeouts
 
-    master, conf, told = _master(arguments), dict(arguments.conf), _told(arguments)
+    master, conf = _master(arguments), dict(arguments.conf)
     if is_local(master):
         start = start_in_background(master, conf, {})
-        return SparkEngine(progress, reason, told=told, started=start)
+        return SparkEngine(progress, reason, started=start)
     seconds = arguments.executor_timeout
     limits = Limits(seconds, arguments.task_timeout)
     start = start_in_background(master, conf, timeouts(seconds), seconds)
     exchange = _shared_folder(arguments) or ""
-    return SparkEngine(progress, reason, made, limits, exchange, told, started=start)
+    return SparkEngine(progress, reason, made, limits, exchange, started=start)

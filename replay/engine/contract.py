@@ -1,14 +1,10 @@
-"""What an engine is: something that carries out jobs over the splits of a log. And what is reported
-of its tasks."""
+"""What an engine is: something that carries out jobs over the splits of a log."""
 
 from __future__ import annotations
 
 import re
-import socket
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from replay.changes.choices import EngineName
 from replay.logs import LogFile, Split
@@ -45,26 +41,6 @@ class Job(Protocol):
         ...
 
 
-@runtime_checkable
-class ThreeStageJob(Job, Protocol):
-    """A job in which parts of the results of all buckets meet in a third stage, so that nobody
-    gathers them. Errors as those of :class:`Job`."""
-
-    @property
-    def meetings(self) -> int:
-        """The number of tasks of the third stage; 0 where there is none in this run."""
-        ...
-
-    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
-        """(meeting, block) of one result of :meth:`Job.reduce`: meetings from 0; a block for the
-        meeting :attr:`meetings` is a result as it is. Results of the scan are not divided."""
-        ...
-
-    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """The results of one meeting, of all blocks (one at least) for it, in no order."""
-        ...
-
-
 def scan_tasks(job: Job, splits: int, cores: int) -> int:
     """How many tasks scan so many splits (one at least), where none of ``cores`` shall be idle."""
     together = getattr(job, "together", 1)
@@ -75,11 +51,6 @@ def is_local(master: str) -> bool:
     """Whether the tasks of a master of Spark run in processes that share everything with this
     one."""
     return re.fullmatch(r"local(\[.*\])?", master) is not None
-
-
-def third_stage(job: Job) -> ThreeStageJob | None:
-    """The job, where it has a third stage in this run."""
-    return job if isinstance(job, ThreeStageJob) and job.meetings else None
 
 
 #: Runs a job over splits and gives its results, in no order. Raises what ``scan`` or ``reduce``
@@ -152,53 +123,3 @@ def suitable_engine(
             return EngineName.SPARK, f"{name} is set"
     words = f"{size / 1e6:,.1f} MB of log; Spark from {SPARK_FROM / 1e6:,.0f} MB on"
     return (EngineName.SPARK if size >= SPARK_FROM else EngineName.LOCAL), words
-
-
-Block = TypeVar("Block")
-
-#: What the stages of a job are called, in their order.
-PARTS = ("scan", "reduce", "meet")
-
-
-@dataclass(frozen=True)
-class TaskEvent:
-    """A task that ended well: the ``number``-th (from 0) of a ``part`` of the ``stage``, as errors
-    call it. ``bytes``: of the log where it scanned a split, else of the blocks that came to it;
-    ``results``: the blocks that it gave. Engines may carry out an ``attempt`` more than one."""
-
-    stage: str
-    part: str
-    number: int
-    attempt: int
-    host: str
-    seconds: float
-    bytes: int
-    results: int
-
-
-#: Is told of tasks, in no order.
-Told = Callable[[TaskEvent], None]
-
-
-class TaskClock:
-    """Measures one task while its results are taken."""
-
-    def __init__(self, stage: str, part: str, number: int, attempt: int = 0) -> None:
-        self.task = (stage, part, number, attempt, socket.gethostname())
-        self.bytes = 0
-
-    def came(self, blocks: Iterable[Block], size: Callable[[Block], int]) -> Iterator[Block]:
-        """What came to the task; its bytes are counted."""
-        for block in blocks:
-            self.bytes += size(block)
-            yield block
-
-    def results(self, blocks: Iterable[Block], told: Told | None) -> Iterator[Block]:
-        """What the task gives; at the end somebody is ``told`` of it, if anybody."""
-        began, given = time.monotonic(), 0
-        for block in blocks:
-            given += 1
-            yield block
-        if told is not None:
-            seconds = round(time.monotonic() - began, 3)
-            told(TaskEvent(*self.task, seconds, self.bytes, given))

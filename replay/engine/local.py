@@ -17,11 +17,8 @@ from replay.engine.contract import (
     Engine,
     Job,
     Progress,
-    TaskClock,
-    Told,
     read_size,
     silent,
-    third_stage,
 )
 from replay.logs import LogFile, Split
 from replay.logs.threads import Task, in_threads
@@ -40,23 +37,16 @@ def execute(
     splits: Sequence[Split],
     progress: Progress = silent,
     threads: int | None = None,
-    told: Told | None = None,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.engine.contract.Runner`) in ``threads`` (None: one a core);
     results come in the order of splits and buckets. What meets in a bucket waits in a temporary
     file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
-    done, total), ``told`` of each task."""
-    title = job.title
+    done, total)."""
     threads = cores() if threads is None else threads
     with WorkFolder() as scratch:
         files = _BucketFiles(Path(scratch, "buckets"))
-        # meetings begin while buckets of their numbers still wait
-        met = _BucketFiles(Path(scratch, "meetings"))
         done, total = 0, read_size(splits)
-        scans = (
-            Task(partial(_scanned, job, log, split, told, TaskClock(title, "scan", number)))
-            for number, split in enumerate(splits)
-        )
+        scans = (Task(partial(_scanned, job, log, split)) for split in splits)
         for split, blocks in zip(splits, in_threads(scans, min(threads, len(splits))), strict=True):
             progress(READING, done, total)
             done += split.stop - split.start
@@ -68,46 +58,21 @@ def execute(
         _give_back(done)
         buckets = files.buckets()
         reductions = (
-            Task(
-                partial(
-                    _reduced, job, log, bucket, files, told, TaskClock(title, "reduce", bucket)
-                ),
-                files.size(bucket),
-            )
+            Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
             for bucket in buckets
         )
-        last = third_stage(job)
         for done, results in enumerate(in_threads(reductions, min(threads, len(buckets)))):
             progress("writing", done, len(buckets))
-            for result in results:
-                if last is None:
-                    yield result
-                    continue
-                for meeting, block in last.divide(result):
-                    if meeting == last.meetings:
-                        yield block
-                    else:
-                        met.append(meeting, block)
-        if last is not None:
-            for meeting in met.buckets():
-                clock = TaskClock(title, "meet", meeting)
-                blocks_of = clock.came(met.taken(meeting), len)
-                yield from clock.results(last.meet(meeting, blocks_of), told)
+            yield from results
 
 
-def _scanned(
-    job: Job, log: LogFile, split: Split, told: Told | None, clock: TaskClock
-) -> list[tuple[int, bytes]]:
-    clock.bytes = split.stop - split.start
-    return list(clock.results(job.scan(log, split), told))
+def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
+    return list(job.scan(log, split))
 
 
-def _reduced(
-    job: Job, log: LogFile, bucket: int, files: _BucketFiles, told: Told | None, clock: TaskClock
-) -> list[bytes]:
+def _reduced(job: Job, log: LogFile, bucket: int, files: _BucketFiles) -> list[bytes]:
     size = files.size(bucket)
-    blocks = clock.came(files.taken(bucket), len)
-    results = list(clock.results(job.reduce(log, bucket, blocks), told))
+    results = list(job.reduce(log, bucket, files.taken(bucket)))
     _give_back(size)
     return results
 
@@ -168,18 +133,17 @@ class _BucketFiles:
 
 @dataclass(eq=False)
 class LocalEngine(Engine):
-    """This engine; ``progress``, ``threads`` and ``told`` as for :func:`execute`."""
+    """This engine; ``progress`` and ``threads`` as for :func:`execute`."""
 
     progress: Progress = silent
     reason: str = ""
-    told: Told | None = None
     threads: int | None = None
     name: EngineName = EngineName.LOCAL
     exchange: str = ""
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         """As :func:`execute`."""
-        return execute(job, log, splits, self.progress, self.threads, self.told)
+        return execute(job, log, splits, self.progress, self.threads)
 
 
 ENGINE = LocalEngine()

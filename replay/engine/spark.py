@@ -36,12 +36,10 @@ from replay.engine.contract import (
     Engine,
     Job,
     Progress,
-    Told,
     is_local,
     read_size,
     scan_tasks,
     silent,
-    third_stage,
 )
 from replay.engine.spark_start import (
     DEFECT,
@@ -55,9 +53,9 @@ from replay.engine.spark_tasks import (
     BucketBlock,
     Given,
     carried_out,
+    if_few,
     place,
     versions,
-    weighed,
 )
 from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split
@@ -129,8 +127,7 @@ UNLIMITED = Limits()
 @dataclass(eq=False)
 class SparkEngine(Engine):
     """The engine on a context, which ``started`` gives when it is needed. ``files`` of this machine
-    are given to executors elsewhere; ``limits`` say when a job is given up; ``told`` of each
-    task."""
+    are given to executors elsewhere; ``limits`` say when a job is given up."""
 
     started: Callable[[], SparkContext] = field(kw_only=True)
     progress: Progress = silent
@@ -138,7 +135,6 @@ class SparkEngine(Engine):
     files: Sequence[str] = ()
     limits: Limits = UNLIMITED
     exchange: str = ""
-    told: Told | None = None
     name: EngineName = EngineName.SPARK
     _sent: dict[str, str] = field(default_factory=dict)
 
@@ -148,7 +144,7 @@ class SparkEngine(Engine):
         if self.files and not self._sent and not is_local(str(context.master)):
             for path in map(Path, self.files):
                 self._sent[str(path)] = self._give(context, path)
-        more = (self.progress, self._sent, self.limits, self.told)
+        more = (self.progress, self._sent, self.limits)
         yield from execute(context, job, log, splits, *more)
 
     def _give(self, context: SparkContext, path: Path) -> str:
@@ -202,7 +198,6 @@ def execute(
     progress: Progress = silent,
     sent: Mapping[str, str] = MappingProxyType({}),
     limits: Limits = UNLIMITED,
-    told: Told | None = None,
 ) -> Iterator[bytes]:
     """Carry out a job (:data:`replay.engine.contract.Runner`): one task for a split, or for some
     (:func:`replay.engine.contract.scan_tasks`), then one for each bucket. Executors must be able to
@@ -210,13 +205,11 @@ def execute(
     where the job is given up by its ``limits`` (LR1005), where executors have other libraries
     (LR1005), and where Spark fails (LR1005, LR1006, LR1007)."""
     try:
-        gathered = AddingAccumulatorParam[Any]([])
-        errors = context.accumulator([], gathered)
-        events = context.accumulator([], gathered) if told else None
+        errors = context.accumulator([], AddingAccumulatorParam[Any]([]))
         packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
         libraries = {**versions(), **that_travelled(context)}
-        given = Given(packed, libraries, dict(sent), errors, events)
-        last, buckets = third_stage(job), job.buckets
+        given = Given(packed, libraries, dict(sent), errors)
+        buckets = job.buckets
         tasks = scan_tasks(job, len(splits), context.defaultParallelism)
         # a partition is one bucket, the last one all else
         blocks: RDD[Any] = context.parallelize(splits, tasks)
@@ -224,18 +217,14 @@ def execute(
         if buckets:
             blocks = blocks.partitionBy(buckets + 1, partial(place, buckets))
             blocks = blocks.mapPartitions(partial(carried_out, given, "reduce"))
-        if last is not None:
-            blocks = blocks.partitionBy(last.meetings + 1, partial(place, last.meetings))
-            blocks = blocks.mapPartitions(partial(carried_out, given, "meet"))
-        ends = buckets if last is None else last.meetings
         size = read_size(splits)
         then = f", then {buckets:,} buckets" if buckets else ""
         described = f"logreplay: {job.title} ({size / 1e6:,.1f} MB, {len(splits):,} splits{then})"
-        watch = _Watch(context, job.title, described, size, progress, limits, errors, events, told)
+        watch = _Watch(context, job.title, described, size, progress, limits, errors)
     except _FAILURES as error:
         raise failed(f"in the stage: {job.title}", error) or error from error
     for number, block in _collected(context, blocks, watch):
-        if number > ends:
+        if number > buckets:
             raise pickle.loads(block)
         yield block
 
@@ -244,23 +233,23 @@ def _collected(
     context: SparkContext, blocks: RDD[BucketBlock], watch: _Watch
 ) -> Iterator[BucketBlock]:
     """The blocks that the last tasks give. A task that has few sends them along with the word that
-    it has ended. Others leave theirs on the disks of their executors; the driver asks for as many
-    tasks' at a time as it may hold, so neither its memory nor ``spark.driver.maxResultSize`` must
-    hold all of them."""
+    it has ended. Others leave theirs on the disks of their executors; the driver asks for one
+    task's at a time, so neither its memory nor ``spark.driver.maxResultSize`` must hold all of
+    them."""
 
-    def made() -> list[tuple[int, int, list[BucketBlock] | None]]:
+    def made() -> list[tuple[int, list[BucketBlock] | None]]:
         allowed = context._jsc.sc().conf().getSizeAsBytes("spark.driver.maxResultSize", "1g")
         piece = min(PIECE, allowed // _PIECES) if allowed else PIECE
         few = piece // blocks.getNumPartitions()
         blocks.persist(StorageLevel.DISK_ONLY)
-        return blocks.mapPartitionsWithIndex(partial(weighed, few)).collect()
+        return blocks.mapPartitionsWithIndex(partial(if_few, few)).collect()
 
     try:
         found = sorted(watch.over(made), key=lambda one: one[0])
-        for _, _, those in found:
+        for _, those in found:
             yield from those or ()
-        for tasks in _together([(number, size) for number, size, few in found if few is None]):
-            yield from watch.over(partial(context.runJob, blocks, _as_they_are, tasks))
+        for task in (number for number, few in found if few is None):
+            yield from watch.over(partial(context.runJob, blocks, _as_they_are, [task]))
     finally:
         with suppress(Py4JError, ConnectionError):  # Java is gone
             blocks.unpersist()
@@ -270,27 +259,13 @@ def _as_they_are(blocks: Iterable[BucketBlock]) -> Iterable[BucketBlock]:
     return blocks
 
 
-def _together(sizes: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """The tasks whose results come together, of (task, bytes): up to :data:`PIECE`, or one."""
-    waiting, held = list[int](), 0
-    for task, size in sizes:
-        if waiting and held + size > PIECE:
-            yield waiting
-            waiting, held = [], 0
-        waiting.append(task)
-        held += size
-    if waiting:
-        yield waiting
-
-
 # -- while a job runs
 
 
 @dataclass(eq=False)
 class _Watch:
-    """Looks after what Spark does for a job, in a thread of its own: tells the ``progress`` and,
-    where somebody is ``told``, the tasks that ended; gives the job up by its ``limits``, and where
-    a task raised one of the ``errors``."""
+    """Looks after what Spark does for a job, in a thread of its own: tells the ``progress``,
+    and gives the job up by its ``limits``, and where a task raised one of the ``errors``."""
 
     context: SparkContext
     title: str
@@ -299,10 +274,7 @@ class _Watch:
     progress: Progress
     limits: Limits
     errors: Any
-    events: Any
-    told: Told | None
     error: LogReplayError | None = None
-    _count: int = 0
     #: By which Spark knows the jobs of this thread from those that others give to the context.
     _tag: str = field(default_factory=lambda: f"logreplay-{os.urandom(8).hex()}")
 
@@ -336,7 +308,6 @@ class _Watch:
                 self.context.cancelJobsWithTag(self._tag)
         if not done.wait(_AFTER_STOP):
             end_java()
-        self._tell()
 
     def _until_over(self, done: threading.Event) -> None:
         """Look until the job is done or given up, or its context has stopped."""
@@ -347,7 +318,6 @@ class _Watch:
             passed = min(now - before, _LONGEST_LOOK)
             if self.context._jsc is None or self.context._jsc.sc().isStopped():
                 return
-            self._tell()
             with suppress(Py4JJavaError):  # what was looked at went away; Spark, it may be
                 # the driver is listed too
                 there = int(self.context._jsc.sc().getExecutorMemoryStatus().size()) > 1
@@ -403,13 +373,6 @@ class _Watch:
             elif stage in ours:
                 self.progress("writing", info.numCompletedTasks, info.numTasks)
         return ended if runs else ended + others
-
-    def _tell(self) -> None:
-        """Tell of the tasks that ended since this was called last."""
-        if self.told is not None:
-            for event in self.events.value[self._count :]:
-                self.told(event)
-                self._count += 1
 
 
 # -- when Spark fails

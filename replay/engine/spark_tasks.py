@@ -28,7 +28,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replay.engine.contract import TaskClock, third_stage
+from replay.engine.contract import Job
 from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split, files
 from replay.machine import give_back_memory, is_full, start_arrow
@@ -66,18 +66,17 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 @dataclass(frozen=True)
 class Given:
     """What each task of a job is given: the job and its log, ``packed``; the driver's
-    ``libraries``; files that were ``sent`` (path, name); accumulators for ``errors`` of ours, as
-    they are raised, and for ``events`` of tasks (None: nobody is told of them)."""
+    ``libraries``; files that were ``sent`` (path, name); an accumulator for ``errors`` of ours, as
+    they are raised."""
 
     packed: bytes
     libraries: Mapping[str, str]
     sent: Mapping[str, str]
     errors: Any
-    events: Any
 
 
 @lru_cache(maxsize=1)
-def _unpacked(packed: bytes) -> tuple[Any, LogFile]:
+def _unpacked(packed: bytes) -> tuple[Job, LogFile]:
     """A job and its log, as they were pickled: a worker that does many tasks of it does this once.
     Catalogs of many tables take longer to read than splits, and Spark looks for garbage after each
     task, so they are left out of that."""
@@ -94,30 +93,21 @@ def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[Bucket
     """What one task of a ``part`` of a job gives, of the splits or blocks that ``came`` to it. An
     error of ours becomes a block too. No work is begun where this machine has other libraries: the
     job is not even unpickled."""
-    from pyspark import SparkFiles, TaskContext
+    from pyspark import SparkFiles
 
-    last = None
+    number = NOT_BEGUN
     try:
         check_libraries(given.libraries)
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in given.sent.items()})
         if part != "scan":
             _use_folders_of_spark()
         job, log = _unpacked(given.packed)
-        third = third_stage(job)
-        ends = job.buckets if third is None else third.meetings
-        last = job.buckets if part == "scan" else ends
-        task = TaskContext.get()
-        number, attempt = (0, 0) if task is None else (task.partitionId(), task.attemptNumber())
-        clock = TaskClock(job.title, part, number, attempt)
-        numbers = {"reduce": job.buckets, "meet": ends}
-        heard = given.events is not None and number < numbers.get(part, number + 1)
-        told = (lambda event: given.events.add([event])) if heard else None
-        yield from clock.results(_PARTS[part](job, log, clock.came(came, _size)), told)
+        number = job.buckets + 1
+        yield from _PARTS[part](job, log, came)
     except LogReplayError as error:
         packed = pickle.dumps(error)
         given.errors.add([packed])
-        # where the job was not looked at, any number will do that no bucket has
-        yield NOT_BEGUN if last is None else last + 1, packed
+        yield number, packed
     except OSError as error:
         if not is_full(error) or error.errno is None:
             raise
@@ -126,36 +116,24 @@ def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[Bucket
         raise OSError(error.errno, f"{full}: {place}") from None
 
 
-#: The number of an error of a task that did not look at its job.
+#: The number of an error of a task that did not look at its job: one that no bucket has.
 NOT_BEGUN = 1 << 40
 
 
-def _scan(job: Any, log: LogFile, splits: Iterable[Split]) -> Iterator[BucketBlock]:
+def _scan(job: Job, log: LogFile, splits: Iterable[Split]) -> Iterator[BucketBlock]:
     for split in splits:
         yield from job.scan(log, split)
 
 
-def _reduce(job: Any, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-    last = third_stage(job)
-    ends = job.buckets if last is None else last.meetings
+def _reduce(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
     for bucket, content in _together(blocks, job.buckets):
         if bucket >= job.buckets:
-            yield from ((bucket - job.buckets + ends, block) for block in content)
-            continue
-        for result in job.reduce(log, bucket, content):
-            yield from ((ends, result),) if last is None else last.divide(result)
-
-
-def _meet(job: Any, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
-    for meeting, content in _together(blocks, job.meetings):
-        if meeting >= job.meetings:
-            yield from ((meeting, block) for block in content)
+            yield from ((bucket, block) for block in content)
         else:
-            yield from ((job.meetings, result) for result in job.meet(meeting, content))
+            yield from ((job.buckets, result) for result in job.reduce(log, bucket, content))
 
 
-_PARTS: Mapping[str, Callable[..., Iterator[BucketBlock]]]
-_PARTS = {"scan": _scan, "reduce": _reduce, "meet": _meet}
+_PARTS: Mapping[str, Callable[..., Iterator[BucketBlock]]] = {"scan": _scan, "reduce": _reduce}
 
 
 def _together(blocks: Iterable[BucketBlock], buckets: int) -> Iterator[tuple[int, Iterator[bytes]]]:
@@ -176,20 +154,14 @@ def place(buckets: int, number: int) -> int:
     return min(number, buckets)
 
 
-def _size(came: Split | BucketBlock) -> int:
-    """The bytes that a task is given with a split or a block."""
-    return came.stop - came.start if isinstance(came, Split) else len(came[1])
-
-
-def weighed(few: int, number: int, blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, int, Any]]:
-    """The number of a task and the bytes of its results, with these where they are ``few`` bytes at
-    most."""
+def if_few(few: int, number: int, blocks: Iterable[BucketBlock]) -> Iterator[tuple[int, Any]]:
+    """The number of a task, with its results where they are ``few`` bytes at most, else None."""
     size, kept = 0, list[BucketBlock]()
     for block in blocks:
         size += len(block[1])
         if size <= few:
             kept.append(block)
-    yield number, size, kept if size <= few else None
+    yield number, kept if size <= few else None
 
 
 def _use_folders_of_spark() -> None:

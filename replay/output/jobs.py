@@ -20,19 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from replay.arrays import Records
 from replay.changes.balance import Tally
-from replay.changes.envelope import octets
-from replay.changes.position import (
-    POSITION,
-    UNIT,
-    UNIT_POSITION,
-    UNIT_POSITION_FIELDS,
-    highest_of,
-)
-from replay.decoding.hashes import unit_hash
 from replay.engine import local
 from replay.engine.contract import Engine
 from replay.errors import InputError, Where
@@ -43,7 +31,7 @@ from replay.output.datasets import export_bucket
 from replay.output.scripts import render_bucket
 from replay.output.stored_folder import StoredFolder, send_attempt
 from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
-from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradictory_units
+from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
@@ -56,11 +44,6 @@ _SHARED = (
 )
 #: A folder that is not there for executors, or is another user's.
 _ELSEWHERE = (FileNotFoundError, PermissionError)
-
-
-#: From so many buckets on tasks look for contradictory units, one for each of so many; the driver
-#: looks for them where there are fewer.
-_BUCKETS_THAT_MEET = 16
 
 
 @dataclass(frozen=True)
@@ -95,31 +78,6 @@ class RenderJob:
     def buckets(self) -> int:
         """Those of the plan."""
         return self.plan.buckets
-
-    @property
-    def meetings(self) -> int:
-        """Where there are many buckets, units of recovery meet by their hashes."""
-        return self.buckets // _BUCKETS_THAT_MEET
-
-    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
-        """The units of a bucket, for the tasks that look whether one commits twice, and its result
-        with those units that the run must name."""
-        bucket, attempt = pickle.loads(result)
-        units = attempt.result.units
-        place = unit_hash(octets(units)[:, -UNIT.itemsize :]) % np.uint64(self.meetings)
-        order = np.argsort(place, kind="stable")
-        edges = np.searchsorted(place[order], np.arange(self.meetings + 1))
-        for meeting in range(self.meetings):
-            if edges[meeting] < edges[meeting + 1]:
-                yield meeting, units[order[edges[meeting] : edges[meeting + 1]]].tobytes()
-        named = replace(attempt.result, units=units_to_name(self.plan, units))
-        yield self.meetings, pickle.dumps((bucket, replace(attempt, result=named)))
-
-    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """A tally of the units that commit twice, if there are any."""
-        units = contradictory_units(np.frombuffer(block, UNIT_POSITION) for block in blocks)
-        if units:
-            yield pickle.dumps((-1, Tally(contradictory=set(units))))
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The blocks of a split, and its tally."""
@@ -189,22 +147,6 @@ class CopyJob(RenderJob):
 def _known_to_users(place: Path) -> Path:
     """The folder around one of ours, whose name begins with a dot and which goes in the end."""
     return next((one for one in place.parents if not one.name.startswith(".")), place)
-
-
-def units_to_name(plan: Plan, units: Records) -> Records:
-    """The units of a bucket (:data:`replay.changes.position.UNIT_POSITION`) that somebody asks for
-    when all is written. A run after this one asks for those at its highest commit position, and for
-    those that a run before this one set aside; this one for all that are written because they were
-    set aside."""
-    if not len(units) or (plan.decisions is not None and plan.decisions.only is not None):
-        return units
-    fields = units.view(UNIT_POSITION_FIELDS)
-    commit = np.ascontiguousarray(fields["commit"])
-    named = commit == np.frombuffer(highest_of(commit), POSITION)
-    if plan.awaited:
-        waiting = np.frombuffer(b"".join(plan.awaited), UNIT)
-        named |= np.isin(np.ascontiguousarray(fields["unit"]), waiting)
-    return np.ascontiguousarray(units[named])
 
 
 def _job(plan: Plan, attempts: Place, exchange: StoredPath | None) -> RenderJob:

@@ -38,7 +38,7 @@ class WrittenFile:
 class BucketResult:
     """What became of one bucket: its files, the tally, and the commit position and id of every unit
     seen (:data:`replay.changes.position.UNIT_POSITION`), for the check that no unit has two commit
-    positions; where tasks make that check, of those that the run must name."""
+    positions."""
 
     files: tuple[WrittenFile, ...]
     tally: Tally

@@ -61,23 +61,16 @@ def test_what_is_compared(
 
 @dataclass(frozen=True)
 class Lengths:
-    """A job of all three stages."""
+    """A job of both stages."""
 
     title: str = "lengths"
     buckets: int = 2
-    meetings: int = 2
 
     def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
         yield split.start % 2, b"x"
 
     def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        yield bytes([bucket, sum(map(len, blocks))])
-
-    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
-        yield result[0], result[1:]
-
-    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        yield b"".join(blocks)
+        yield bytes([sum(map(len, blocks))])
 
 
 SPLITS = [Split(0, start, start + 1, 1) for start in range(3)]

@@ -15,12 +15,14 @@ from tests.support.places import FIXTURES, ROOT
 
 LOG = FIXTURES / "incomplete" / "log"
 #: A run whose results come in many pieces, and whose executors (one of them, or all) are killed
-#: before the second piece of each job; the last line says of how many jobs.
+#: before the second task of each job; the last line says of how many jobs.
 _KILLS = """
 import os, signal, sys
+from collections import Counter
 from pathlib import Path
 from replay.cli.main import main
 from replay.engine import spark as spark_engine
+from pyspark import SparkContext
 
 def parents():
     for place in Path("/proc").iterdir():
@@ -39,20 +41,20 @@ def executors():
     mine.remove(os.getpid())  # these very words are in its command line
     return sorted(one for one, _, text in known if one in mine and b"ExecutorBackend" in text)
 
-how_many, killed = int(sys.argv[1]), []
-together = spark_engine._together
+how_many, killed, asked = int(sys.argv[1]), [], Counter()
+run = SparkContext.runJob
 
-def interrupted(sizes):
-    for number, one in enumerate(together(sizes)):
-        if number == 1:
-            those = executors()[-how_many:]
-            for executor in those:
-                os.kill(executor, signal.SIGKILL)
-            killed.append(len(those))
-        yield one
+def interrupted(self, blocks, work, tasks):
+    asked[blocks.id()] += 1
+    if asked[blocks.id()] == 2:
+        those = executors()[-how_many:]
+        for executor in those:
+            os.kill(executor, signal.SIGKILL)
+        killed.append(len(those))
+    return run(self, blocks, work, tasks)
 
 spark_engine.PIECE = 2_000
-spark_engine._together = interrupted
+SparkContext.runJob = interrupted
 code = main(sys.argv[2:])
 print("killed", *killed)
 sys.exit(code)

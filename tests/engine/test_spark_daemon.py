@@ -109,18 +109,11 @@ class Imported:
 
     title: str = "imported"
     buckets: int = 1
-    meetings: int = 1
 
     def scan(self, log: Any, split: Split) -> Iterator[tuple[int, bytes]]:
         yield 0, b""
 
     def reduce(self, log: Any, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        yield b""
-
-    def divide(self, result: bytes) -> Iterator[tuple[int, bytes]]:
-        yield 0, result
-
-    def meet(self, meeting: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield from (name.encode() for name in sys.modules if name.startswith("replay.engine.s"))
 
 
@@ -132,8 +125,7 @@ def test_workers_import_what_tasks_do_and_not_the_engine(
     from replay.engine import spark as spark_engine
 
     monkeypatch.setitem(spark.sparkContext.environment, "WORKERS_OF", "this test")
-    log, told = cast(LogFile, None), list[Any]()
-    splits = [Split(0, 0, 1, 1)]
-    names = spark_engine.execute(spark.sparkContext, Imported(), log, splits, told=told.append)
+    log, splits = cast(LogFile, None), [Split(0, 0, 1, 1)]
+    names = spark_engine.execute(spark.sparkContext, Imported(), log, splits)
     here = {name.decode() for name in names}
     assert here == {"replay.engine.spark_tasks"}
