@@ -15,10 +15,17 @@ from replay.cli.request import open_log
 from replay.errors import EXIT_OK, UsageError
 from replay.live import status
 from replay.logs import LogFile
-from replay.logs.marks import Mark, check_mark_name, marks_place, position_kind, read_marks
-from replay.output.marks import add_mark, remove_mark
+from replay.logs.marks import (
+    Mark,
+    add_mark,
+    check_mark_name,
+    marks_place,
+    position_kind,
+    read_marks,
+    remove_mark,
+)
 from replay.pipeline.extent import log_extent
-from replay.pipeline.marked import commit_point, lies_outside
+from replay.pipeline.resolve_positions import commit_point, lies_outside
 from replay.reports.layout import table_lines
 from replay.storage import Place
 from replay.temp_folders import WorkFolder

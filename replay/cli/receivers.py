@@ -20,8 +20,8 @@ from replay.logs import LogPair
 from replay.output.continuation import ended_at
 from replay.output.growth import GrowingFolder
 from replay.pipeline.extent import LogExtent, log_extent
-from replay.pipeline.marked import marks_with
 from replay.pipeline.request import Demand, Request
+from replay.pipeline.resolve_positions import marks_with
 from replay.temp_folders import WorkFolder
 from sqlgen.choices import EmptyTextPolicy, WhereColumns
 

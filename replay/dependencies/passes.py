@@ -53,7 +53,7 @@ from replay.dependencies.proof import (
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.errors import some_of
 from replay.logs import LogFile, Split
-from replay.pipeline.exchanges import other_versions
+from replay.logs.record_facts import other_versions
 from replay.pipeline.packed_records import in_commit_order, packed
 from replay.pipeline.scan import sort_records
 from replay.spill import Growing, spilled

@@ -27,7 +27,7 @@ from replay.decoding.hashes import hash_exactly, hash_ranges, hash_values, mixed
 from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.dependencies.row_identity import row_hashes, spelled_anew
 from replay.logs import Images, LogFile, Walk
-from replay.pipeline.exchanges import other_versions
+from replay.logs.record_facts import other_versions
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
 

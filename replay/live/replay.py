@@ -56,7 +56,6 @@ from replay.output.steps import Scripts
 from replay.output.stored_scripts import exchange_of, scripts_in
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
-from replay.pipeline.marked import marks_with
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.positions import (
     LogPosition,
@@ -69,6 +68,7 @@ from replay.pipeline.positions import (
     refuse_rests,
     units_here,
 )
+from replay.pipeline.resolve_positions import marks_with
 from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind

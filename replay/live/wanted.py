@@ -23,7 +23,7 @@ from replay.live.error_policy import error_policy_of
 from replay.live.hazards import accepted_kinds
 from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
-from replay.pipeline.placing import place_position
+from replay.logs.record_facts import place_position
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import target_of
 from sqlgen.errors import choice

@@ -3,16 +3,21 @@ take by name.
 
 The file has a line of JSON for each mark, in the order in which they were made. Of several marks of
 one name, ``NAME`` and ``NAME(0)`` are the last one, ``NAME(-1)`` the one before it, and so on. In a
-store, where nothing can be added to a file, each mark is an object below ``FILE.d``.
+store, where nothing can be added to a file, each mark is an object below ``FILE.d``. Marks are
+added and taken back behind a lock, so that nobody's mark is lost.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from pathlib import Path
+from typing import IO, Any, Protocol, runtime_checkable
 
 from replay import storage
 from replay.changes.position import Position
@@ -20,6 +25,7 @@ from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.logs.named import MARKS_BESIDE
 from replay.storage import Place, StoredPath
+from replay.storage.durable import write_file
 
 #: What is behind the name of a file in a store, for the folder of the marks that were added.
 ADDED = ".d"
@@ -192,3 +198,69 @@ def _those(known: Sequence[Mark]) -> str:
     shown = [f"{name} ({n})" if n > 1 else name for name, n in sorted(counts.items())]
     more = f", … ({len(shown) - _NAMED} more)" if len(shown) > _NAMED else ""
     return f"Marks: {', '.join(shown[:_NAMED]) or 'none'}{more}"
+
+
+# -- adding and taking back
+# -------------------------------------------------------------------------------------------------
+
+
+def add_mark(place: Place, mark: Mark) -> None:
+    """Write a mark behind those that are there. UsageError (LR1001) for its name, LR1002 for a
+    place that is a folder; InputError (LR2040) where what is there is no file of marks: nothing is
+    added to it then. Raises OSError."""
+    check_mark_name(mark.name)
+    if place.is_dir():
+        raise UsageError("LR1002", "found a folder; expected a file of marks", Where(str(place)))
+    if isinstance(place, StoredPath):
+        read_marks(place)
+        folder = place.parent / f"{place.name}{ADDED}"
+        moment = "".join(letter for letter in mark.made if letter.isalnum())
+        storage.put(mark.line().encode(), folder / f"{moment}-{os.urandom(8).hex()}.jsonl")
+        return
+    with _locked(place, "ab") as file:
+        read_marks(place)
+        file.write(mark.line().encode())
+        os.fsync(file.fileno())
+
+
+def remove_mark(place: Place, words: str) -> Mark:
+    """Take back the mark that ``NAME``, ``NAME(-1)`` … means; the mark. Those of that name that are
+    older are nearer then. UsageError (LR1004) where it is not there; InputError as
+    :func:`read_marks`. Raises OSError."""
+    if isinstance(place, StoredPath):
+        return _remove_stored(place, words)
+    if not place.is_file():
+        return read_marks(place)[named_mark([], words, place)]
+    with _locked(place, "rb"):
+        known = read_marks(place)
+        mark = known.pop(named_mark(known, words, place))
+        write_file(place, "".join(one.line() for one in known))
+    return mark
+
+
+def _remove_stored(place: StoredPath, words: str) -> Mark:
+    """Remove the object of a mark, or write the one that has it together with others anew."""
+    parts = read_parts(place)
+    owners = [(part, number) for part, marks in parts for number in range(len(marks))]
+    known = [mark for _, marks in parts for mark in marks]
+    chosen = named_mark(known, words, place)
+    part, number = owners[chosen]
+    left = [mark for one, marks in parts if one == part for mark in marks]
+    del left[number]
+    if left:
+        part.write_text("".join(mark.line() for mark in left))
+    else:
+        part.unlink()
+    return known[chosen]
+
+
+@contextmanager
+def _locked(place: Path, mode: str) -> Iterator[IO[bytes]]:
+    """A file behind its lock, and still the one of that name: whoever takes a mark back puts
+    another file in its place. Without a buffer, so a reader sees a line whole or not at all."""
+    while True:
+        with place.open(mode, buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
+                yield file
+                return

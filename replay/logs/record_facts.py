@@ -12,6 +12,9 @@ from replay.decoding import codecs
 from replay.errors import UsageError, Where
 from replay.logs.log_file import LogFile
 
+#: Bytes of a position as a user may give it.
+_SIZES = (6, 8, 10, 20, 28)
+
 
 def envelope_batch(
     log: LogFile, file: int, first_record: int, offsets: Index, lengths: Lengths
@@ -63,6 +66,29 @@ def placed_position(octets: bytes, given: bytes) -> Position:
     return Position(octets)
 
 
+def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
+    """A position as the user gave it, as the log places it; of several that it may mean, the
+    ``last`` or the first one. UsageError (LR1001) for a form of position that its family does not
+    have."""
+    if position is None:
+        return None
+    octets = bytes(position)
+    placed = log.placed(octets, last) if len(octets) in _SIZES else octets
+    return placed_position(placed, octets)
+
+
+def placed_unit(log: LogFile, unit: bytes) -> bytes:
+    """The id of a unit of recovery as the log places it. UsageError (LR1001) for one that its
+    family does not have."""
+    placed = log.placed_unit(unit)
+    if len(placed) != Position.SIZE or len(unit) not in _SIZES:
+        raise UsageError(
+            "LR1001",
+            f"found the id of a unit of {2 * len(unit)} digits; expected 20 (or 12, or 16)",
+        )
+    return placed
+
+
 def where_of(
     log: LogFile, record: np.void, field: str | None = None, table: str | None = None
 ) -> Where:
@@ -76,3 +102,18 @@ def where_of(
         table,
         str(unit_of(record)),
     )
+
+
+def other_versions(log: LogFile, file: Index, offset: Index, length: Lengths) -> list[Index]:
+    """The table versions of the other table of each exchange, of which these are the records; all
+    versions where a record does not tell it."""
+    versions = log.catalog.versions
+    found = []
+    for name in log.clones(file, offset, length):
+        rows = [
+            version.index
+            for version in versions
+            if name is None or version.name.upper() == name.upper()
+        ]
+        found.append(np.array(rows, np.int64))
+    return found

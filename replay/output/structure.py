@@ -18,20 +18,18 @@ from replay.changes import order
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import unit_of
-from replay.changes.selection import REASON, RecordFacts, Selection, balance_of, decide
+from replay.changes.selection import REASON, Selection, balance_of
 from replay.errors import InputError, Refusal, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import nothing_left
-from replay.pipeline.scan import BATCH, sort_records
+from replay.pipeline.headers import judged_headers
+from replay.pipeline.scan import sort_records
 from sqlgen import structure
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 from sqlgen.script import script_prologue, unit_comments
 from sqlgen.structure import Action, StructureChange
-
-#: Bytes of a log that are read at a time.
-_SPLIT = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -225,34 +223,27 @@ def _records(
     in commit order, or of those that were not; ``skipped`` counts why others are left out."""
     taken = log.catalog.taken_by(selection.takes_tables)
     parts = [np.zeros(0, RECORD)]
-    for split, _, _ in log.splits(_SPLIT):
-        for first, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            change, version = log.classify(envelope)
-            ours = change == Change.STRUCTURE
-            if not ours.any():
-                continue
-            for row in np.flatnonzero(ours & log.check(envelope, lengths, change, version)):
-                finding = log.header_finding(
-                    split.file, first + int(row), int(offsets[row]), int(lengths[row])
-                )
-                raise InputError(
-                    finding.code,
-                    f"found {finding.found}; expected {finding.expected}",
-                    finding.where,
-                    finding.hint,
-                )
-            verdict = decide(
-                selection,
-                envelope,
-                RecordFacts(change, version, taken, log.dependent_position, True),
+    for some, change, version, verdict in judged_headers(log, None, selection, taken):
+        split, first, offsets, lengths, envelope = some
+        ours = change == Change.STRUCTURE
+        if not ours.any():
+            continue
+        for row in np.flatnonzero(ours & log.check(envelope, lengths, change, version)):
+            finding = log.header_finding(
+                split.file, first + int(row), int(offsets[row]), int(lengths[row])
             )
-            if skipped is not None:
-                skipped.update(balance_of(verdict[ours]))
-            kept = np.flatnonzero(ours & np.isin(verdict, (0,) if committed else _NOT_COMMITTED))
-            parts.append(
-                sort_records(split.file, first, offsets, lengths, envelope, change, version, kept)
+            raise InputError(
+                finding.code,
+                f"found {finding.found}; expected {finding.expected}",
+                finding.where,
+                finding.hint,
             )
+        if skipped is not None:
+            skipped.update(balance_of(verdict[ours]))
+        kept = np.flatnonzero(ours & np.isin(verdict, (0,) if committed else _NOT_COMMITTED))
+        parts.append(
+            sort_records(split.file, first, offsets, lengths, envelope, change, version, kept)
+        )
     records = np.concatenate(parts)
     return records[order.commit_order(records)]
 

@@ -12,26 +12,22 @@ from typing import TypeVar
 
 import numpy as np
 
-from replay.changes.envelope import Envelope, bounds_of, compare
+from replay.changes.envelope import bounds_of, compare
 from replay.changes.notation import time_text
 from replay.changes.position import Position
 from replay.changes.selection import (
     REASON,
     UNSATISFIED,
-    RecordFacts,
     Selection,
     balance_of,
-    decide,
     left_out,
 )
 from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
+from replay.pipeline.headers import SPLIT, Headers, all_headers, headers, judged_headers
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
-from replay.pipeline.scan import BATCH
 
-#: Bytes of a log whose headers are looked at together.
-_SPLIT = 64 << 20
 Octets = TypeVar("Octets", bytes, Position)
 
 
@@ -79,11 +75,7 @@ def log_extent(
     found = files_by_tasks(log, split_bytes, engine)
     parts: Iterable[LogExtent]
     if found is None or engine is None:
-        parts = (
-            _extent_of(log.envelope(split.file, offsets[part], lengths[part]), time)
-            for split, offsets, lengths in log.splits(split_bytes or _SPLIT)
-            for part in _batches(len(offsets))
-        )
+        parts = (_extent_of(some, time) for some in all_headers(log, split_bytes or SPLIT))
     else:
         parts = map(pickle.loads, engine.results(ExtentJob(time), log, found.splits))
     return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
@@ -102,10 +94,7 @@ class ExtentJob:
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The extent of one split."""
-        parts = (
-            _extent_of(log.envelope(split.file, offsets, lengths), self.time)
-            for _, offsets, lengths in log.records(split, BATCH)
-        )
+        parts = (_extent_of(some, self.time) for some in headers(log, [split]))
         yield self.buckets, pickle.dumps(reduce(_joined, parts, LogExtent()))
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -113,17 +102,10 @@ class ExtentJob:
         raise AssertionError
 
 
-def _batches(count: int) -> Iterator[slice]:
-    """So many records, some at a time."""
-    return (slice(start, start + BATCH) for start in range(0, count, BATCH))
-
-
-def _extent_of(envelope: Envelope, time: bytes | None) -> LogExtent:
+def _extent_of(some: Headers, time: bytes | None) -> LogExtent:
     """The extent of some records."""
-    position = envelope.commit()
-    # A record of no unit has no position.
-    committed = (envelope.unit_disposition() == ord("C")) & position.any(axis=1)
-    commit = position[committed]
+    envelope, committed = some.envelope, some.committed()
+    commit = envelope.commit()[committed]
     if not len(commit):
         return LogExtent()
     times = envelope.commit_time()[committed]
@@ -155,20 +137,18 @@ def _greatest(*values: Octets | None) -> Octets | None:
 
 
 def commit_times(
-    log: LogFile, positions: Iterable[Position], split_bytes: int = _SPLIT
+    log: LogFile, positions: Iterable[Position], split_bytes: int = SPLIT
 ) -> dict[Position, str]:
     """When units committed at these positions, as :func:`time_text` writes it; positions at which
     none did, or whose time the log does not tell, are not there. Reads all headers."""
     wanted, found = set(positions), dict[Position, str]()
-    for split, offsets, lengths in log.splits(split_bytes):
-        for part in _batches(len(offsets)):
-            envelope = log.envelope(split.file, offsets[part], lengths[part])
-            commit, times = envelope.commit(), envelope.commit_time()
-            known = (envelope.unit_disposition() == ord("C")) & times.any(axis=1)
-            for position in wanted - found.keys():
-                rows = np.flatnonzero(known & (compare(commit, position) == 0))
-                if len(rows):
-                    found[position] = time_text(times[rows[0]].tobytes())
+    for some in all_headers(log, split_bytes):
+        commit, times = some.envelope.commit(), some.envelope.commit_time()
+        known = some.committed() & times.any(axis=1)
+        for position in wanted - found.keys():
+            rows = np.flatnonzero(known & (compare(commit, position) == 0))
+            if len(rows):
+                found[position] = time_text(times[rows[0]].tobytes())
     return found
 
 
@@ -185,14 +165,9 @@ def nothing_left(
 def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:
     """How many records a plan whose selection takes nothing leaves out, by reason."""
     skipped: Counter[str] = Counter()
-    for split in plan.splits:
-        for _, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            change, version = log.classify(envelope)
-            facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
-            verdict = decide(plan.selection, envelope, facts)
-            if plan.selection.where is not None:
-                verdict[verdict == 0] = REASON[UNSATISFIED]
-            counts = balance_of(verdict)
-            skipped.update({log.in_words(reason): counts[reason] for reason in counts})
+    for _, _, _, verdict in judged_headers(log, plan.splits, plan.selection, plan.version_taken):
+        if plan.selection.where is not None:
+            verdict[verdict == 0] = REASON[UNSATISFIED]
+        counts = balance_of(verdict)
+        skipped.update({log.in_words(reason): counts[reason] for reason in counts})
     return skipped

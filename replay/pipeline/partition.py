@@ -40,14 +40,15 @@ from replay.changes.selection import (
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding, Where
 from replay.logs import Images, LogFile, where_of
-from replay.pipeline.bucket_walk import like_the_one_before, walked
 from replay.pipeline.chunk import (
     FAILED,
     Chunk,
     ChunkChanges,
     each_alone,
     joined,
+    like_the_one_before,
     uncommitted_of,
+    walked,
 )
 from replay.pipeline.packed_records import in_commit_order
 from replay.pipeline.plan import Plan

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.envelope import CANCELLED, compare, opaque
+from replay.changes.envelope import CANCELLED, Envelope, compare, opaque
 from replay.changes.position import (
     LAST_UNIT,
     POSITION,
@@ -30,7 +30,7 @@ from replay.changes.position import (
     highest_of,
     unit_positions,
 )
-from replay.changes.selection import INCOMPLETE, RecordFacts, decide
+from replay.changes.selection import INCOMPLETE
 from replay.changes.units import AppliedUnits, UnitSet, unit_column
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.decoding.hashes import hash_rows
@@ -38,8 +38,8 @@ from replay.errors import InputError, Where
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.unchanged import is_known, log_name
+from replay.pipeline.headers import headers, judged_headers
 from replay.pipeline.plan import Plan
-from replay.pipeline.scan import BATCH
 
 #: The sum of a log of which nothing was taken.
 _NOTHING = "0"
@@ -289,18 +289,16 @@ def _fields(units: Records, name: str) -> Records:
 def _selected(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[int, Index, Records]]:
     """(number of the first record of a block, places in it, units with their commit positions) of
     the records of a split that a plan selects."""
-    for first, offsets, lengths in log.records(split, BATCH):
-        envelope = log.envelope(split.file, offsets, lengths)
-        change, version = log.classify(envelope)
-        facts = RecordFacts(change, version, plan.version_taken, log.dependent_position, True)
-        verdict = decide(plan.selection, envelope, facts)
+    every = judged_headers(log, [split], plan.selection, plan.version_taken)
+    for some, _, _, verdict in every:
         chosen = (verdict == 0) | (verdict == INCOMPLETE)
-        rows = np.flatnonzero(chosen & (envelope.disposition() != CANCELLED))
-        yield (
-            first,
-            rows,
-            unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])),
-        )
+        rows = np.flatnonzero(chosen & (some.envelope.disposition() != CANCELLED))
+        yield some.first, rows, _positions(some.envelope, rows)
+
+
+def _positions(envelope: Envelope, rows: Index | Mask) -> Records:
+    """The units of some records with their commit positions (:data:`UNIT_POSITION`)."""
+    return unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows]))
 
 
 def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Records:
@@ -308,17 +306,14 @@ def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Reco
     that they have a record of any kind of. Such a one is all that a file may have of a unit of a
     log whose units are put together when it is opened."""
     found = [np.zeros(0, UNIT_POSITION)]
-    for split in plan.splits:
-        if split.file not in files:
-            continue
-        if selected:
+    splits = [split for split in plan.splits if split.file in files]
+    if selected:
+        for split in splits:
             found += (np.unique(units) for _, _, units in _selected(plan, log, split))
-            continue
-        for _, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            rows = np.flatnonzero(envelope.unit_disposition() == ord("C"))
-            commits, units = opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows])
-            found.append(np.unique(unit_positions(commits, units)))
+    else:
+        for some in headers(log, splits):
+            done = some.envelope.unit_disposition() == ord("C")
+            found.append(np.unique(_positions(some.envelope, done)))
     return np.unique(np.concatenate(found))
 
 
@@ -342,19 +337,17 @@ def refuse_rests(
         return
     wanted, rests, whole = unit_column(pending), np.zeros(0, UNIT), np.zeros(0, UNIT)
     where: Where | None = None
-    for split in splits:
-        for first, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            places, units = log.record_places(envelope), opaque(envelope.unit())
-            if places is None:
-                return
-            rows = np.flatnonzero(np.isin(units, wanted))
-            behind = compare(places[rows], before.stated) > 0
-            rests = np.unique(np.concatenate([rests, units[rows[behind]]]))
-            whole = np.unique(np.concatenate([whole, units[rows[~behind]]]))
-            for row in rows[behind & ~np.isin(units[rows], whole)][:1].tolist():
-                unit = UnitId(units[row].tobytes())
-                where = where or Where(log.files[split.file].name, first + row, unit=str(unit))
+    for split, first, _, _, envelope in headers(log, splits):
+        places, units = log.record_places(envelope), opaque(envelope.unit())
+        if places is None:
+            return
+        rows = np.flatnonzero(np.isin(units, wanted))
+        behind = compare(places[rows], before.stated) > 0
+        rests = np.unique(np.concatenate([rests, units[rows[behind]]]))
+        whole = np.unique(np.concatenate([whole, units[rows[~behind]]]))
+        for row in rows[behind & ~np.isin(units[rows], whole)][:1].tolist():
+            unit = UnitId(units[row].tobytes())
+            where = where or Where(log.files[split.file].name, first + row, unit=str(unit))
     rests = rests[~np.isin(rests, whole)]
     if len(rests):
         raise InputError(
@@ -374,17 +367,13 @@ def _sum_of(
     count, total = 0, 0
     # of ids that are numbered, the number depends on what comes before the log
     skipped = 4 if _numbered(log) is not None else 0
-    for split in splits:
-        if split.file not in files:
-            continue
-        for _, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            rows = (envelope.unit_disposition() == ord("C")) & envelope.commit().any(axis=1)
-            rows &= applied.covers(envelope)
-            ids = envelope.unit()[:, skipped:]
-            names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
-            count += len(names)
-            total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
+    for some in headers(log, (split for split in splits if split.file in files)):
+        envelope = some.envelope
+        rows = some.committed() & applied.covers(envelope)
+        ids = envelope.unit()[:, skipped:]
+        names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
+        count += len(names)
+        total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
     return f"{count}-{total & _WORD:016x}" if count else _NOTHING
 
 
@@ -500,12 +489,9 @@ def _holding(log: LogFile, splits: Iterable[Split], pending: Collection[UnitId])
     """The files that hold records of pending units."""
     wanted, holding = unit_column(pending), set[int]()
     for split in splits:
-        if split.file in holding:
-            continue
-        for _, offsets, lengths in log.records(split, BATCH):
-            if np.isin(opaque(log.envelope(split.file, offsets, lengths).unit()), wanted).any():
-                holding.add(split.file)
-                break
+        units = (opaque(some.envelope.unit()) for some in headers(log, [split]))
+        if split.file not in holding and any(np.isin(of, wanted).any() for of in units):
+            holding.add(split.file)
     return holding
 
 
@@ -517,10 +503,7 @@ def commits_of(log: LogFile, splits: Iterable[Split], units: UnitSet) -> Records
     """Where units commit (:data:`UNIT_POSITION`), each once, by all records that the log has of
     them. Reads all headers."""
     wanted, found = units.column(), [np.zeros(0, UNIT_POSITION)]
-    for split in splits if len(wanted) else ():
-        for _, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            of = opaque(envelope.unit())
-            rows = np.flatnonzero(np.isin(of, wanted))
-            found.append(np.unique(unit_positions(opaque(envelope.commit()[rows]), of[rows])))
+    for some in headers(log, splits if len(wanted) else ()):
+        rows = np.isin(opaque(some.envelope.unit()), wanted)
+        found.append(np.unique(_positions(some.envelope, rows)))
     return np.unique(np.concatenate(found))

@@ -20,7 +20,7 @@ from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
-from replay.pipeline.placing import place_position, placed_unit
+from replay.logs.record_facts import place_position, placed_unit
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
 from sqlgen.constraints import Constraints
@@ -36,11 +36,12 @@ from sqlgen.schema import Table
 from sqlgen.upsert import check_keys
 
 if TYPE_CHECKING:
-    from replay.pipeline import marked
     from replay.pipeline import plan as planning
+    from replay.pipeline import resolve_positions
     from replay.pipeline.plan import Plan
 else:  # what a look into a log does without
-    marked, planning = (LateModule(f"replay.pipeline.{name}") for name in ("marked", "plan"))
+    planning = LateModule("replay.pipeline.plan")
+    resolve_positions = LateModule("replay.pipeline.resolve_positions")
 
 
 #: What a user must know of dependencies where nobody told of foreign keys.
@@ -233,7 +234,7 @@ def make_request(
             ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
         writes = demand.options is not None or demand.copied or demand.structure
-        notes = list(marked.mark_notes(selection, log)) if writes else []
+        notes = list(resolve_positions.mark_notes(selection, log)) if writes else []
         if keys is not None:
             tables = [version.table for version in log.catalog.versions]
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
@@ -345,8 +346,8 @@ def script_notes(request: Request) -> tuple[str, ...]:
 def place(selection: Selection, log: LogFile) -> Selection:
     """A selection with positions and units as this log places them. UsageError (LR1001) for those
     that its family does not have, and for times of another form than that of headers; errors as
-    :func:`replay.pipeline.marked.without_marks`."""
-    selection = marked.without_marks(selection, log)
+    :func:`replay.pipeline.resolve_positions.without_marks`."""
+    selection = resolve_positions.without_marks(selection, log)
     for name in ("from_time", "until_time"):
         time = getattr(selection, name)
         if time is not None and len(time) != TIME_SIZE:

@@ -43,14 +43,12 @@ from replay.changes.selection import (
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding
 from replay.logs import LogFile, Split, where_of
-from replay.pipeline.exchanges import other_versions
+from replay.logs.record_facts import other_versions
+from replay.pipeline.headers import BATCH
 from replay.pipeline.packed_records import packed
 from replay.pipeline.plain_scan import Judge, Judged, plain_scan
 from replay.pipeline.plan import Plan
 
-#: Records looked at together; large enough to spread the cost of a NumPy call, small enough for the
-#: cache.
-BATCH = 16_384
 #: Times as many go the quick way together, for each block takes its time where it is packed and
 #: where it is unpacked.
 _QUICK = 4

@@ -27,13 +27,13 @@ from replay.errors import (
 from replay.live.certificate import faults_of, file_facts, sealed
 from replay.logs import Family, LogFile
 from replay.logs.text import aligned, counted, wrapped
-from replay.pipeline.scan import BATCH, sort_records
+from replay.pipeline.headers import all_headers
+from replay.pipeline.scan import sort_records
 from replay.storage import read_bytes
 from replay.version import __version__
 
 #: What a report calls itself, and the form it has.
 _TITLE, _FORM = "logreplay doctor", 1
-_SPLIT = 16 << 20
 #: Records of changes in several parts that are joined; beyond, they are only counted.
 _MOST_PARTS = 1_000_000
 
@@ -144,19 +144,15 @@ class _Values:
     def read(self, lengths: _Lengths) -> None:
         """Go through the log once. Where a file's framing is damaged, up to there."""
         try:
-            for split, _, _ in self.log.splits(_SPLIT):
-                for first, offsets, sizes in self.log.records(split, BATCH):
-                    lengths.add("records", sizes.astype(np.int64))
-                    envelope = self.log.envelope(split.file, offsets, sizes)
-                    change, version = self.log.classify(envelope)
-                    damaged = self.log.check(envelope, sizes, change, version)
-                    rows = np.flatnonzero(~damaged & (version >= 0) & np.isin(change, ROW_CHANGES))
-                    self._take(
-                        sort_records(
-                            split.file, first, offsets, sizes, envelope, change, version, rows
-                        ),
-                        lengths,
-                    )
+            for split, first, offsets, sizes, envelope in all_headers(self.log):
+                lengths.add("records", sizes.astype(np.int64))
+                change, version = self.log.classify(envelope)
+                damaged = self.log.check(envelope, sizes, change, version)
+                rows = np.flatnonzero(~damaged & (version >= 0) & np.isin(change, ROW_CHANGES))
+                records = sort_records(
+                    split.file, first, offsets, sizes, envelope, change, version, rows
+                )
+                self._take(records, lengths)
         except InputError:
             self.images["records behind damaged framing are not here"] += 1
         self._join(lengths)

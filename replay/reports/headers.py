@@ -23,11 +23,11 @@ from replay.changes.envelope import (
     opaque,
 )
 from replay.changes.position import urids_of
-from replay.changes.selection import REASON, RecordFacts, Selection, decide
+from replay.changes.selection import REASON, Selection
 from replay.decoding import codecs
 from replay.logs import LogFile, Split
 from replay.output.formats import OPS
-from replay.pipeline.scan import BATCH
+from replay.pipeline.headers import judged_headers
 
 #: Kinds of record that are no changes of rows and that the catalog report lists.
 _EVENTS = (Change.CATALOG, Change.COMMAND, Change.STATUS, *WHOLE_TABLE)
@@ -75,11 +75,8 @@ class HeaderJob:
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """One result a batch of records."""
-        for first, offsets, lengths in log.records(split, BATCH):
-            envelope = log.envelope(split.file, offsets, lengths)
-            change, version = log.classify(envelope)
-            facts = RecordFacts(change, version, self.version_taken, log.dependent_position, True)
-            verdict = decide(self.selection, envelope, facts)
+        every = judged_headers(log, [split], self.selection, self.version_taken)
+        for (_, first, offsets, lengths, envelope), change, version, verdict in every:
             wanted = (verdict == 0) | np.isin(verdict, _UNDER_WAY)
             event = np.isin(change, _EVENTS) & (wanted | np.isin(verdict, _NOT_ROWS))
             rows = np.flatnonzero(wanted & np.isin(change, (*ROW_CHANGES, *WHOLE_TABLE)))

@@ -11,9 +11,9 @@ from replay.changes.notation import position_of, time_of
 from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.errors import UsageError
 from replay.live.position_store import Store
+from replay.logs.record_facts import place_position
 from replay.pipeline.extent import log_extent
-from replay.pipeline.marked import marks_with
-from replay.pipeline.placing import place_position
+from replay.pipeline.resolve_positions import marks_with
 from replay.reports.ask import Asked
 from replay.targets import target_of
 

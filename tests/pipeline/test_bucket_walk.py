@@ -11,8 +11,8 @@ import pytest
 from replay.arrays import Records, take_rows
 from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
-from replay.pipeline import bucket_walk
-from replay.pipeline.bucket_walk import walked
+from replay.pipeline import chunk as bucket_walk
+from replay.pipeline.chunk import walked
 
 
 def drawn(draw: random.Random, count: int) -> Records:

@@ -1,4 +1,5 @@
-"""Positions that are named by marks: those of a selection, and where a replay ends."""
+"""Positions as people give them by time, by unit or by mark: those of a selection, and where a
+replay ends."""
 
 from __future__ import annotations
 
@@ -15,12 +16,10 @@ from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.marks import mark_of, marks_place, read_marks
+from replay.logs.record_facts import place_position, placed_unit
 from replay.pipeline.extent import LogExtent, log_extent
-from replay.pipeline.placing import place_position, placed_unit
-from replay.pipeline.scan import BATCH
+from replay.pipeline.headers import all_headers
 
-#: Bytes of log that are looked at together.
-_SPLIT = 64 << 20
 #: Marks that a message names.
 _NAMED = 20
 
@@ -180,14 +179,10 @@ def _looked_at(log: LogFile, position: Position) -> CommitPoint:
 
 def _committed(log: LogFile) -> Iterator[Envelope]:
     """The headers of committed units, some at a time."""
-    for split, offsets, lengths in log.splits(_SPLIT):
-        for start in range(0, len(offsets), BATCH):
-            part = slice(start, start + BATCH)
-            envelope = log.envelope(split.file, offsets[part], lengths[part])
-            done = envelope.unit_disposition() == ord("C")
-            rows = np.flatnonzero(done & envelope.commit().any(axis=1))
-            if len(rows):
-                yield envelope.take(rows)
+    for some in all_headers(log):
+        rows = np.flatnonzero(some.committed())
+        if len(rows):
+            yield some.envelope.take(rows)
 
 
 def _highest(commit: Bytes) -> Bytes:
