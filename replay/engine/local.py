@@ -91,7 +91,7 @@ class _BucketFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir(exist_ok=True)
+        folder.mkdir()
         self._known: set[int] = set()
         self._waiting: dict[int, list[bytes]] = {}
         self._size = 0
@@ -123,7 +123,6 @@ class _BucketFiles:
     def taken(self, bucket: int) -> Iterator[bytes]:
         """The blocks of a bucket, whose file goes."""
         path = self.folder / str(bucket)
-        self._known.discard(bucket)
         with path.open("rb") as file:
             path.unlink()
             with suppress(EOFError):

@@ -1,4 +1,5 @@
-"""What is said alike of records of every log: as a batch, by unit and by place."""
+"""What is said alike of records of every log: as a batch, by unit and by place, and of
+positions and units as people give them."""
 
 from __future__ import annotations
 
@@ -54,16 +55,16 @@ def urids(envelope: Envelope) -> Bytes:
     return np.ascontiguousarray(envelope.unit()[:, : Position.SIZE])
 
 
-def placed_position(octets: bytes, given: bytes) -> Position:
-    """``octets``, which a log made of the position that a user gave, as one. UsageError where they
-    are not as many as a position has."""
-    if len(octets) != Position.SIZE:
+def placed_position(placed: bytes, given: bytes) -> Position:
+    """``placed``, the bytes that a log made of the position that a user gave, as one. UsageError
+    where they are not as many as a position has."""
+    if len(placed) != Position.SIZE:
         raise UsageError(
             "LR1001",
             f"found a position of {2 * len(given)} digits; expected 20 (or 12, or 16) with"
             " this log",
         )
-    return Position(octets)
+    return Position(placed)
 
 
 def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
@@ -72,9 +73,8 @@ def place_position(log: LogFile, position: bytes | None, last: bool) -> Position
     have."""
     if position is None:
         return None
-    octets = bytes(position)
-    placed = log.placed(octets, last) if len(octets) in _SIZES else octets
-    return placed_position(placed, octets)
+    given = bytes(position)
+    return placed_position(log.placed(given, last) if len(given) in _SIZES else given, given)
 
 
 def placed_unit(log: LogFile, unit: bytes) -> bytes:

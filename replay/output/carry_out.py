@@ -110,9 +110,7 @@ def carry_out(
     asked = UnitSet()
     while True:
         tally, results = write(engine, plan, log, work, stored)
-        # where tasks looked for them, results hold few units
-        contradictory = contradictory_units([result.units for result in results])
-        contradictory = (contradictory | tally.contradictory) - plan.quarantine
+        contradictory = contradictory_units([result.units for result in results]) - plan.quarantine
         for result in results:
             tally.add(result.tally)
         tally.settle(plan.held)

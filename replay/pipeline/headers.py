@@ -45,7 +45,7 @@ class JudgedHeaders(NamedTuple):
 
 
 def headers(log: LogFile, splits: Iterable[Split]) -> Iterator[HeaderBlock]:
-    """The headers of all records of some splits. InputError (LR2002) where framing is damaged."""
+    """The headers of all records of some splits. Errors as :meth:`replay.logs.LogFile.records`."""
     for split in splits:
         for first, offsets, lengths in log.records(split, BATCH):
             yield HeaderBlock(
@@ -54,7 +54,8 @@ def headers(log: LogFile, splits: Iterable[Split]) -> Iterator[HeaderBlock]:
 
 
 def all_headers(log: LogFile, split_bytes: int = SPLIT) -> Iterator[HeaderBlock]:
-    """The headers of a log whose splits, of so many bytes, are not known yet."""
+    """The headers of a log whose splits, of so many bytes, are not known yet. Errors as
+    :meth:`replay.logs.LogFile.splits`."""
     for split, offsets, lengths in log.splits(split_bytes):
         for start in range(0, len(offsets), BATCH):
             some = offsets[start : start + BATCH], lengths[start : start + BATCH]

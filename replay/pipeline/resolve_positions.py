@@ -186,6 +186,6 @@ def _committed(log: LogFile) -> Iterator[Envelope]:
 
 
 def _highest(commit: Bytes) -> Bytes:
-    """Those of some positions whose first octets are the highest."""
+    """Those of some positions whose first bytes are the highest."""
     words = leading_words(opaque(commit))
     return np.unique(commit[words == words.max()], axis=0)

@@ -34,6 +34,8 @@ from replay.version import __version__
 
 #: What a report calls itself, and the form it has.
 _TITLE, _FORM = "logreplay doctor", 1
+#: Bytes of a log whose framing is walked together: what lies before damage in them is not read.
+_SPLIT = 16 << 20
 #: Records of changes in several parts that are joined; beyond, they are only counted.
 _MOST_PARTS = 1_000_000
 
@@ -144,7 +146,7 @@ class _Values:
     def read(self, lengths: _Lengths) -> None:
         """Go through the log once. Where a file's framing is damaged, up to there."""
         try:
-            for split, first, offsets, sizes, envelope in all_headers(self.log):
+            for split, first, offsets, sizes, envelope in all_headers(self.log, _SPLIT):
                 lengths.add("records", sizes.astype(np.int64))
                 change, version = self.log.classify(envelope)
                 damaged = self.log.check(envelope, sizes, change, version)

@@ -383,8 +383,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from replay.changes.position import Position
-from replay.logs.marks import Mark
-from replay.logs.marks import add_mark
+from replay.logs.marks import Mark, add_mark
 for number in range(25):
     add_mark(Path(sys.argv[1]), Mark(f"W{sys.argv[2]}-{number}", Position(bytes(10)), "s", "LRSN"))
 """

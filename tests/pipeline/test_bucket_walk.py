@@ -11,7 +11,7 @@ import pytest
 from replay.arrays import Records, take_rows
 from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
-from replay.pipeline import chunk as bucket_walk
+from replay.pipeline import chunk
 from replay.pipeline.chunk import walked
 
 
@@ -52,8 +52,8 @@ def expected(records: Records) -> tuple[list[int], list[bool]]:
 @pytest.mark.parametrize("seed", range(12))
 def test_units_and_odd_records(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
-    monkeypatch.setattr(bucket_walk, "BLOCK", 1)
-    monkeypatch.setattr(bucket_walk, "STEP", draw.choice([1, 7, 64, 1 << 16]))
+    monkeypatch.setattr(chunk, "BLOCK", 1)
+    monkeypatch.setattr(chunk, "STEP", draw.choice([1, 7, 64, 1 << 16]))
     records = drawn(draw, draw.choice([1, 2, 300, 700]))
     found = walked(records)
     starts, odd = expected(records)
@@ -62,7 +62,7 @@ def test_units_and_odd_records(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_odd_record_is_seen_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bucket_walk, "STEP", 128)
+    monkeypatch.setattr(chunk, "STEP", 128)
     records = np.zeros(400, RECORD)
     for number, record in enumerate(records):
         record["position"] = number.to_bytes(10, "big")
