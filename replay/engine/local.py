@@ -91,7 +91,7 @@ class _BucketFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         self._known: set[int] = set()
         self._waiting: dict[int, list[bytes]] = {}
         self._size = 0
