@@ -30,7 +30,7 @@ from replay.live.strict import StrictOrder
 from replay.live.transactions import BadStatement, Transactions
 from replay.logs import LogFile
 from replay.output.later_texts import LateScript, MadeTexts
-from replay.output.steps import Script, ScriptsHere, ScriptUnit
+from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.plan import Plan
 from replay.targets import (
     Condition,
@@ -359,11 +359,8 @@ class OrderInBulk:
     def _made(
         self, groups: Sequence[UnitGroup], parted: Mapping[int, Parted]
     ) -> dict[int, MadeTexts]:
-        """The statements that are run beside the loads, by script, of scripts that lack them: those
-        of a store have all, and are not to be fetched for this."""
+        """The statements that are run beside the loads, by script, of scripts that lack them."""
         scripts = self.transactions.scripts
-        if not isinstance(scripts, ScriptsHere):
-            return {}
         steps: dict[int, list[Index]] = {}
         for number, group in enumerate(groups):
             if number in parted:

@@ -50,10 +50,9 @@ from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.output.bundle import raise_for, selection_warnings
 from replay.output.carry_out import CompletedRun, carry_out
-from replay.output.later_texts import TextMaker
+from replay.output.later_texts import open_scripts
 from replay.output.quarantine import described, flags_alone, taken_by_flags
-from replay.output.steps import Scripts
-from replay.output.stored_scripts import exchange_of, scripts_in
+from replay.output.steps import Script
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.marked import marks_with
@@ -249,19 +248,18 @@ class ReplayPlan:
             plan = replace(plan, limits=limits_of(log, facts, plan.options))
         return plan
 
-    def _carry_out(self, plan: Plan, route: Route, facts: Facts) -> tuple[CompletedRun, Scripts]:
-        """Make the statements, in a folder or a store. What ends a replay before it begins is
-        raised; reasons why it would be refused become :attr:`problems`."""
+    def _carry_out(
+        self, plan: Plan, route: Route, facts: Facts
+    ) -> tuple[CompletedRun, list[Script]]:
+        """Make the statements. What ends a replay before it begins is raised; reasons why it would
+        be refused become :attr:`problems`."""
         log, options, engine = self.source.log, self.source.options, self.source.engine
         accepted, enforced = self.request.accepted, self.request.enforced
         folder = Path(self._resources.enter_context(WorkFolder()))
         state = self._state(route, options)
-        stored_at = exchange_of(engine, self._resources)
-        later = stored_at is None and brings_loads(
-            plan, log, facts, self.request.pace, accepted, enforced
-        )
+        later = brings_loads(plan, log, facts, self.request.pace, accepted, enforced)
         plan = replace(plan, texts_later=later)
-        outcome = carry_out(plan, log, engine, folder, state, stored_at)
+        outcome = carry_out(plan, log, engine, folder, state)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         if route.forward:
@@ -273,7 +271,7 @@ class ReplayPlan:
             plan, log, tally, facts, self._session, options, enforced, accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        return outcome, scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
+        return outcome, open_scripts(folder, plan, log)
 
     def _keep_applied(self, plan: Plan, tally: Tally, route: Route) -> None:
         """Set no unit aside that the target has, from a log in which it was whole or not flagged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +30,7 @@ from replay.live.row_loads import RowLoads
 from replay.live.strict import StrictOrder
 from replay.live.transactions import Transactions
 from replay.logs import LogFile
-from replay.output.steps import Scripts
+from replay.output.steps import Script
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, lasting, lasting_ids, units_here
 from replay.targets import (
@@ -71,7 +71,7 @@ class PlannedStatements:
 
     plan: Plan
     tally: Tally
-    scripts: Scripts
+    scripts: Sequence[Script]
     route: Route
     workload: Workload
     facts: Facts

@@ -4,7 +4,7 @@ and the units of recovery that lie on it, in the groups that share a transaction
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,7 +24,7 @@ from replay.errors import Refusal, UsageError
 from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition
 from replay.live.units import UnitBlock, UnitColumns
-from replay.output.steps import Scripts
+from replay.output.steps import Script
 from replay.pipeline.extent import LogExtent
 from replay.pipeline.positions import LogPosition
 
@@ -110,21 +110,19 @@ class Route:
         direction = "forward" if self.forward else "backward (undo)"
         return f"{direction} from {self.position} to {to}"
 
-    def groups(self, scripts: Scripts, pace: Pace) -> Iterator[UnitGroup]:
-        """The units that are still to be applied, in order, in groups. Raises InputError (LR2001)
-        with a script that cannot be read."""
+    def groups(self, scripts: Sequence[Script], pace: Pace) -> Iterator[UnitGroup]:
+        """The units that are still to be applied, in order, in groups."""
         return self._grouped(self._blocks(scripts), self.position, pace, None)
 
     def split(self, group: UnitGroup, pace: Pace) -> Iterator[UnitGroup]:
         """The units of a group in smaller ones."""
         return self._grouped(group.units.blocks, group.before, pace, group.after)
 
-    def workload(self, scripts: Scripts) -> Workload:
-        """What is still to be applied. Raises InputError (LR2001) with steps that cannot be
-        read."""
+    def workload(self, scripts: Sequence[Script]) -> Workload:
+        """What is still to be applied."""
         workload = Workload()
-        for outline in scripts.outlines():
-            for keys, starts, stops in outline.unit_blocks():
+        for script in scripts:
+            for keys, starts, stops in script.unit_blocks():
                 due, within = self._due(keys), self._ends_behind(keys)
                 taken = due & within
                 workload.units += int(taken.sum())
@@ -135,7 +133,7 @@ class Route:
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
                 for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                     run = int(starts[first]), int(stops[behind - 1])
-                    workload.changes.update(outline.kinds(*run))
+                    workload.changes.update(script.kinds(*run))
         return workload
 
     def late(self, units: UnitColumns) -> list[UnitId]:
@@ -181,11 +179,11 @@ class Route:
         before = bool(held) and held[-1].key(-1) in self.rejected
         return np.flatnonzero(alone | np.append(before, alone[:-1]))
 
-    def _blocks(self, scripts: Scripts) -> Iterator[UnitBlock]:
-        for number in range(len(scripts)):
-            if self._passes(*scripts.span(number)):
+    def _blocks(self, scripts: Sequence[Script]) -> Iterator[UnitBlock]:
+        for number, script in enumerate(scripts):
+            if self._passes(*script.span):
                 continue
-            for keys, starts, stops in scripts[number].unit_blocks():
+            for keys, starts, stops in script.unit_blocks():
                 taken = self._due(keys) & self._ends_behind(keys)
                 if taken.any():
                     yield UnitBlock(number, keys[taken], starts[taken], stops[taken])

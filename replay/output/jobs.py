@@ -151,8 +151,7 @@ class RenderJob:
         with WorkFolder() as place:
             here = Path(place)
             result = self._write(log, bucket, blocks, here)
-            bundle = staging is self.folder and not self.plan.steps
-            beside = () if bundle else files_beside(here, result.files)
+            beside = () if staging is self.folder else files_beside(here, result.files)
             send_attempt(staging, name, here, (*result.files, *beside))
         yield pickle.dumps((bucket, Attempt(name, result, beside)))
 
@@ -267,7 +266,7 @@ class _InStore:
 
     def take(self, attempt: Attempt) -> None:
         """Those of an attempt, when all is published."""
-        self.stored.take(attempt.folder, (*attempt.result.files, *(attempt.staged or ())))
+        self.stored.take(attempt.folder, attempt.result.files)
 
 
 @dataclass(frozen=True)

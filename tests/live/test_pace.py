@@ -17,7 +17,7 @@ from replay.live.pace import Pace
 from replay.live.route import Route, UnitGroup
 from replay.live.units import UnitBlock, UnitColumns
 from replay.output import steps
-from replay.output.steps import STEP, Script, ScriptsHere, ScriptUnit
+from replay.output.steps import STEP, Script, ScriptUnit
 
 
 def script_of(folder: Path, keys: list[UnitPosition], number: int = 0) -> Script:
@@ -84,9 +84,9 @@ def test_a_route_takes_the_units_that_are_on_it(
     assert list(script.units(0)) == units
     on_it = [one for one in units if expected(route, one.key)]
     if route.forward or route.until is not None:
-        groups = list(route.groups(ScriptsHere([script]), Pace(units=1)))
+        groups = list(route.groups([script], Pace(units=1)))
         assert [one for group in groups for one in group.units] == on_it
-    workload = route.workload(ScriptsHere([script]))
+    workload = route.workload([script])
     assert (workload.units, workload.statements) == (
         len(on_it),
         sum(one.count for one in on_it),
@@ -152,7 +152,7 @@ def test_groups_hold_what_the_pace_says(
     monkeypatch.setattr(steps, "_BLOCK", block)
     total = sum(map(len, scripts))
     numbers = list(range(1, total + 1) if forward else range(total, 0, -1))
-    units, made, place = [], ScriptsHere(), 0
+    units, made, place = [], [], 0
     for script, counts in enumerate(scripts):
         keys: list[UnitPosition] = []
         for count in counts:
