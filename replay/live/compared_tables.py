@@ -24,6 +24,7 @@ _UNCHANGED = (
     "The log has no change of it: take its file out of the state, or write one of the log's tables"
     " alone (logreplay state … --at start --initial DIR --format csv --out BEFORE)"
 )
+_OTHER_KEYS = "rows get other keys, and only a part of the log's changes is expected"
 #: Types of targets that keep a moment and not the zone it was written in.
 _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
@@ -175,6 +176,10 @@ def _table(
     if not columns:
         return None, [*notes, f"table {name}: none of its columns can be compared"]
     form = _form(facts, columns, work, changes, log is not None and log.partial)
+    if form.cells and log is not None and changes is not None:
+        key = [column for column in columns if column.name in form.key]
+        if log.changes_keys(changes, key):  # what was left out may have changed their other values
+            return None, [*notes, f"table {name}: {_OTHER_KEYS}"]
     return ComparedTable(name, path, header, tuple(columns), form, changes), notes
 
 

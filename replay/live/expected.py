@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask
+from replay.arrays import Mask
 from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.choices import Mode
@@ -20,7 +20,6 @@ from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
 from replay.engine.contract import SPLIT_BYTES
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
-from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, SignedRows
@@ -40,6 +39,8 @@ from sqlgen.structure import Action
 
 #: Rows that are hashed at once, about.
 _ROWS = 65_536
+#: Commit position, URID (hexadecimal), member, and where in the unit a change stands.
+Place = tuple[str, str, int, int]
 _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
 #: Changes of structure after which a table holds no row, and those that leave its rows alone.
 _RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value, Action.TRUNCATE.value})
@@ -103,7 +104,6 @@ class LogChanges:
             if not file.name.startswith(f"{ROLLED_BACK}/")
         ]
         self._structure = list(self._structure_changes())
-        self._moves: dict[tuple[str, ...], KeyMoves | None] = {}
 
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
@@ -140,24 +140,20 @@ class LogChanges:
         table: TableChanges,
         columns: Sequence[ComparedColumn],
         form: RowHash,
-        moves: KeyMoves | None = None,
     ) -> Iterator[SignedRows]:
         """After images (added) and before images (taken away) of a table's changes, where ``form``
-        says so as cells; ``moves`` as :meth:`moves` tells."""
+        says so as cells."""
         for rows, sides in self._images(table, columns):
-            home = None if moves is None else moves.of_changes(_keyed(rows, sides, form))
-            yield from _signed(sides["before"], sides["after"], rows, form, home)
+            yield from _signed(sides["before"], sides["after"], rows, form)
 
-    def moves(
-        self, table: TableChanges, columns: Sequence[ComparedColumn], form: RowHash
-    ) -> KeyMoves | None:
-        """Where the rows of a table are in the end; None where none changes its key."""
-        names = tuple(version.name for version in table.versions)
-        if names not in self._moves:
-            self._moves[names] = key_moves(
-                lambda: (_keyed(*part, form) for part in self._images(table, columns))
-            )
-        return self._moves[names]
+    def changes_keys(self, table: TableChanges, key: Sequence[ComparedColumn]) -> bool:
+        """Whether an update gives a row of a table another key."""
+        for rows, sides in self._images(table, key):
+            update = np.asarray(pc.equal(rows["op"].combine_chunks(), "update"))
+            before, after = sides["before"], sides["after"]
+            if any((_differ(before[name], after[name]) & update).any() for name in before):
+                return True
+        return False
 
     def _images(
         self, table: TableChanges, columns: Sequence[ComparedColumn]
@@ -306,9 +302,8 @@ def _signed(
     after: Mapping[str, pa.Array],
     rows: pa.Table,
     form: RowHash,
-    home: Hashes | None,
 ) -> Iterator[SignedRows]:
-    """Both images of changes, as rows that go and come; ``home``: what stands for their keys."""
+    """Both images of changes, as rows that go and come."""
     op = rows["op"].combine_chunks()
     cells: dict[str, Mask] | None = None
     if form.cells:
@@ -319,28 +314,10 @@ def _signed(
         (-1, before, ["update", "delete"]),
         (1, after, ["update", "insert"]),
     ):
-        part = SignedRows(images, len(rows), sign, cells, home)
+        part = SignedRows(images, len(rows), sign, cells)
         chosen = np.flatnonzero(np.asarray(pc.is_in(op, pa.array(kinds))))
         if len(chosen):
             yield part if len(chosen) == len(rows) else part.take(chosen)
-
-
-def _keyed(
-    rows: pa.Table, sides: Mapping[str, Mapping[str, pa.Array]], form: RowHash
-) -> KeyedChanges:
-    """Changes by the hashes of their keys and images."""
-    op = rows["op"].combine_chunks()
-    keys, images = [], []
-    for side, absent in (("before", "insert"), ("after", "delete")):
-        part = SignedRows(sides[side], len(rows))
-        there = np.asarray(pc.not_equal(op, absent))
-        keys.append(np.where(there, form.key_of(part), NO_KEY))
-        images.append(form.image_of(part))
-
-    def places(chosen: Index) -> list[Place]:
-        return list(_places(rows.take(pa.array(chosen))))
-
-    return KeyedChanges((keys[0], keys[1]), (images[0], images[1]), places)
 
 
 def _differ(one: pa.Array, other: pa.Array) -> Mask:
