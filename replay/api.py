@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     )
     from replay.live import replay as live
     from replay.live import verify as comparison
-    from replay.output import bundle, change_batches, extraction, formats
+    from replay.output import bundle, change_batches, extraction, formats, whole_folder
     from replay.pipeline import spark_source
     from replay.reports import ask
 else:  # what some questions alone need
@@ -94,9 +94,9 @@ else:  # what some questions alone need
     spark_engine = LateModule("replay.engine.spark")
     spark_source = LateModule("replay.pipeline.spark_source")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
-    bundle, change_batches, extraction, formats = (
+    bundle, change_batches, extraction, formats, whole_folder = (
         LateModule(f"replay.output.{name}")
-        for name in ("bundle", "change_batches", "extraction", "formats")
+        for name in ("bundle", "change_batches", "extraction", "formats", "whole_folder")
     )
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
@@ -573,7 +573,7 @@ def write_script(
     errors of :mod:`replay.errors`; then nothing is left in ``out``.
     """
     folder = storage.at(out)
-    bundle.check_output(folder, overwrite)
+    whole_folder.check_output(folder, overwrite)
     with usage_errors():
         mode = choice(Mode, mode, "mode")
         demand = Demand(mode, options or ScriptOptions(), baseline=_place(baseline))

@@ -30,7 +30,7 @@ from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts
-from replay.output.stored_folder import StoredFolder
+from replay.output.whole_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT

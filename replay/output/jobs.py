@@ -41,8 +41,14 @@ from replay.machine import room_for
 from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
 from replay.output.scripts import render_bucket
-from replay.output.stored_folder import StoredFolder, send_attempt
-from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
+from replay.output.whole_folder import (
+    StoredFolder,
+    check_files,
+    files_beside,
+    rewritten_elsewhere,
+    send_attempt,
+    wrong_size,
+)
 from replay.pipeline.bucket_result import BucketResult, WrittenFile, contradictory_units
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split

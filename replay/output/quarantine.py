@@ -31,9 +31,8 @@ from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.carry_out import CompletedRun
 from replay.output.jobs import write
-from replay.output.manifest_file import write_manifest
 from replay.output.quarantined_units import described_units, missing_inputs
-from replay.output.stored_folder import StoredFolder
+from replay.output.whole_folder import StoredFolder, write_manifest
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT

@@ -271,7 +271,7 @@ def test_files_go_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert open_files(place)
         raise ZeroDivisionError
 
-    monkeypatch.setattr("replay.output.bundle.publish", fails)
+    monkeypatch.setattr("replay.output.whole_folder.publish", fails)
     with pytest.raises(ZeroDivisionError):
         bundle_of(tmp_path, "redo", "failed")
     assert open_files(place) == []
@@ -300,7 +300,7 @@ def test_a_full_disk_ends_the_run_by_name(
 _STOPS = """
 import sys, time
 from pathlib import Path
-from replay.output import bundle
+from replay.output import whole_folder
 from tests.dependencies import test_much_set_aside as ours
 from replay.cli.main import main
 
@@ -309,7 +309,7 @@ def waits(*_):
     assert ours.open_files(Path(sys.argv[1]))
     print("here", flush=True)
     time.sleep(300)
-bundle.publish = waits
+whole_folder.publish = waits
 sys.exit(main(sys.argv[2:]))
 """
 
