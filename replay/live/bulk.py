@@ -43,7 +43,6 @@ from replay.targets import (
 from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
-from sqlgen.names import target_name
 from sqlgen.render_options import shown_columns
 from sqlgen.schema import SqlType
 from sqlgen.staged_merge import BY_KEY, Load, Unmergeable
@@ -184,19 +183,17 @@ class _TargetNames:
     out, which have other values there."""
 
     def __init__(self, row_loads: RowLoads) -> None:
-        self.profile, self.names = row_loads.profile, row_loads.plan.options.names
+        spelled = row_loads.plan.options.spelled
         self.facts: Mapping[str, TableFacts | None] = row_loads.facts
         self.versions: dict[str, list[int]] = {}
         self.tables: dict[tuple[str, str], str] = {}
         self.columns: dict[str, dict[str, str]] = {}
         for version in row_loads.log.catalog.versions:
             self.versions.setdefault(version.name, []).append(version.index)
-            self.tables[self._name(version.table.schema), self._name(version.table.name)] = (
-                version.name
-            )
+            self.tables[row_loads.plan.options.place(version.table)] = version.name
             shown = shown_columns(version.table, row_loads.plan.options.render)
             self.columns.setdefault(version.name, {}).update(
-                {self._name(column.name): column.name for column in shown}
+                {spelled(column.name): column.name for column in shown}
             )
 
     def keys_of(self, name: str, facts: TableFacts) -> list[tuple[str, ...]] | None:
@@ -243,9 +240,6 @@ class _TargetNames:
         if not set(columns) <= known.keys():
             return None
         return tuple(known[column] for column in columns)
-
-    def _name(self, name: str) -> str:
-        return target_name(name, self.profile, self.names)
 
 
 def may_part(row_loads: RowLoads, accepted: frozenset[str], enforced: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,6 @@ from replay.live.replay_request import ReplayInput
 from replay.live.row_sums import RowHash, SignedRows
 from replay.targets import Session, TableFacts
 from replay.targets.states import state_header
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.schema import Column, SqlType
 
 #: What to do about a table that the target lacks, where nobody said what is expected of it.
@@ -199,11 +197,6 @@ def _header(path: Path | None, facts: TableFacts, schema: str, name: str) -> dic
     return spellings
 
 
-def _speller(work: ReplayInput) -> Callable[[str], str]:
-    profile = profile_named(work.options.dialect)
-    return lambda name: target_name(name, profile, work.options.names)
-
-
 def _versions(changes: TableChanges | None) -> tuple[TableVersion, ...]:
     return () if changes is None else changes.versions
 
@@ -212,7 +205,7 @@ def _logged(work: ReplayInput | None, changes: TableChanges | None) -> dict[str,
     """The log's column of each column of the target, of the latest form of the table."""
     if work is None:
         return {}
-    spelled = _speller(work)
+    spelled = work.options.spelled
     return {
         spelled(column.name): column
         for version in sorted(_versions(changes), key=lambda version: version.created)
@@ -224,7 +217,7 @@ def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[st
     """Why columns cannot be compared after the log's changes of their table."""
     if work is None or changes is None or not changes.changes:
         return {}
-    spelled = _speller(work)
+    spelled = work.options.spelled
     reasons: dict[str, str] = {}
     every = [{column.name for column in version.table.columns} for version in changes.versions]
     for version in changes.versions:
@@ -250,7 +243,7 @@ def _form(
     names = tuple(column.name for column in columns)
     key: tuple[str, ...] = ()
     if work is not None and changes is not None:
-        spelled = _speller(work)
+        spelled = work.options.spelled
         keys = {tuple(map(spelled, version.table.key)) for version in changes.versions}
         key = keys.pop() if len(keys) == 1 else ()
     else:

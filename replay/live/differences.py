@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -31,32 +30,6 @@ _EXAMPLES = 20
 Row = tuple[str | None, ...]
 #: Gives the rows of one side, from their beginning each time.
 Side = Callable[[], Iterator[SignedRows]]
-
-
-@dataclass
-class TableVerdict:
-    """What the comparison of one table found: rows in all, the rows that differ, in words (the
-    first of them), the digests of both sides, and what these are ``about``."""
-
-    table: str
-    rows: int
-    expected: str
-    found: str
-    about: dict[str, Any]
-    differing: int = 0
-    examples: list[str] = field(default_factory=list)
-
-    def describe(self) -> dict[str, Any]:
-        """As JSON-able data."""
-        return {
-            "table": self.table,
-            "rows": self.rows,
-            "differing": self.differing,
-            "expected": self.expected,
-            "found": self.found,
-            **self.about,
-            "shown": self.examples,
-        }
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,6 @@ from replay.output.formats.batches import format_of
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.targets.states import state_batches
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.structure import Action
 
@@ -81,7 +79,7 @@ class LogChanges:
     ) -> None:
         self.work, self.log, self.folder = work, work.log, folder
         self.until, self.pending = until, pending
-        self.profile = profile_named(work.options.dialect)
+        self.profile, self.spelled = work.options.profile, work.options.spelled
         options = replace(work.options, render=_without_large(work))
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
         options = replace(options, trace=False)
@@ -110,8 +108,8 @@ class LogChanges:
         versions_of: dict[str, list[TableVersion]] = {}
         taken = self.log.catalog.taken_by(self.work.selection.takes_tables)
         for version in self.log.catalog.versions:
-            if self._spelled(version.table.schema) == schema and taken[version.index]:
-                versions_of.setdefault(self._spelled(version.table.name), []).append(version)
+            if self.spelled(version.table.schema) == schema and taken[version.index]:
+                versions_of.setdefault(self.spelled(version.table.name), []).append(version)
         return {name: self._changes_of(versions) for name, versions in versions_of.items()}
 
     def _changes_of(self, versions: Sequence[TableVersion]) -> TableChanges:
@@ -165,7 +163,7 @@ class LogChanges:
             if name in seen:
                 continue
             seen.add(name)
-            own = {self._spelled(column.name): column.name for column in version.table.columns}
+            own = {self.spelled(column.name): column.name for column in version.table.columns}
             for batch in self._batches(name):
                 rows = self._there(batch, table.emptied)
                 sides = ("before", "after")
@@ -245,9 +243,6 @@ class LogChanges:
                     name = (image["table_owner"].upper(), image["table_name"].upper())
                     yield place, image["action"], name
 
-    def _spelled(self, name: str) -> str:
-        return target_name(name, self.profile, self.work.options.names)
-
 
 def initial_rows(
     path: Path, columns: Sequence[ComparedColumn], header: Mapping[str, str], work: (
@@ -262,9 +257,8 @@ def initial_rows(
             if work is None or not column.logged:
                 rows[column.name] = of_texts(texts, column.type)
             else:
-                profile = profile_named(work.options.dialect)
                 rows[column.name] = of_state(
-                    texts, column.column, profile, work.options.render.policy
+                    texts, column.column, work.options.profile, work.options.render.policy
                 )
         yield SignedRows(rows, batch.num_rows)
 

@@ -28,8 +28,6 @@ from replay.pipeline.plan import Plan
 from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.schema import Table
 from sqlgen.value_limits import ValueLimit
 
@@ -227,18 +225,13 @@ def table_facts(
 ) -> Facts:
     """What the target says about the selected tables of the log. A table of which only a statement
     that is noted speaks has no schema, and no rows: nothing is asked about it."""
-    profile = profile_named(options.dialect)
     facts: dict[str, TableFacts | None] = {}
     taken = log.catalog.taken_by(selection.takes_tables)
     for version in log.catalog.versions:
         if not version.table.schema:
             continue
         if taken[version.index] and version.name not in facts:
-            schema, table = (
-                target_name(name, profile, options.names)
-                for name in (version.table.schema, version.table.name)
-            )
-            facts[version.name] = session.facts(schema, table)
+            facts[version.name] = session.facts(*options.place(version.table))
     return facts
 
 
@@ -248,7 +241,6 @@ def refuse_altered(
     """Raises Refusal (LR4007) where a table that is about to be changed is no longer what it was
     when the plan was made: it has other columns, types or keys, or acts by itself. Tables whose
     structure the log itself changes are not asked: how far that went is not known here."""
-    profile = profile_named(options.dialect)
     names = {log.catalog.versions[version].name for version in changed_versions(log, tally)}
     names -= _altered(log, tally)
     for version in log.catalog.versions:
@@ -256,11 +248,7 @@ def refuse_altered(
         if name not in names:
             continue
         names.discard(name)
-        schema, table = (
-            target_name(part, profile, options.names)
-            for part in (version.table.schema, version.table.name)
-        )
-        if found := _alteration(planned.get(name), session.facts(schema, table)):
+        if found := _alteration(planned.get(name), session.facts(*options.place(version.table))):
             raise Refusal(
                 "LR4007",
                 f"{name}: {found} since the plan was made, which does not know it",
@@ -298,16 +286,13 @@ def limits_of(
 ) -> dict[int, Mapping[str, ValueLimit]]:
     """What values the target's columns hold, where their types alone do not tell: table version ->
     column -> limit. Of tables that may change on the way it cannot be said before."""
-    profile = profile_named(options.dialect)
     generations = Counter(version.name for version in log.catalog.versions)
     limits: dict[int, Mapping[str, ValueLimit]] = {}
     for number, version in enumerate(log.catalog.versions):
         table = facts.get(version.name)
         if log.has_structure and generations[version.name] > 1:
             continue
-        if table is not None and (
-            some := value_limits(version.table, table, profile, options.names, options.render)
-        ):
+        if table is not None and (some := value_limits(version.table, table, options)):
             limits[number] = some
     return limits
 
@@ -333,13 +318,7 @@ def problems_of(
         table = facts.get(name)
         if table is None:
             if name not in altered:
-                place = (
-                    target_name(part, profile_named(plan.options.dialect), plan.options.names)
-                    for part in (
-                        log.catalog.versions[version].table.schema,
-                        log.catalog.versions[version].table.name,
-                    )
-                )
+                place = plan.options.place(log.catalog.versions[version].table)
                 problems.append(f"{name}: {absence(session, *place)}")
             continue
         if not any(hazard.kind is HazardKind.NO_TABLE for hazard in table.hazards):
@@ -370,7 +349,6 @@ def _unsuited(
     plan: Plan, log: LogFile, version: int, facts: TableFacts, altered: bool
 ) -> list[str]:
     """What of a table does not suit the changes of one version of it."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
     name, table = log.catalog.versions[version].name, log.catalog.versions[version].table
     problems: list[str] = []
     absent = _absent(plan, table, facts)
@@ -385,7 +363,7 @@ def _unsuited(
     if altered:
         known = [one.table for one in log.catalog.versions if one.name == name]
         forms = [form for form in known if not _absent(plan, form, facts)]
-    keys = [{target_name(column, profile, names) for column in form.key} for form in forms]
+    keys = [{plan.options.spelled(column) for column in form.key} for form in forms]
     lacking = [key for key in keys if key and not any(set(k) <= key for k in facts.unique_keys)]
     if lacking and len(lacking) == len(keys):
         problems.append(
@@ -401,12 +379,10 @@ def _unsuited(
 def _absent(plan: Plan, form: Table, facts: TableFacts) -> list[str]:
     """The columns of a form of a table that the target's table lacks, but for excluded ones."""
     excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
-    profile, names = profile_named(plan.options.dialect), plan.options.names
     return [
         column.name
         for column in form.columns
-        if target_name(column.name, profile, names) not in facts.columns
-        and column.name not in excluded
+        if plan.options.spelled(column.name) not in facts.columns and column.name not in excluded
     ]
 
 

@@ -39,7 +39,7 @@ def script_of(url: str) -> str:
     """The script for all rejects of a target; nothing is written to it."""
     with closing(target_of(url).connect(url)) as session:
         store = Store(session)
-        rejects = store.all_rejects() if store.position() is not None else []
+        rejects = store.rejects() if store.position() is not None else []
         lines = _RejectScript(session).lines(rejects, public(url))
         return "".join(f"{line}\n" for line in lines)
 

@@ -72,8 +72,6 @@ from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
 from replay.temp_folders import WorkFolder
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 
 __all__ = [
     "ReplayInput",
@@ -400,15 +398,11 @@ def plan_of_route(
     """The plan of the changes that lie on the route. Backward, everything is taken back, also what
     RI and triggers did."""
     log, selection = source.log, source.selection
-    profile = profile_named(options.dialect)
     computed = []
     for version in log.catalog.versions:
         table = facts.get(version.name)
         for column in version.table.columns:
-            if (
-                table is not None
-                and target_name(column.name, profile, options.names) in table.generated
-            ):
+            if table is not None and options.spelled(column.name) in table.generated:
                 computed.append(f"{version.name}.{column.name}")
     render = replace(
         options.render,
@@ -416,7 +410,7 @@ def plan_of_route(
         keep_identity=any(table is not None and table.identity for table in facts.values()),
         exact_keys=any(
             (table := facts.get(version.name)) is not None
-            and inexact_key(version.table, table, profile, options.names)
+            and inexact_key(version.table, table, options)
             for version in log.catalog.versions
         ),
     )

@@ -16,12 +16,7 @@ from replay.live.applier import Applier, Strategy
 from replay.live.bulk import OrderInBulk, independent_changes
 from replay.live.diagnosis import Diagnoser
 from replay.live.messages import report_lines
-from replay.live.position_store import (
-    Store,
-    TargetPosition,
-    outcome_of,
-    rejected_units,
-)
+from replay.live.position_store import Store, TargetPosition, outcome_of
 from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_moved
 from replay.live.replay_request import ReplayRequest
 from replay.live.rights import changed_versions
@@ -41,8 +36,6 @@ from replay.targets import (
     undone_where_it_fails,
 )
 from replay.version import __version__
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 
 #: Hears (stage, done, total).
 Progress = Callable[[str, int, int], None]
@@ -83,13 +76,8 @@ class PlannedStatements:
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
     """The tables that changes are of, by schema and name in the target."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
-    tables = [log.catalog.versions[version].table for version in changed_versions(log, tally)]
-    both = (
-        (target_name(table.schema, profile, names), target_name(table.name, profile, names))
-        for table in tables
-    )
-    return list(dict.fromkeys(both))
+    tables = (log.catalog.versions[version].table for version in changed_versions(log, tally))
+    return list(dict.fromkeys(map(plan.options.place, tables)))
 
 
 class ReplayRun:
@@ -250,7 +238,7 @@ class ReplayRun:
             quarantined = lasting(self.log, tally.quarantined_units)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
-            rejected = rejected_units(store.rejects())
+            rejected = frozenset(reject.position for reject in store.rejects())
         self.session.commit()
         return run, replace(route, pending=pending, rejected=rejected)
 

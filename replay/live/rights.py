@@ -10,8 +10,6 @@ from replay.live import own_tables
 from replay.logs import LogFile
 from replay.pipeline.plan import Plan
 from replay.targets import Session
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 
 
 def refuse_read_only(session: Session) -> None:
@@ -29,7 +27,6 @@ def changed_versions(log: LogFile, tally: Tally) -> list[int]:
 
 def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     """The rights that this user lacks: one line for each table, and for our own."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
     problems = []
     emptied: dict[int, bool] = {}
     for version, change in tally.changes:
@@ -38,8 +35,7 @@ def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> 
     for version in changed_versions(log, tally):
         empties = emptied[version]
         table = log.catalog.versions[version].table
-        schema, name = (target_name(part, profile, names) for part in (table.schema, table.name))
-        if missing := session.missing_rights(schema, name, empties):
+        if missing := session.missing_rights(*plan.options.place(table), empties):
             problems.append(
                 f"{log.catalog.versions[version].name}: this user lacks {', '.join(missing)}"
             )

@@ -34,14 +34,12 @@ class Destination:
     """Where a user wants the target; at most one is given, and none is the end of the log.
 
     ``position``: the last commit position. ``time``: the last commit time, 17 packed bytes.
-    ``mark``: a name that was given to a position. ``unit``: the last unit of recovery, where it
-    lies among several of one commit position.
+    ``mark``: a name that was given to a position.
     """
 
     position: Position | None = None
     time: bytes | None = None
     mark: str | None = None
-    unit: UnitPosition | None = None
 
     def commit(self, extent: LogExtent, marks: Mapping[str, Position]) -> Position | None:
         """The last commit position to go to; None for the end of the log. Raises UsageError
@@ -54,8 +52,6 @@ class Destination:
                     hint=f"Marks: {', '.join(marks) or 'none'}",
                 )
             return marks[self.mark]
-        if self.unit is not None:
-            return self.unit.commit
         if self.time is not None:
             return None if extent.late is None else extent.late.below
         return self.position
@@ -93,15 +89,14 @@ class Route:
     """The way of a run.
 
     ``position`` is where the target stands. Forward it goes up to the commit position ``until``
-    (None: the end of the log), there up to the unit ``last``; backward down to ``until``, which
-    stays. ``pending`` are units that the target lacks although they lie before its position,
-    ``rejected`` units with rejects, each of which has a transaction of its own (backward only).
+    (None: the end of the log); backward down to ``until``, which stays.
+    ``pending`` are units that the target lacks although they lie before its position, ``rejected``
+    units with rejects, each of which has a transaction of its own (backward only).
     """
 
     forward: bool
     position: UnitPosition
     until: Position | None = None
-    last: UnitPosition | None = None
     pending: frozenset[UnitId] = frozenset()
     rejected: frozenset[UnitPosition] = frozenset()
 
@@ -123,13 +118,11 @@ class Route:
         workload = Workload()
         for script in scripts:
             for keys, starts, stops in script.unit_blocks():
-                due, within = self._due(keys), self._ends_behind(keys)
-                taken = due & within
+                taken = self._due(keys)
                 workload.units += int(taken.sum())
                 workload.statements += int((stops - starts)[taken].sum())
-                beside = ~due & within
-                workload.beside += int(beside.sum())
-                workload.statements_beside += int((stops - starts)[beside].sum())
+                workload.beside += int((~taken).sum())
+                workload.statements_beside += int((stops - starts)[~taken].sum())
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
                 for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                     run = int(starts[first]), int(stops[behind - 1])
@@ -184,19 +177,18 @@ class Route:
             if self._passes(*script.span):
                 continue
             for keys, starts, stops in script.unit_blocks():
-                taken = self._due(keys) & self._ends_behind(keys)
+                taken = self._due(keys)
                 if taken.any():
                     yield UnitBlock(number, keys[taken], starts[taken], stops[taken])
 
     def _passes(self, lowest: UnitPosition, highest: UnitPosition) -> bool:
         """Whether a script of these units has none of the route."""
         if self.forward:
-            behind = highest <= self.position and not self.pending
-            return behind or (self.last is not None and lowest > self.last)
+            return highest <= self.position and not self.pending
         return lowest > self.position or (self.until is not None and highest.commit <= self.until)
 
     def _due(self, keys: Records) -> Mask:
-        """Which units (of dtype UNIT_POSITION) are to be applied, however far the way goes."""
+        """Which units (of dtype UNIT_POSITION) are to be applied."""
         both = octets(keys)
         late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
         beyond = compare(both, self.position) > 0
@@ -206,12 +198,6 @@ class Route:
         if self.until is not None:
             taken &= compare(both[:, : POSITION.itemsize], self.until) > 0
         return taken
-
-    def _ends_behind(self, keys: Records) -> Mask:
-        """Which units lie before where a way forward ends."""
-        if not self.forward or self.last is None:
-            return np.ones(len(keys), bool)
-        return compare(octets(keys), self.last) <= 0
 
     def _after(
         self, last: UnitPosition, following: UnitPosition | None, before: UnitPosition
@@ -253,7 +239,7 @@ def find_route(
     position = _start(at, stored, before, extent.first, extent.last)
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
-        return Route(False, position, start, pending=pending)
+        return Route(False, position, start, pending)
     reached = None if before is None else before.reaches
     known = max(position.commit, reached or position.commit)
     # where a log does not tell its end, it begins with its first unit for all that anybody knows
@@ -270,7 +256,7 @@ def find_route(
         )
     if extent.last < position.commit and stored is not None and not pending:
         return None
-    return Route(True, position, until, destination.unit, pending)
+    return Route(True, position, until, pending)
 
 
 def _start(

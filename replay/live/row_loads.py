@@ -19,8 +19,6 @@ from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
 from replay.targets import TableFacts
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Rows
 from sqlgen.staged_merge import Load, Merging, NotPlain, Unmergeable
@@ -48,7 +46,7 @@ class RowLoads:
     ) -> None:
         """``expected``: about how many steps there are in all."""
         self.plan, self.log, self.facts = plan, log, facts
-        self.profile = profile_named(plan.options.dialect)
+        self.profile = plan.options.profile
         self.quick = None
         if expected >= WORTH and plan.options.mapping is None:
             self.quick = CopyLines(log, self.profile, plan.options.render)
@@ -77,7 +75,7 @@ class RowLoads:
         facts = self.facts[table_version.name]
         assert facts is not None
         named = {
-            self._target(column.name)
+            self.plan.options.spelled(column.name)
             for column in shown_columns(table_version.table, self.plan.options.render)
         }
         return bool(set(facts.columns) - named - set(facts.generated))
@@ -99,9 +97,6 @@ class RowLoads:
             return load(_in_order(list(whole_rows(self.log, *place))), number)
         except InputError as error:
             raise Unmergeable(error.message) from error
-
-    def _target(self, name: str) -> str:
-        return target_name(name, self.profile, self.plan.options.names)
 
 
 def _in_order(parts: list[tuple[Index, Rows]]) -> Rows:

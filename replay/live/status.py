@@ -80,7 +80,7 @@ def of(url: str, runs: int) -> dict[str, Any]:
         ]
         if len(pending) > SHOWN:
             report["more_set_aside"] = len(pending) - SHOWN
-        report["rejects"] = store.rejects()
+        report["rejects"] = [dict(reject.content) for reject in store.rejects()]
         return report
     finally:
         session.close()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.changes.choices import Enforcement
-from replay.changes.position import Position, UnitPosition
+from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
 from replay.live import certificate
@@ -28,7 +28,7 @@ from replay.live.compared_tables import (
     found_rows,
     named_rows,
 )
-from replay.live.differences import RowDifferences, TableVerdict, differences_of
+from replay.live.differences import RowDifferences, differences_of
 from replay.live.expected import LogChanges, initial_rows
 from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
@@ -46,8 +46,6 @@ from replay.targets.hazards import ACCEPTABLE
 from replay.temp_folders import WorkFolder
 from replay.version import __version__
 from sqlgen.choices import WhereColumns
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 
 
 def compare(
@@ -128,13 +126,19 @@ def state(
             aside = len(pending)
             log = LogChanges(work, until, pending, Path(temporary), folder)
         comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
-        verdicts = [_verdict(session, schema, table, log) for table in comparison.tables]
+        differences = [
+            _differences(session, schema, table, log, work) for table in comparison.tables
+        ]
         remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
         session.rollback()
         versions = session.version()
     at = "after the whole log" if row is None else f"at {row.position}"
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
     out(f"Compared {public(url)} with {where}")
+    verdicts = [
+        _described(schema, table, one)
+        for table, one in zip(comparison.tables, differences, strict=True)
+    ]
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
@@ -156,31 +160,40 @@ def state(
         "same": not differing,
         **_about(work, folder, versions),
         "not_compared": list(comparison.not_compared),
-        "tables": [verdict.describe() for verdict in verdicts],
+        "tables": verdicts,
     }
     code = EXIT_ERROR if differing else EXIT_WARNING if aside or hidden else EXIT_OK
     return code, certificate.sealed(body)
 
 
-def _verdict(
-    session: Session, schema: str, table: ComparedTable, log: LogChanges | None
-) -> TableVerdict:
-    differences = differences_of(
+def _differences(
+    session: Session,
+    schema: str,
+    table: ComparedTable,
+    log: LogChanges | None,
+    work: ReplayInput | None,
+) -> RowDifferences:
+    """How the rows of a table differ from those expected."""
+    return differences_of(
         table.form,
-        lambda: _expected(table, log, None if log is None else log.work),
+        lambda: _expected(table, log, work),
         lambda: found_rows(session, schema, table.name, table.types),
         session.count(schema, table.name),
     )
+
+
+def _described(schema: str, table: ComparedTable, differences: RowDifferences) -> dict[str, Any]:
+    """What a certificate says of a table."""
     named = named_rows(schema, table.name, table.types)
-    return TableVerdict(
-        f"{schema}.{table.name}",
-        differences.found.count,
-        differences.expected.digest(named),
-        differences.found.digest(named),
-        table.describe(),
-        differences.differing,
-        list(differences.examples),
-    )
+    return {
+        "table": f"{schema}.{table.name}",
+        "rows": differences.found.count,
+        "differing": differences.differing,
+        "expected": differences.expected.digest(named),
+        "found": differences.found.digest(named),
+        **table.describe(),
+        "shown": list(differences.examples),
+    }
 
 
 def _expected(
@@ -195,7 +208,7 @@ def _expected(
 
 
 def _report(
-    verdicts: list[TableVerdict],
+    verdicts: list[dict[str, Any]],
     comparison: Comparison,
     remaining: list[str],
     out: Callable[[str], None],
@@ -203,16 +216,16 @@ def _report(
     """Say what was found; how many rows (and tables) differ."""
     for verdict in verdicts:
         out(
-            f"  {verdict.table}: {verdict.rows:,} rows, "
-            + (f"{verdict.differing:,} DIFFER" if verdict.differing else "all as expected")
+            f"  {verdict['table']}: {verdict['rows']:,} rows, "
+            + (f"{verdict['differing']:,} DIFFER" if verdict["differing"] else "all as expected")
         )
-        for line in verdict.examples:
+        for line in verdict["shown"]:
             out(f"    {line}")
     for name in remaining:
         out(f"  {name}: table not expected, the log drops it")
     for note in comparison.not_compared:
         out(f"  not compared: {note}")
-    return sum(verdict.differing for verdict in verdicts) + len(remaining)
+    return int(sum(verdict["differing"] for verdict in verdicts)) + len(remaining)
 
 
 def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int) -> Iterator[str]:
@@ -295,7 +308,7 @@ def roundtrip(
             states = [_differ(session, schema, comparison, None, work)]
             counts = []
             for forward in (True, False, True):
-                counts.append(_replay(work, place, None, forward))
+                counts.append(_replay(work, place, forward))
                 states.append(_differ(session, schema, comparison, log if forward else None, work))
             versions = session.version()
             made_at = str(session.query("SELECT CURRENT_TIMESTAMP")[0][0])
@@ -325,14 +338,10 @@ def _differ(
     session.snapshot()
     differences = {}
     for table in comparison.tables:
-        form = table.form if log is not None else RowHash(table.form.columns, table.form.key)
-        plain = replace(table, form=form, changes=table.changes if log is not None else None)
-        differences[table.name] = differences_of(
-            form,
-            lambda plain=plain: _expected(plain, log, work),  # type: ignore[misc]
-            lambda plain=plain: found_rows(session, schema, plain.name, plain.types),  # type: ignore[misc]
-            session.count(schema, table.name),
-        )
+        if log is None:
+            form = RowHash(table.form.columns, table.form.key)
+            table = replace(table, form=form, changes=None)
+        differences[table.name] = _differences(session, schema, table, log, work)
     session.rollback()
     return differences
 
@@ -405,7 +414,7 @@ def _schema_of(work: ReplayInput | None) -> str:
         raise UsageError(
             "LR1001", f"found {len(names) or 'no'} schemas to compare; expected one", hint=hint
         )
-    return target_name(names.pop(), profile_named(work.options.dialect), work.options.names)
+    return work.options.spelled(names.pop())
 
 
 def _definition(session: Session, schema: str, table: str) -> tuple[list[str], TableFacts]:
@@ -434,12 +443,10 @@ def _make(
     target.load_state(place, schema, folder)
 
 
-def _replay(
-    work: ReplayInput, place: str, until: UnitPosition | None, forward: bool
-) -> tuple[int, int]:
-    """Replay the log into the scratch database, up to a unit, or all of it back; (units,
-    statements) that it holds afterwards."""
-    destination = Destination(unit=until) if forward else Destination(Position(bytes(10)))
+def _replay(work: ReplayInput, place: str, forward: bool) -> tuple[int, int]:
+    """Replay the log into the scratch database, or all of it back; (units, statements) that it
+    holds afterwards."""
+    destination = Destination() if forward else Destination(Position(bytes(10)))
     request = ReplayRequest(
         place,
         True,

@@ -124,12 +124,3 @@ class DatasetSink:
         self._written[part.name] += part.changes
         self._waiting -= sum(rows.nbytes for rows in part.rows)
         part.rows, part.changes = [], 0
-
-
-class NoFiles(DatasetSink):
-    """Takes rows and writes nothing, where only what becomes of changes is asked."""
-
-    def write(
-        self, parent: str, dataset: Dataset, date: str | None, rows: pa.Table, changes: int
-    ) -> None:
-        """Let them go."""

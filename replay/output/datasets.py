@@ -28,7 +28,7 @@ from replay.changes.options import Export
 from replay.changes.position import urids_of
 from replay.decoding import codecs
 from replay.logs import LogFile
-from replay.output.dataset_files import DatasetSink, NoFiles
+from replay.output.dataset_files import DatasetSink
 from replay.output.formats import (
     FACTS,
     OPS,
@@ -458,13 +458,12 @@ def _described_dataset(dataset: Dataset, form: Format) -> dict[str, Any]:
 
 
 def export_bucket(
-    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path | None
+    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
 ) -> BucketResult:
-    """Export the blocks of one bucket into ``folder``; None: nothing is written, as all that
-    becomes of the changes is the result."""
+    """Export the blocks of one bucket into ``folder``."""
     assert plan.export is not None
     form = format_of(plan.export, plan.options.render)
-    sink = (DatasetSink if folder else NoFiles)(folder or Path(), form, plan.part_name(bucket))
+    sink = DatasetSink(folder, form, plan.part_name(bucket))
     exporter = BucketExporter(plan, log, blocks, sink, plan.export)
     tally = exporter.run()
     return BucketResult(sink.files(), tally, exporter.commits())
