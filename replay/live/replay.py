@@ -23,17 +23,18 @@ from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.bulk import brings_loads
 from replay.live.hazards import inexact_key
-from replay.live.messages import estimate, plan_lines
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
     check_identity,
     identity_of,
     limits_of,
+    missing_rights,
     problems_of,
     refuse_incomplete_units,
     refuse_mode,
     refuse_problems,
+    refuse_read_only,
     refuse_unheld_values,
     table_facts,
 )
@@ -43,9 +44,10 @@ from replay.live.replay_run import (
     Progress,
     ReplayReport,
     ReplayRun,
+    estimate,
+    plan_lines,
     target_tables,
 )
-from replay.live.rights import missing_rights, refuse_read_only
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.output.bundle import raise_for, selection_warnings

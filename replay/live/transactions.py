@@ -17,9 +17,9 @@ import numpy as np
 from replay.arrays import Index
 from replay.changes.position import UnitId
 from replay.errors import Refusal, TargetError
-from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
+from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Script, ScriptUnit

@@ -4,11 +4,12 @@ exactly what redo did?
 What should be there is computed in logreplay's own types: the rows of a state's files, and what the
 log adds to them and takes away (:mod:`replay.live.expected`), as comparable texts
 (:mod:`replay.live.comparable`). Both sides are added up by buckets of keys
-(:mod:`replay.live.row_sums`); only what differs is read again, and named with both values.
+(:mod:`replay.live.differences`); only what differs is read again, and named with both values.
 """
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -21,22 +22,22 @@ from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
 from replay.live import certificate
-from replay.live.compared_tables import (
+from replay.live.differences import RowDifferences, RowHash, SignedRows, differences_of, totals_of
+from replay.live.expected import (
     ComparedTable,
     Comparison,
+    LogChanges,
     compared_tables,
     found_rows,
+    initial_rows,
     named_rows,
 )
-from replay.live.differences import RowDifferences, differences_of
-from replay.live.expected import LogChanges, initial_rows
 from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import identity_of
 from replay.live.replay import plan_replay
 from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
-from replay.live.row_sums import RowHash, SignedRows
 from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
 from replay.public import public
@@ -46,6 +47,7 @@ from replay.targets.hazards import ACCEPTABLE
 from replay.temp_folders import WorkFolder
 from replay.version import __version__
 from sqlgen.choices import WhereColumns
+from sqlgen.schema import SqlType
 
 
 def compare(
@@ -462,3 +464,61 @@ def _replay(work: ReplayInput, place: str, forward: bool) -> tuple[int, int]:
     with closing(target_of(place).connect(place)) as session:
         runs = Store(session).runs(1)
     return (runs[0].units or 0, runs[0].statements or 0) if runs else (0, 0)
+
+
+# -- checking a certificate again
+# -------------------------------------------------------------------------------------------------
+
+
+def check_certificate(
+    path: Path,
+    out: Callable[[str], None],
+    public_key: Path | None = None,
+    work: ReplayInput | None = None,
+    url: str | None = None,
+) -> tuple[int, dict[str, Any]]:
+    """Check a certificate again: its seals, that it is of this log (``work``), and that the target
+    ``url`` still has the rows that it had; (exit code, what was found)."""
+    held = certificate.read(path)
+    faults, notes = certificate.faults_of(held, public_key)
+    if work is not None:
+        faults += certificate.other_inputs(held, map(Path, work.log.inputs()))
+        options = identity_of(work.selection, work.options)
+        if held.get("options") != json.loads(json.dumps(options)):
+            faults.append("it was made with other options")
+    if url is not None:
+        faults += _changed_tables(held, url)
+    out(f"Certificate {path.name}: {held.get('claim', 'it claims nothing')}")
+    if held.get("holds") is not True:
+        out("  the claim did NOT hold when it was made")
+    for note in notes:
+        out(f"  {note}")
+    for fault in faults:
+        out(f"  WRONG: {fault}")
+    out("VALID" if not faults else "NOT VALID")
+    good = not faults and held.get("holds") is True
+    return (EXIT_OK if good else EXIT_ERROR), {"valid": not faults, "faults": faults}
+
+
+def _changed_tables(held: Mapping[str, Any], url: str) -> list[str]:
+    """The tables of a target whose rows are others than when the certificate was made."""
+    schema = held.get("schema")
+    if not isinstance(schema, str):
+        return ["it is of a round trip in a scratch database, and tells of no other"]
+    target = target_of(url)
+    faults = []
+    with closing(target.connect(url)) as session:
+        session.snapshot()
+        for entry in held["tables"]:
+            name = entry["table"].removeprefix(f"{schema}.")
+            types = {one["name"]: SqlType(one["type"]) for one in entry["columns"]}
+            facts = session.facts(schema, name)
+            if facts is None or not set(types) <= set(facts.columns):
+                faults.append(f"the target lacks {entry['table']}, or columns of it")
+                continue
+            form = RowHash(tuple(types), tuple(entry["key"]), entry["cells"])
+            total = totals_of(found_rows(session, schema, name, types), form)
+            if total.digest(named_rows(schema, name, types)) != entry["found"]:
+                faults.append(f"the rows of {entry['table']} are others now")
+        session.rollback()
+    return faults

@@ -16,8 +16,7 @@ from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
-from replay.output.folder_state import proof_in
-from replay.output.initial_load import StateFiles, state_rows
+from replay.output.initial_load import StateFiles, proof_in, state_rows
 from replay.output.structure import formed_tables
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan

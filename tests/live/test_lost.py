@@ -13,8 +13,7 @@ import psycopg
 import pytest
 
 from replay.cli.main import main
-from replay.live import bulk
-from replay.live.applier import Applier
+from replay.live import bulk, replay_run
 from replay.live.position_store import Store
 from replay.targets import ConnectionLost, StatementCounts, postgres_session
 from replay.targets.postgres_session import PostgresSession
@@ -107,8 +106,8 @@ def test_every_request_is_lost_once(
         "--apply",
     ]
     sleeping = time.sleep
-    first: tuple[type, str] = (
-        (Store, "make") if pace == "strict" else (Applier, "apply")
+    first: tuple[object, str] = (
+        (Store, "make") if pace == "strict" else (replay_run, "apply_all")
     )  # how the writing begins is the same in all
     going = getattr(*first)
     monkeypatch.setattr(bulk, "WORTH", 1)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import UNIT_POSITION, Position, UnitId, UnitPosition
-from replay.live.pace import Pace
-from replay.live.route import Route, UnitGroup
-from replay.live.units import UnitBlock, UnitColumns
+from replay.live.route import Route, UnitBlock, UnitColumns, UnitGroup
+from replay.live.transaction_size import Pace
 from replay.output import steps
 from replay.output.steps import STEP, Script, ScriptUnit
 

@@ -33,8 +33,8 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.live import preflight
 from replay.live import replay as live
-from replay.live.pace import ApplyMode, Pace
 from replay.live.route import Destination
+from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
