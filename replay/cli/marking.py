@@ -16,7 +16,7 @@ from replay.errors import EXIT_OK, UsageError
 from replay.live import status
 from replay.logs import LogFile
 from replay.logs.marks import Mark, check_mark_name, marks_place, position_kind, read_marks
-from replay.output.marks import add_mark, remove_mark
+from replay.output.mark_file import add_mark, remove_mark
 from replay.pipeline.extent import log_extent
 from replay.pipeline.marked import commit_point, lies_outside
 from replay.reports.layout import table_lines

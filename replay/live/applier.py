@@ -9,8 +9,8 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from replay.live.route import UnitGroup
+from replay.live.target_transactions import Committed, Transactions
 from replay.live.transaction_size import Pace
-from replay.live.transactions import Committed, Transactions
 from replay.targets import ConnectionLost, Session, Transient
 
 Made = TypeVar("Made")

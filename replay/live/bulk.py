@@ -27,11 +27,11 @@ from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSe
 from replay.errors import InputError
 from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
+from replay.live.target_transactions import BadStatement, Transactions
 from replay.live.transaction_size import Pace
-from replay.live.transactions import BadStatement, Transactions
 from replay.logs import LogFile
 from replay.native import fast_path
-from replay.output.later_texts import LateScript, MadeTexts
+from replay.output.lazy_statements import LateScript, MadeTexts
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Plan

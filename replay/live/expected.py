@@ -27,11 +27,11 @@ from replay.live.differences import RowHash, SignedRows
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
 from replay.output.bundle import raise_for
-from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
-from replay.output.formats import VALUE_BATCHES, Datasets, structure_dataset
+from replay.output.formats import ROW_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
 from replay.output.initial_load import proof_in
+from replay.output.run_plan import carry_out
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.targets import Session, TableFacts
@@ -89,7 +89,7 @@ class LogChanges:
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
         options = replace(options, trace=False)
         plan = make_plan(work.log, Mode.REDO, chosen, options, SPLIT_BYTES, work.engine)
-        plan = replace(plan, export=Export(VALUE_BATCHES), constraints=work.constraints)
+        plan = replace(plan, export=Export(ROW_BATCHES), constraints=work.constraints)
         outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), work.log))
         raise_for(outcome.plan, outcome.tally)
         refuse_problems(outcome.tally, [])

@@ -20,7 +20,7 @@ from replay.changes.selection import Selection
 from replay.errors import InputError, Refusal, TargetError
 from replay.live import own_tables
 from replay.live.error_policy import ErrorPolicy
-from replay.live.hazards import table_problems, value_limits
+from replay.live.hazard_refusals import table_problems, value_limits
 from replay.live.position_store import TargetPosition, digest_of
 from replay.live.route import Route
 from replay.live.transaction_size import ApplyMode, Pace

@@ -22,7 +22,7 @@ from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.bulk import brings_loads
-from replay.live.hazards import inexact_key
+from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
@@ -51,9 +51,9 @@ from replay.live.replay_run import (
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.carry_out import CompletedRun, carry_out
-from replay.output.later_texts import open_scripts
+from replay.output.lazy_statements import open_scripts
 from replay.output.quarantine import described, flags_alone, taken_by_flags
+from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.steps import Script
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests

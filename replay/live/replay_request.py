@@ -21,11 +21,11 @@ from replay.changes.selection import Selection
 from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.live.error_policy import ErrorPolicy, error_policy_of
-from replay.live.hazards import accepted_kinds
+from replay.live.hazard_refusals import accepted_kinds
 from replay.live.preflight import connect_locked
 from replay.live.route import Destination
+from replay.live.target_transactions import nothing
 from replay.live.transaction_size import Pace
-from replay.live.transactions import nothing
 from replay.logs import LogFile
 from replay.pipeline.placing import place_position
 from replay.pipeline.request import Request, usage_errors

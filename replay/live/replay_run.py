@@ -29,8 +29,8 @@ from replay.live.preflight import (
 from replay.live.replay_request import ReplayRequest
 from replay.live.route import Route, Workload
 from replay.live.strict import StrictOrder
+from replay.live.target_transactions import Committed, Transactions
 from replay.live.transaction_size import Pace
-from replay.live.transactions import Committed, Transactions
 from replay.logs import LogFile
 from replay.output.bundle import changes_by_table
 from replay.output.steps import Script

@@ -20,7 +20,7 @@ from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
 from replay.live.error_policy import ErrorPolicy, Response
 from replay.live.position_store import Store
 from replay.live.route import UnitGroup
-from replay.live.transactions import BadStatement, Transactions, first_bad
+from replay.live.target_transactions import BadStatement, Transactions, first_bad
 from replay.output.steps import ScriptUnit
 from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
 from sqlgen.rows import Op

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from replay.changes.balance import Tally
@@ -17,7 +16,6 @@ from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, first_finding_error
 from replay.logs import LogFile
-from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -25,10 +23,11 @@ from replay.output.continuation import (
     plan_after,
     positions,
     refuse_other_options,
+    refuse_other_types,
 )
 from replay.output.datasets import export_contents, files_beside
 from replay.output.quarantine import flags_alone, write_quarantine
-from replay.output.same_types import refuse_other_types
+from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.whole_folder import check_files, whole_folder, write_manifest
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.extent import nothing_left
@@ -120,8 +119,8 @@ def write_bundle(
                 )  # the run changed them for itself alone
         if before is not None:
             refuse_other_options(before, manifest)
-            if isinstance(before.path, Path) and stored is None:
-                refuse_other_types(work, manifest, before.path.parent, [before.manifest])
+            if plan.export is not None:
+                refuse_other_types(manifest, before.folder, [before.manifest])
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
         if apart is not None:

@@ -20,10 +20,10 @@ from replay.changes.balance import Tally
 from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
 from replay.output.formats import Datasets, structure_dataset
 from replay.output.formats.batches import format_of
+from replay.output.run_plan import carry_out
 from replay.pipeline.request import Request
 
 #: What orders changes: units of recovery by commit, and changes within a unit.

@@ -31,7 +31,6 @@ from replay.output.bundle import (
     raise_for,
     selection_warnings,
 )
-from replay.output.carry_out import CompletedRun, carry_out, clear
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -40,8 +39,9 @@ from replay.output.continuation import (
     positions,
     refuse_other_options,
 )
-from replay.output.copies import CopyCounts, CopyResult
+from replay.output.extract_bucket import CopyCounts, CopyResult
 from replay.output.jobs import write
+from replay.output.run_plan import CompletedRun, carry_out, clear
 from replay.output.whole_folder import (
     StoredFolder,
     whole_folder,

@@ -38,8 +38,8 @@ from replay.engine.contract import Engine
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
 from replay.machine import room_for
-from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
+from replay.output.extract_bucket import copy_bucket
 from replay.output.scripts import render_bucket
 from replay.output.whole_folder import (
     StoredFolder,

@@ -24,7 +24,7 @@ from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import StatementPart
 from replay.pipeline.chunk import ChunkChanges
 
-#: Where a statement starts that is made when it is run (:mod:`replay.output.later_texts`).
+#: Where a statement starts that is made when it is run (:mod:`replay.output.lazy_statements`).
 LATER = -1
 #: ``start``/``size`` are bytes of the script (without the line's end; of one that is :data:`LATER`,
 #: ``size`` is what it takes in full), ``version`` and ``change`` as in

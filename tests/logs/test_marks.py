@@ -17,7 +17,7 @@ from replay.cli.main import main
 from replay.errors import InputError, UsageError
 from replay.logs.marks import Mark, read_marks
 from replay.logs.named import MARKS_BESIDE
-from replay.output.marks import add_mark
+from replay.output.mark_file import add_mark
 from replay.targets import target_named
 from sqlgen.constraints import Constraints
 from tests.support.logbuilder import ACCT, LogBuilder, acct, lrsn, rba, statements
@@ -132,7 +132,7 @@ def test_a_mark_is_taken_back(
 def test_a_mark_is_made_while_another_is_taken_back(tmp_path: Path) -> None:
     place = tmp_path / "m.jsonl"
     code = (
-        "import sys; from pathlib import Path; from replay.output.marks import *;"
+        "import sys; from pathlib import Path; from replay.output.mark_file import *;"
         "from replay.changes.position import Position; place = Path(sys.argv[1])\n"
         "for n in range(60):\n"
         "    add_mark(place, Mark(f'{sys.argv[2]}{n}', Position(bytes(10)), 's', 'LRSN'))\n"
@@ -385,7 +385,7 @@ import sys
 from pathlib import Path
 from replay.changes.position import Position
 from replay.logs.marks import Mark
-from replay.output.marks import add_mark
+from replay.output.mark_file import add_mark
 for number in range(25):
     add_mark(Path(sys.argv[1]), Mark(f"W{sys.argv[2]}-{number}", Position(bytes(10)), "s", "LRSN"))
 """

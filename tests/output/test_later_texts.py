@@ -21,7 +21,7 @@ from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
 from replay.native import fast_path
 from replay.output.jobs import write
-from replay.output.later_texts import LateScript, open_scripts
+from replay.output.lazy_statements import LateScript, open_scripts
 from replay.output.steps import LATER, Script, scripts_of_folder
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints

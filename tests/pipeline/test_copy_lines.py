@@ -19,8 +19,8 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.native import fast_path
+from replay.output.delete_and_reinsert import values_differ
 from replay.output.jobs import write
-from replay.output.row_parts import values_differ
 from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Mode, make_plan

@@ -33,8 +33,8 @@ from replay.logs.soliddb import tables as solid_tables
 from replay.logs.soliddb.layouts import FRAMINGS, InternalType
 from replay.native import fast_path
 from replay.native.fast_program import OPS
+from replay.output.delete_and_reinsert import values_differ
 from replay.output.jobs import write
-from replay.output.row_parts import values_differ
 from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline import partition
 from replay.pipeline.copy_lines import CopyLines

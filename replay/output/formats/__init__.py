@@ -38,7 +38,6 @@ from sqlgen.schema import Column, SqlType, Table
 
 #: Formats of no files that last: batches for readers in the same process.
 TEXT_BATCHES, TYPED_BATCHES, ROW_BATCHES = "text batches", "typed batches", "row batches"
-VALUE_BATCHES = "value batches"
 #: The module of each format: what ``--format`` accepts, and batches.
 FORMATS: dict[str, str] = {
     ExportFormat.PARQUET: "replay.output.formats.parquet",
@@ -48,8 +47,7 @@ FORMATS: dict[str, str] = {
     ExportFormat.LOAD: "replay.output.formats.load",
     TEXT_BATCHES: "replay.output.formats.batches",
     TYPED_BATCHES: "replay.output.formats.batches",
-    ROW_BATCHES: "replay.output.formats.row_batches",
-    VALUE_BATCHES: "replay.output.formats.batches",
+    ROW_BATCHES: "replay.output.formats.batches",
 }
 
 #: Facts of a change that stand beside its images, in order. Text that is not known is null;

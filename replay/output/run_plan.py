@@ -28,8 +28,8 @@ from replay.dependencies.cascade import (
 from replay.dependencies.key_spaces import key_spaces
 from replay.engine.contract import Engine
 from replay.logs import LogFile
+from replay.output.delete_and_reinsert import can_count, counts_parts
 from replay.output.jobs import write
-from replay.output.row_parts import can_count, counts_parts
 from replay.output.whole_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
