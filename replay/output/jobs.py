@@ -15,7 +15,7 @@ import os
 import pickle
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,13 +81,11 @@ class Attempt:
 
 @dataclass(frozen=True)
 class RenderJob:
-    """Writes the scripts of a plan: blocks of sort records by bucket, and a task for each bucket
-    that sorts and renders them into a new folder in ``folder``, or in ``exchange`` where that is
-    not to be found. Images never travel: tasks gather them from the log by position. Results are
+    """Writes the scripts, datasets or copies of a plan: blocks of sort records by bucket, and a
+    task for each bucket that sorts and renders them into a new folder in ``folder``, or in
+    ``exchange`` where that is not to be found. Images never travel: tasks gather them from the log by position. Results are
     (bucket, :class:`Attempt`), and (-1, :class:`replay.changes.balance.Tally`) of each split.
     """
-
-    title = "write scripts"
 
     plan: Plan
     folder: Place
@@ -96,6 +94,11 @@ class RenderJob:
     def __post_init__(self) -> None:
         # each task is given its own split; those of all others would travel with it
         object.__setattr__(self, "plan", replace(self.plan, splits=(), digests={}))
+
+    @property
+    def title(self) -> str:
+        """What tasks do."""
+        return _kind(self.plan)[0]
 
     @property
     def buckets(self) -> int:
@@ -135,7 +138,7 @@ class RenderJob:
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Write the files of a bucket. InputError LR2001 where the folder cannot be written to."""
-        staging = self.folder
+        staging, write_bucket = self.folder, _kind(self.plan)[1]
         if isinstance(staging, Path):
             try:
                 attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=staging))
@@ -147,7 +150,7 @@ class RenderJob:
                 staging = self.exchange
             else:
                 with room_for(_known_to_users(staging)):
-                    result = self._write(log, bucket, blocks, attempt)
+                    result = write_bucket(self.plan, log, bucket, blocks, attempt)
                 if not self.plan.steps:  # they are published, and not only applied
                     for file in result.files:
                         begin_to_sync(attempt / file.name)
@@ -156,39 +159,19 @@ class RenderJob:
         name = f"{bucket}-{os.urandom(8).hex()}"
         with WorkFolder() as place:
             here = Path(place)
-            result = self._write(log, bucket, blocks, here)
+            result = write_bucket(self.plan, log, bucket, blocks, here)
             beside = () if staging is self.folder else files_beside(here, result.files)
             send_attempt(staging, name, here, (*result.files, *beside))
         yield pickle.dumps((bucket, Attempt(name, result, beside)))
 
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return render_bucket(self.plan, log, bucket, blocks, folder)
 
-
-@dataclass(frozen=True)
-class ExportJob(RenderJob):
-    """Writes the datasets of a plan's export, along the same path."""
-
-    title = "write datasets"
-
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return export_bucket(self.plan, log, bucket, blocks, folder)
-
-
-@dataclass(frozen=True)
-class CopyJob(RenderJob):
-    """Writes records as they are, along the same path."""
-
-    title = "copy records"
-
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return copy_bucket(self.plan, log, bucket, blocks, folder)
+def _kind(plan: Plan) -> tuple[str, Callable[..., BucketResult]]:
+    """What tasks do, in words, and what makes the files of a bucket."""
+    if plan.copies is not None:
+        return "copy records", copy_bucket
+    if plan.export is not None:
+        return "write datasets", export_bucket
+    return "write scripts", render_bucket
 
 
 def _known_to_users(place: Path) -> Path:
@@ -212,13 +195,6 @@ def units_to_name(plan: Plan, units: Records) -> Records:
     return np.ascontiguousarray(units[named])
 
 
-def _job(plan: Plan, attempts: Place, exchange: StoredPath | None) -> RenderJob:
-    if plan.copies is not None:
-        return CopyJob(plan, attempts, exchange)
-    kind = RenderJob if plan.export is None else ExportJob
-    return kind(plan, attempts, exchange)
-
-
 def write(
     engine: Engine, plan: Plan, log: LogFile, folder: Path, stored: StoredFolder | None = None
 ) -> tuple[Tally, list[BucketResult]]:
@@ -231,12 +207,12 @@ def write(
     """
     if stored is not None:
         stored.taken.clear()
-        return _written(engine, _job(plan, stored.staging, None), plan, log, _InStore(stored))
+        return _written(engine, RenderJob(plan, stored.staging), plan, log, _InStore(stored))
     attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
     exchange = StoredFolder.begun(StoredPath(engine.exchange)) if engine.exchange else None
     try:
         taking = _InFolder(attempts, folder, exchange)
-        job = _job(plan, attempts, None if exchange is None else exchange.staging)
+        job = RenderJob(plan, attempts, None if exchange is None else exchange.staging)
         tally, results = _written(engine, job, plan, log, taking)
     finally:
         remove_tree(attempts)
