@@ -37,6 +37,7 @@ from replay.output.formats import (
     Datasets,
     Format,
     ListingFormat,
+    StreamFormat,
     UnitFormat,
     Writer,
     definition_of,
@@ -165,6 +166,8 @@ class DatasetSink:
         part.rows, part.changes = [], 0
 
 
+#: The folder of a bucket's stream.
+STREAM = "changes"
 #: The folder of what ``--include-aborted`` shows.
 ROLLED_BACK = "rolled-back"
 #: Length of ``YYYY-MM-DD HH:MM:SS.ffffff`` and of its date.
@@ -281,6 +284,9 @@ class BucketExporter(BucketReader[list[Piece]]):
                     self._long.add(*counts)
                 else:
                     self._units(*counts)
+        if isinstance(self.form, StreamFormat):
+            self._stream(self.form, facts, pieces)
+            return
         for piece in pieces:
             rows = piece.changes
             own = self._numbered(unit[rows], events[rows], (parent, piece.dataset.name))
@@ -294,6 +300,20 @@ class BucketExporter(BucketReader[list[Piece]]):
                         piece.dataset, mine.take(chosen), piece.images.take(chosen)
                     )
                     self.sink.write(parent, piece.dataset, text, lines, len(chosen))
+
+    def _stream(self, form: StreamFormat, facts: pa.Table, pieces: list[Piece]) -> None:
+        """Write the changes of all datasets that a stream takes, in their order."""
+        taken = [piece for piece in pieces if form.takes(piece.dataset)]
+        if not taken:
+            return
+        lines = pa.concat_tables(
+            form.rows(piece.dataset, facts.take(pa.array(piece.changes)), piece.images)
+            for piece in taken
+        )
+        places = np.concatenate([piece.changes for piece in taken])
+        order = pa.array(np.argsort(places, kind="stable"))
+        stream = replace(taken[0].dataset, name=STREAM)
+        self.sink.write("", stream, None, lines.take(order), len(places))
 
     def _units(self, facts: pa.Table, dates: pa.Array, counted: UnitCounts) -> None:
         """Write where units begin and end: facts and dates of each, and what they hold."""

@@ -83,8 +83,9 @@ class Attempt:
 class RenderJob:
     """Writes the scripts, datasets or copies of a plan: blocks of sort records by bucket, and a
     task for each bucket that sorts and renders them into a new folder in ``folder``, or in
-    ``exchange`` where that is not to be found. Images never travel: tasks gather them from the log by position. Results are
-    (bucket, :class:`Attempt`), and (-1, :class:`replay.changes.balance.Tally`) of each split.
+    ``exchange`` where that is not to be found. Images never travel: tasks gather them from the
+    log by position. Results are (bucket, :class:`Attempt`), and (-1,
+    :class:`replay.changes.balance.Tally`) of each split.
     """
 
     plan: Plan

@@ -200,6 +200,15 @@ class UnitFormat(Format, Protocol):
 
 
 @runtime_checkable
+class StreamFormat(Format, Protocol):
+    """A format that has the rows of all datasets together, in commit order. Raises no error."""
+
+    def takes(self, dataset: Dataset) -> bool:
+        """Whether rows of a dataset are among them, which have one schema then."""
+        ...
+
+
+@runtime_checkable
 class ListingFormat(Format, Protocol):
     """A format with files of text that list what was written. Raises no error."""
 

@@ -13,6 +13,7 @@ from replay.changes.options import Export
 from replay.output.formats import (
     FACTS,
     ROW_BATCHES,
+    STRUCTURE,
     TEXT_BATCHES,
     Dataset,
     ImageColumns,
@@ -133,10 +134,18 @@ class Batches:
         return {}
 
 
+class StreamBatches(Batches):
+    """As :class:`Batches`, of all tables in one stream; of one table, where images are typed."""
+
+    def takes(self, dataset: Dataset) -> bool:
+        """All where images are text: changes of structure have no columns of a table."""
+        return isinstance(self.form, JsonLines) or dataset.table is not STRUCTURE
+
+
 def format_of(export: Export, options: RenderOptions) -> Batches:
     """The format as the options want it."""
     if export.format == ROW_BATCHES:
         return Batches(RowValues(options.policy))
     if export.format == TEXT_BATCHES:
-        return Batches(JsonLines(options.policy))
-    return Batches(Parquet(True, options.policy))
+        return StreamBatches(JsonLines(options.policy))
+    return StreamBatches(Parquet(True, options.policy))
