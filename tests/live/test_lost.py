@@ -15,8 +15,9 @@ import pytest
 from replay.cli.main import main
 from replay.live import bulk, replay_run
 from replay.live.position_store import Store
-from replay.targets import ConnectionLost, StatementCounts, postgres_session
+from replay.targets import ConnectionLost, StatementCounts
 from replay.targets.postgres_session import PostgresSession
+from replay.targets.target import SqlTarget
 from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.replayed import position, rows
@@ -119,7 +120,7 @@ def test_every_request_is_lost_once(
             return going(*given)
 
         rows(fresh_database, f"DROP SCHEMA IF EXISTS testown, logreplay CASCADE; {TABLES}")
-        monkeypatch.setattr(postgres_session, "PostgresSession", breaking(fault))
+        monkeypatch.setattr(SqlTarget, "connect", lambda target, url: breaking(fault)(url))
         monkeypatch.setattr(*first, go)
         return main([*arguments, *PACES[pace]])
 
