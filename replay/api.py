@@ -211,7 +211,7 @@ class Log(Questions):
 
     def describe(self) -> dict[str, Any]:
         """What is in the log, as ``logreplay inspect --json`` says it."""
-        return inspect.describe(self.opened.family, self.opened.log)
+        return dict(inspect.describe(self.opened.family, self.opened.log).values)
 
     @checked
     def check(self, schema: KeySource = None) -> agreement.Agreement:

@@ -69,7 +69,7 @@ def state_header(path: Path) -> list[str]:
 
 
 def opened(path: Path, mode: str, **how: Any) -> Any:
-    """A state's file, unpacked, opened as :func:`open` does it."""
+    """A state's file, unpacked, opened as ``open`` does it."""
     return gzip.open(path, mode, **how) if path.suffix == ".gz" else path.open(mode, **how)
 
 
