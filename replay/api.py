@@ -71,32 +71,25 @@ if TYPE_CHECKING:
     from replay.engine import spark as spark_engine
     from replay.live import (
         certificate,
-        certificate_check,
+        replay_request,
         route,
-        wanted,
     )
     from replay.live import replay as live
     from replay.live import verify as comparison
-    from replay.output import bundle, change_batches, extraction, formats
+    from replay.output import bundle, change_batches, extraction, formats, whole_folder
     from replay.pipeline import spark_source
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
-    certificate, certificate_check, route, wanted = (
-        LateModule(f"replay.live.{name}")
-        for name in (
-            "certificate",
-            "certificate_check",
-            "route",
-            "wanted",
-        )
+    certificate, replay_request, route = (
+        LateModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
     )
     spark_engine = LateModule("replay.engine.spark")
     spark_source = LateModule("replay.pipeline.spark_source")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
-    bundle, change_batches, extraction, formats = (
+    bundle, change_batches, extraction, formats, whole_folder = (
         LateModule(f"replay.output.{name}")
-        for name in ("bundle", "change_batches", "extraction", "formats")
+        for name in ("bundle", "change_batches", "extraction", "formats", "whole_folder")
     )
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
@@ -218,7 +211,7 @@ class Log(Questions):
 
     def describe(self) -> dict[str, Any]:
         """What is in the log, as ``logreplay inspect --json`` says it."""
-        return inspect.describe(self.opened.family, self.opened.log)
+        return dict(inspect.describe(self.opened.family, self.opened.log).values)
 
     @checked
     def check(self, schema: KeySource = None) -> agreement.Agreement:
@@ -424,21 +417,24 @@ class Selected:
         :meth:`replay.live.replay.ReplayPlan.apply`. It keeps a session and temporary files until it
         is closed, or the log is. Errors as those of :func:`replay.live.replay.plan_replay`."""
         with usage_errors():
-            script = wanted.replay_options(url, self.selection, options)
+            script = replay_request.replay_options(url, self.selection, options)
             choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
             position = octets_of_position(until)
-        wanted.pace_of(options)  # before anything is connected to
-        chosen, end, time, mark = wanted.without_end(
+        replay_request.pace_of(options)  # before anything is connected to
+        chosen, end, time, mark = replay_request.without_end(
             self.selection,
             position,
             None if until_time is None else time_of(until_time, True),
             until_mark,
         )
         request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
-        asked = wanted.replay_request(
-            request, url, route.Destination(wanted.placed(request, end), time, mark), options
+        asked = replay_request.request_for(
+            request,
+            url,
+            route.Destination(replay_request.placed(request, end), time, mark),
+            options,
         )
-        plan = live.plan_replay(wanted.replay_input(request, self.log.engine), asked)
+        plan = live.plan_replay(replay_request.input_of(request, self.log.engine), asked)
         self.log.also_close(plan)
         return plan
 
@@ -499,10 +495,10 @@ def check_certificate(
     work = None
     if changes is not None:
         demand = Demand(Mode.REDO, ScriptOptions(), continued=True)
-        work = wanted.replay_input(changes.request(demand, Constraints()), changes.log.engine)
+        work = replay_request.input_of(changes.request(demand, Constraints()), changes.log.engine)
     lines: list[str] = []
     key = None if public_key is None else Path(public_key)
-    code, findings = certificate_check.check(Path(path), lines.append, key, work, url)
+    code, findings = comparison.check_certificate(Path(path), lines.append, key, work, url)
     return Verification(code, findings, tuple(lines))
 
 
@@ -524,11 +520,11 @@ def verify(
     work, place = None, url or scratch or "postgresql:"
     if changes is not None:
         with usage_errors():
-            script = wanted.replay_options(place, changes.selection, options)
+            script = replay_request.replay_options(place, changes.selection, options)
         demand = Demand(Mode.UNDO if roundtrip else Mode.REDO, script, continued=True)
         request = changes.request(demand, _keys(options))
         comparison.check_verifiable(request.selection)
-        work = wanted.replay_input(request, changes.log.engine)
+        work = replay_request.input_of(request, changes.log.engine)
     lines: list[str] = []
     code, findings = comparison.compare(
         url, storage.at(expected), work, lines.append, roundtrip, ddl, target_schema, scratch
@@ -573,7 +569,7 @@ def write_script(
     errors of :mod:`replay.errors`; then nothing is left in ``out``.
     """
     folder = storage.at(out)
-    bundle.check_output(folder, overwrite)
+    whole_folder.check_output(folder, overwrite)
     with usage_errors():
         mode = choice(Mode, mode, "mode")
         demand = Demand(mode, options or ScriptOptions(), baseline=_place(baseline))

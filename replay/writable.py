@@ -17,11 +17,12 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.live import target_state
-    from replay.output import bundle, continuation, extraction
+    from replay.output import bundle, continuation, extraction, whole_folder
 else:  # what some outputs alone need
     target_state = LateModule("replay.live.target_state")
-    bundle, continuation, extraction = (
-        LateModule(f"replay.output.{name}") for name in ("bundle", "continuation", "extraction")
+    bundle, continuation, extraction, whole_folder = (
+        LateModule(f"replay.output.{name}")
+        for name in ("bundle", "continuation", "extraction", "whole_folder")
     )
 
 
@@ -53,7 +54,7 @@ class Writable:
         :func:`replay.output.bundle.write_bundle`."""
         before = None if after is None else continuation.read_continuation(storage.at(after))
         request, folder = self.request, storage.at(out)
-        bundle.check_output(folder, overwrite)
+        whole_folder.check_output(folder, overwrite)
         plan = request.plan(self.split_bytes, self.engine)
         if after is not None:
             plan = replace(plan, selection=plan.selection.going_on())
@@ -100,7 +101,7 @@ class Extract:
         request = self.request
         writer = extraction.writer_of(request.opened.family)
         folder = storage.at(out)
-        bundle.check_output(folder, overwrite)
+        whole_folder.check_output(folder, overwrite)
         plan = replace(
             request.plan(self.split_bytes, self.engine), copies=request.opened.family.name
         )

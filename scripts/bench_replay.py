@@ -31,7 +31,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.live import replay as live
-from replay.live.pace import ApplyMode, Pace
+from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.targets import embedded, target_named

@@ -208,7 +208,7 @@ class Sqlite(Database):
 
 class Duckdb(Database):
     kind = "duckdb"
-    requests = tuple((duckdb_target.DuckdbSession, name) for name in ("run", "do"))
+    requests = tuple((duckdb_target.DuckdbSession, name) for name in ("run", "_do"))
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "shop.duckdb"

@@ -348,7 +348,9 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
     family = ".".join(module.split(".")[:3])
     shared = (
         "replay.logs",
+        "replay.logs.description",
         "replay.logs.indexed_envelope",
+        "replay.logs.indexed_inspect",
         "replay.logs.indexed_log",
         "replay.logs.files",
         "replay.logs.plain",

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names, ParameterStyle, StatementForm
+from sqlgen.dialects import Profile, profile_named
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts
 from sqlgen.kinds import settle_kinds
 from sqlgen.mapping import TableMap
+from sqlgen.names import target_name
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Table
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,19 @@ class ScriptOptions:
     def masked(self) -> frozenset[str]:
         """The columns (OWNER.NAME.COLUMN) whose values are masked."""
         return frozenset() if self.mapping is None else self.mapping.masked()
+
+    @property
+    def profile(self) -> Profile:
+        """That of the dialect."""
+        return profile_named(self.dialect)
+
+    def spelled(self, name: str) -> str:
+        """A name of the log as the target has it."""
+        return target_name(name, self.profile, self.names)
+
+    def place(self, table: Table) -> tuple[str, str]:
+        """Schema and name of a table in the target."""
+        return self.spelled(table.schema), self.spelled(table.name)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from replay.cli.extracting import copy_request
 from replay.cli.request import keys_of, options_of, selection_of
 from replay.errors import UsageError
 from replay.logs import source_named
-from replay.output.bundle import check_output
 from replay.output.continuation import NOTHING
 from replay.output.extraction import writer_of
 from replay.output.formats import export_request
+from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, MappingFile, OpenLog, Request, make_request
 from sqlgen.choices import EmptyTextPolicy, WhereColumns
 

@@ -43,8 +43,9 @@ from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
-from replay.output.bundle import Bundle, check_output
+from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder
+from replay.output.whole_folder import check_output
 from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (

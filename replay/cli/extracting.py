@@ -16,8 +16,9 @@ from replay.cli.progress import Bar
 from replay.cli.request import engine_of, keys_of, open_log, selection_of
 from replay.errors import UsageError
 from replay.logs import source_named
-from replay.output.bundle import Bundle, check_output
+from replay.output.bundle import Bundle
 from replay.output.extraction import check_name, writer_of
+from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract

@@ -41,7 +41,7 @@ from replay.errors import (
     cause_of,
 )
 from replay.live import status, verify
-from replay.live.wanted import replay_input
+from replay.live.replay_request import input_of
 from replay.logs import LogPair, source_named
 from replay.logs.arrivals import (
     Ahead,
@@ -356,7 +356,7 @@ class Follower:
         demand = Demand(options=options_of(named), continued=True)
         with WorkFolder() as scratch:
             request = request_of(named, scratch, demand, all_of(named))
-            work = replay_input(request, engine_of(named, request.log, _quiet))
+            work = input_of(request, engine_of(named, request.log, _quiet))
             code, _ = verify.compare(
                 arguments.to, arguments.expected, work, print, False, None, None, None
             )

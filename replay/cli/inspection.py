@@ -46,17 +46,16 @@ def _inspect(arguments: argparse.Namespace) -> int:
             return EXIT_OK
         description = inspect.describe(family, log)
         checked = _agreement(arguments, opened) if arguments.deep else None
+    code, values = description.exit_code, dict(description.values)
     if checked is not None:
-        description["agreement"] = checked.describe()
-        description["exit_code"] = max(description["exit_code"], checked.exit_code)
+        code = max(code, checked.exit_code)
+        values |= {"agreement": checked.describe(), "exit_code": code}
     print(
-        json.dumps(description, indent=1, ensure_ascii=False)
-        if arguments.json
-        else inspect.text(family, description)
+        json.dumps(values, indent=1, ensure_ascii=False) if arguments.json else description.text()
     )
     if checked is not None and not arguments.json:
         print(f"\n{checked}")
-    return int(description["exit_code"])
+    return code
 
 
 def _agreement(

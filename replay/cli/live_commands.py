@@ -31,28 +31,17 @@ from replay.temp_folders import WorkFolder
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.live import (
-        certificate,
-        certificate_check,
-        reject_script,
-        route,
-        status,
-        verify,
-        wanted,
-    )
+    from replay.live import certificate, replay_request, route, status, verify
     from replay.live import replay as live
 else:  # what some commands alone need
-    certificate, certificate_check, route, status, verify = (
+    certificate, live, replay_request, route, status, verify = (
         LateModule(f"replay.live.{name}")
-        for name in ("certificate", "certificate_check", "route", "status", "verify")
-    )
-    live, reject_script, wanted = (
-        LateModule(f"replay.live.{name}") for name in ("replay", "reject_script", "wanted")
+        for name in ("certificate", "replay", "replay_request", "route", "status", "verify")
     )
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    selection, until, until_time, mark = wanted.without_end(
+    selection, until, until_time, mark = replay_request.without_end(
         selection_of(arguments), None, None, None
     )
     demand = Demand(options=options_of(arguments), continued=True)
@@ -61,15 +50,15 @@ def _replay(arguments: argparse.Namespace) -> int:
         for warning in request.warnings:
             print(f"warning: {warning}")
         tell_notes(request.notes)
-        asked = wanted.replay_request(
+        asked = replay_request.request_for(
             request,
             arguments.to,
-            route.Destination(wanted.placed(request, until), until_time, mark),
+            route.Destination(replay_request.placed(request, until), until_time, mark),
             replay_words(arguments),
             arguments.apply,
         )
         with Bar(sys.stderr) as progress:
-            source = wanted.replay_input(request, engine_of(arguments, request.log, progress))
+            source = replay_request.input_of(request, engine_of(arguments, request.log, progress))
             code = live.run(source, asked, print, progress, arguments.split_mb << 20)
     return max(code, EXIT_WARNING if request.warnings else EXIT_OK)
 
@@ -87,7 +76,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             request = request_of(arguments, scratch, demand, selection_of(arguments))
             verify.check_verifiable(request.selection)
             tell_notes(request.notes)
-            work = wanted.replay_input(request, engine_of(arguments, request.log, progress))
+            work = replay_request.input_of(request, engine_of(arguments, request.log, progress))
         if arguments.expected is None and not arguments.roundtrip:
             return _check_certificate(arguments, work)
         if arguments.expected is None:
@@ -128,7 +117,7 @@ def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | N
     if arguments.sign_key is not None:
         raise UsageError("LR1001", "found --sign-key without --expected; expected both")
     path, key = arguments.certificate, arguments.public_key
-    return certificate_check.check(path, print, key, work, arguments.to)[0]
+    return verify.check_certificate(path, print, key, work, arguments.to)[0]
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -149,7 +138,7 @@ def _status(arguments: argparse.Namespace) -> int:
         return code
     if arguments.rejects is not None:
         script = str(arguments.rejects).endswith(".sql")
-        text_of = reject_script.script_of(arguments.to) if script else status.rejects_text(state)
+        text_of = status.reject_script(arguments.to) if script else status.rejects_text(state)
         write_file(arguments.rejects, text_of)
     print(text)
     return code

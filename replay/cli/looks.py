@@ -37,8 +37,8 @@ from replay.live import certificate
 from replay.live.target_state import baseline_of
 from replay.logs import source_named
 from replay.logs.words import said_of
-from replay.output.bundle import check_output
 from replay.output.state_files import TableRows, state_csv, write_state
+from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, usage_errors
 from replay.public import command as command_line
 from replay.public import public

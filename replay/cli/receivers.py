@@ -13,9 +13,8 @@ from replay.cli.request import engine_of, options_of, replay_words, request_of, 
 from replay.errors import EXIT_OK
 from replay.live import replay as live
 from replay.live import status
-from replay.live.replay_request import ReplayInput
+from replay.live.replay_request import ReplayInput, input_of, placed, request_for
 from replay.live.route import Destination
-from replay.live.wanted import placed, replay_input, replay_request
 from replay.logs import LogPair
 from replay.output.continuation import ended_at
 from replay.output.growth import GrowingFolder
@@ -152,10 +151,10 @@ class DatabaseReceiver:
                 self.seen.reached = True
                 return Taken(EXIT_OK)
             wanted = replace(
-                replay_request(request, arguments.to, until, replay_words(arguments), True),
+                request_for(request, arguments.to, until, replay_words(arguments), True),
                 reached=self._between,
             )
-            source = replay_input(request, engine_of(arguments, request.log, self._watch))
+            source = input_of(request, engine_of(arguments, request.log, self._watch))
             with live.plan_replay(source, wanted, arguments.split_mb << 20) as plan:
                 if plan.is_empty:
                     taken = Taken(plan.exit_code)

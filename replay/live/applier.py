@@ -3,15 +3,17 @@ lost on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from replay.live.ahead import made_ahead
-from replay.live.pace import Pace
 from replay.live.route import UnitGroup
-from replay.live.transactions import Committed, Transactions
+from replay.live.target_transactions import Committed, Transactions
+from replay.live.transaction_size import Pace
 from replay.targets import ConnectionLost, Session, Transient
+
+Made = TypeVar("Made")
 
 
 class Strategy(Protocol):
@@ -28,49 +30,52 @@ class Strategy(Protocol):
         when trying again did not help."""
 
 
-class Applier:
-    """Applies all groups of the route of ``transactions`` by a strategy."""
+def apply_all(
+    transactions: Transactions,
+    strategy: Strategy,
+    progress: Callable[[int], None],
+    finish: Callable[[Session], None],
+) -> Committed:
+    """Apply all groups of the route of ``transactions`` by a strategy; ``progress`` hears the
+    statements committed so far. ``finish`` is done in the end, and again where the database
+    interrupts it: after a lost connection, after what the server lost with it.
 
-    def __init__(self, transactions: Transactions, strategy: Strategy) -> None:
-        self.transactions, self.strategy = transactions, strategy
+    Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when
+    somebody else moves the position, ConnectionLost or Transient when trying again did not help.
+    What was committed before stays, and the position says so.
+    """
+    pace, committed = transactions.pace, transactions.committed
+    losses, units_before = 0, -1
+    while True:
+        try:
+            transactions.begin()
+            groups = transactions.route.groups(transactions.scripts, strategy.pace)
+            prepared: Iterator[Callable[[], None]] = map(strategy.prepare, groups)
+            if strategy.prepares_ahead:
+                prepared = made_ahead(partial(strategy.prepare, group) for group in groups)
+            for apply_group in prepared:
+                apply_group()
+                progress(committed.statements)
+            pace.retrying(Transient)(finish, transactions.session())
+        except ConnectionLost:
+            losses = losses + 1 if committed.units == units_before else 1
+            units_before = committed.units
+            if losses >= pace.tries:
+                raise
+            transactions.resume()
+        else:
+            return committed
 
-    def apply(
-        self,
-        progress: Callable[[int], None] = lambda _: None,
-        finish: Callable[[Session], None] = lambda _: None,
-    ) -> Committed:
-        """Apply everything; ``progress`` hears the statements committed so far. ``finish`` is done
-        in the end, and again where the database interrupts it: after a lost connection, after what
-        the server lost with it.
 
-        Raises TargetError (LR4006) with the first change that does not fit, Refusal (LR4007) when
-        somebody else moves the position, ConnectionLost or Transient when trying again did not
-        help. What was committed before stays, and the position says so.
-        """
-        transactions, pace = self.transactions, self.transactions.pace
-        committed = transactions.committed
-        losses, units_before = 0, -1
-        while True:
-            try:
-                transactions.begin()
-                for apply_group in self._prepared():
-                    apply_group()
-                    progress(committed.statements)
-                pace.retrying(Transient)(finish, transactions.session())
-            except ConnectionLost:
-                losses = losses + 1 if committed.units == units_before else 1
-                units_before = committed.units
-                if losses >= pace.tries:
-                    raise
-                transactions.resume()
-            else:
-                return committed
-
-    def _prepared(self) -> Iterator[Callable[[], None]]:
-        """What applies each of the groups that are left."""
-        strategy, transactions = self.strategy, self.transactions
-        groups = transactions.route.groups(transactions.scripts, strategy.pace)
-        if not strategy.prepares_ahead:
-            yield from map(strategy.prepare, groups)
-            return
-        yield from made_ahead(partial(strategy.prepare, group) for group in groups)
+def made_ahead(calls: Iterable[Callable[[], Made]]) -> Iterator[Made]:
+    """What the calls give, in their order. While the taker is busy with one, the next is made in a
+    thread of its own. Raises what a call raises where its turn is."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: Future[Made] | None = None
+        for call in calls:
+            following = pool.submit(call)
+            if waiting is not None:
+                yield waiting.result()
+            waiting = following
+        if waiting is not None:
+            yield waiting.result()

@@ -21,8 +21,6 @@ from replay.pipeline.row_batch import whole_rows
 from replay.targets import Session
 from sqlgen import statements
 from sqlgen.choices import WhereColumns
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.row_checks import with_check
 from sqlgen.rows import Op, Rows
 
@@ -64,7 +62,7 @@ class Diagnoser:
 
     def __init__(self, plan: Plan, log: LogFile) -> None:
         self.plan, self.log = plan, log
-        self.profile = profile_named(plan.options.dialect)
+        self.profile = plan.options.profile
 
     def op(self, script: Script, step: int) -> Op:
         """The operation of a statement, turned round for undo; events of whole tables count as
@@ -128,11 +126,7 @@ class Diagnoser:
         asked = rows if rows.op is not Op.INSERT else replace(rows, before=rows.after)
         options = replace(self.plan.options.render, where_columns=WhereColumns.KEY)
         query = statements.lookups(asked, self.profile, options)[0].as_py()
-        schema, table = (
-            target_name(text, self.profile, options.names)
-            for text in (rows.table.schema, rows.table.name)
-        )
-        facts = session.facts(schema, table)
+        facts = session.facts(*self.plan.options.place(rows.table))
         names: Sequence[str] = facts.columns if facts is not None else ()
         return [
             {

@@ -1,17 +1,19 @@
 """The rows that should be there, in logreplay's own types: a state's files, and what a log adds to
-them and takes away."""
+them and takes away. And which tables and columns of a target are compared with them, by what types,
+and what is not compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask
+from replay.arrays import Mask
 from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.choices import Mode
@@ -19,27 +21,29 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
 from replay.engine.contract import SPLIT_BYTES
-from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
-from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
+from replay.errors import TargetError, Where
+from replay.live.comparable import ComparedColumn, family_of, of_state, of_texts, of_values
+from replay.live.differences import RowHash, SignedRows
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
-from replay.live.row_sums import RowHash, SignedRows
 from replay.output.bundle import raise_for
-from replay.output.carry_out import carry_out
 from replay.output.datasets import ROLLED_BACK
-from replay.output.folder_state import proof_in
-from replay.output.formats import VALUE_BATCHES, Datasets, structure_dataset
+from replay.output.formats import ROW_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
+from replay.output.initial_load import proof_in
+from replay.output.run_plan import carry_out
 from replay.pipeline.plan import make_plan
 from replay.storage import at
-from replay.targets.states import state_batches
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
+from replay.targets import Session, TableFacts
+from replay.targets.states import state_batches, state_header
 from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.schema import Column, SqlType
 from sqlgen.structure import Action
 
 #: Rows that are hashed at once, about.
 _ROWS = 65_536
+#: Commit position, URID (hexadecimal), member, and where in the unit a change stands.
+Place = tuple[str, str, int, int]
 _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
 #: Changes of structure after which a table holds no row, and those that leave its rows alone.
 _RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value, Action.TRUNCATE.value})
@@ -80,12 +84,12 @@ class LogChanges:
     ) -> None:
         self.work, self.log, self.folder = work, work.log, folder
         self.until, self.pending = until, pending
-        self.profile = profile_named(work.options.dialect)
+        self.profile, self.spelled = work.options.profile, work.options.spelled
         options = replace(work.options, render=_without_large(work))
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
         options = replace(options, trace=False)
         plan = make_plan(work.log, Mode.REDO, chosen, options, SPLIT_BYTES, work.engine)
-        plan = replace(plan, export=Export(VALUE_BATCHES), constraints=work.constraints)
+        plan = replace(plan, export=Export(ROW_BATCHES), constraints=work.constraints)
         outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), work.log))
         raise_for(outcome.plan, outcome.tally)
         refuse_problems(outcome.tally, [])
@@ -103,15 +107,14 @@ class LogChanges:
             if not file.name.startswith(f"{ROLLED_BACK}/")
         ]
         self._structure = list(self._structure_changes())
-        self._moves: dict[tuple[str, ...], KeyMoves | None] = {}
 
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
         versions_of: dict[str, list[TableVersion]] = {}
         taken = self.log.catalog.taken_by(self.work.selection.takes_tables)
         for version in self.log.catalog.versions:
-            if self._spelled(version.table.schema) == schema and taken[version.index]:
-                versions_of.setdefault(self._spelled(version.table.name), []).append(version)
+            if self.spelled(version.table.schema) == schema and taken[version.index]:
+                versions_of.setdefault(self.spelled(version.table.name), []).append(version)
         return {name: self._changes_of(versions) for name, versions in versions_of.items()}
 
     def _changes_of(self, versions: Sequence[TableVersion]) -> TableChanges:
@@ -140,24 +143,20 @@ class LogChanges:
         table: TableChanges,
         columns: Sequence[ComparedColumn],
         form: RowHash,
-        moves: KeyMoves | None = None,
     ) -> Iterator[SignedRows]:
         """After images (added) and before images (taken away) of a table's changes, where ``form``
-        says so as cells; ``moves`` as :meth:`moves` tells."""
+        says so as cells."""
         for rows, sides in self._images(table, columns):
-            home = None if moves is None else moves.of_changes(_keyed(rows, sides, form))
-            yield from _signed(sides["before"], sides["after"], rows, form, home)
+            yield from _signed(sides["before"], sides["after"], rows, form)
 
-    def moves(
-        self, table: TableChanges, columns: Sequence[ComparedColumn], form: RowHash
-    ) -> KeyMoves | None:
-        """Where the rows of a table are in the end; None where none changes its key."""
-        names = tuple(version.name for version in table.versions)
-        if names not in self._moves:
-            self._moves[names] = key_moves(
-                lambda: (_keyed(*part, form) for part in self._images(table, columns))
-            )
-        return self._moves[names]
+    def changes_keys(self, table: TableChanges, key: Sequence[ComparedColumn]) -> bool:
+        """Whether an update gives a row of a table another key."""
+        for rows, sides in self._images(table, key):
+            update = np.asarray(pc.equal(rows["op"].combine_chunks(), "update"))
+            before, after = sides["before"], sides["after"]
+            if any((_differ(before[name], after[name]) & update).any() for name in before):
+                return True
+        return False
 
     def _images(
         self, table: TableChanges, columns: Sequence[ComparedColumn]
@@ -169,7 +168,7 @@ class LogChanges:
             if name in seen:
                 continue
             seen.add(name)
-            own = {self._spelled(column.name): column.name for column in version.table.columns}
+            own = {self.spelled(column.name): column.name for column in version.table.columns}
             for batch in self._batches(name):
                 rows = self._there(batch, table.emptied)
                 sides = ("before", "after")
@@ -249,9 +248,6 @@ class LogChanges:
                     name = (image["table_owner"].upper(), image["table_name"].upper())
                     yield place, image["action"], name
 
-    def _spelled(self, name: str) -> str:
-        return target_name(name, self.profile, self.work.options.names)
-
 
 def initial_rows(
     path: Path, columns: Sequence[ComparedColumn], header: Mapping[str, str], work: (
@@ -266,9 +262,8 @@ def initial_rows(
             if work is None or not column.logged:
                 rows[column.name] = of_texts(texts, column.type)
             else:
-                profile = profile_named(work.options.dialect)
                 rows[column.name] = of_state(
-                    texts, column.column, profile, work.options.render.policy
+                    texts, column.column, work.options.profile, work.options.render.policy
                 )
         yield SignedRows(rows, batch.num_rows)
 
@@ -306,9 +301,8 @@ def _signed(
     after: Mapping[str, pa.Array],
     rows: pa.Table,
     form: RowHash,
-    home: Hashes | None,
 ) -> Iterator[SignedRows]:
-    """Both images of changes, as rows that go and come; ``home``: what stands for their keys."""
+    """Both images of changes, as rows that go and come."""
     op = rows["op"].combine_chunks()
     cells: dict[str, Mask] | None = None
     if form.cells:
@@ -319,31 +313,250 @@ def _signed(
         (-1, before, ["update", "delete"]),
         (1, after, ["update", "insert"]),
     ):
-        part = SignedRows(images, len(rows), sign, cells, home)
+        part = SignedRows(images, len(rows), sign, cells)
         chosen = np.flatnonzero(np.asarray(pc.is_in(op, pa.array(kinds))))
         if len(chosen):
             yield part if len(chosen) == len(rows) else part.take(chosen)
-
-
-def _keyed(
-    rows: pa.Table, sides: Mapping[str, Mapping[str, pa.Array]], form: RowHash
-) -> KeyedChanges:
-    """Changes by the hashes of their keys and images."""
-    op = rows["op"].combine_chunks()
-    keys, images = [], []
-    for side, absent in (("before", "insert"), ("after", "delete")):
-        part = SignedRows(sides[side], len(rows))
-        there = np.asarray(pc.not_equal(op, absent))
-        keys.append(np.where(there, form.key_of(part), NO_KEY))
-        images.append(form.image_of(part))
-
-    def places(chosen: Index) -> list[Place]:
-        return list(_places(rows.take(pa.array(chosen))))
-
-    return KeyedChanges((keys[0], keys[1]), (images[0], images[1]), places)
 
 
 def _differ(one: pa.Array, other: pa.Array) -> Mask:
     """Where two columns differ; NULL is a value like others."""
     same = pc.fill_null(pc.equal(one, other), False)
     return ~np.asarray(pc.or_(same, pc.and_(pc.is_null(one), pc.is_null(other))))
+
+
+#: What to do about a table that the target lacks, where nobody said what is expected of it.
+_UNCHANGED = (
+    "The log has no change of it: take its file out of the state, or write one of the log's tables"
+    " alone (logreplay state … --at start --initial DIR --format csv --out BEFORE)"
+)
+_OTHER_KEYS = "rows get other keys, and only a part of the log's changes is expected"
+#: Types of targets that keep a moment and not the zone it was written in.
+_MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """A table as it is compared: its name in the target, the file of its state (None: it begins
+    empty) with the name of each column there, what the log says of it, and how rows are hashed."""
+
+    name: str
+    path: Path | None
+    header: Mapping[str, str]
+    columns: tuple[ComparedColumn, ...]
+    form: RowHash
+    changes: TableChanges | None
+
+    @property
+    def types(self) -> dict[str, SqlType]:
+        """The columns' types, by name."""
+        return {column.name: column.type for column in self.columns}
+
+    def describe(self) -> dict[str, Any]:
+        """What the digests of its rows are of, as JSON-able data."""
+        return {
+            "columns": [{"name": name, "type": kind.value} for name, kind in self.types.items()],
+            "key": list(self.form.key),
+            "cells": self.form.cells,
+        }
+
+
+def named_rows(schema: str, table: str, types: Mapping[str, SqlType]) -> str:
+    """What a digest of rows is of: a table and its columns."""
+    columns = [f"{name} {kind.value}" for name, kind in sorted(types.items())]
+    return f"{schema}.{table}({', '.join(columns)})"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared, and what is not, in words. ``gone``: tables that the log drops."""
+
+    tables: tuple[ComparedTable, ...]
+    not_compared: tuple[str, ...]
+    gone: tuple[str, ...] = ()
+
+
+def found_rows(
+    session: Session, schema: str, table: str, types: Mapping[str, SqlType]
+) -> Iterator[SignedRows]:
+    """The rows of a table of the target, with the columns of ``types``."""
+    decimals = [name for name, kind in types.items() if kind is SqlType.DECIMAL]
+    for batch in session.texts(schema, table, list(types), decimals):
+        columns = {
+            name: of_texts(values, kind)
+            for (name, kind), values in zip(types.items(), batch.columns, strict=True)
+        }
+        yield SignedRows(columns, batch.num_rows)
+
+
+def compared_tables(
+    session: Session,
+    schema: str,
+    folder: Path,
+    files: Mapping[str, Path],
+    log: LogChanges | None,
+) -> Comparison:
+    """What of a schema can be compared with the state ``files`` (by table) and the log. Raises
+    TargetError (LR4002) where the target lacks a table or column of the state."""
+    changes = {} if log is None else log.tables(schema)
+    present = session.tables_of(schema)
+    paths = {_named(name, schema, present, changes): path for name, path in files.items()}
+    tables, notes, gone = [], [], []
+    for name in sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)}):
+        expected = changes.get(name)
+        if expected is not None and expected.dropped:
+            gone.append(name)
+            continue
+        facts = session.facts(schema, name)
+        if facts is None and name not in paths:
+            notes.append(f"table {name}: the log makes it, and it is not there")
+            continue
+        if facts is None:
+            raise TargetError(
+                "LR4002",
+                "the database lacks a table of the expected state",
+                Where(table=f"{schema}.{name}"),
+                "" if log is None or expected is not None else _UNCHANGED,
+            )
+        if expected is not None and expected.unknown:
+            notes.append(f"table {name}: {expected.unknown}")
+            continue
+        table, more = _table(session, schema, name, paths.get(name), facts, expected, log)
+        notes += more
+        tables += [] if table is None else [table]
+    for name in sorted({*present, *changes} - {*paths} - {table.name for table in tables}):
+        if name in gone or (name not in present and not changes[name].changes):
+            continue
+        why = "has changes of it" if name in changes and changes[name].changes else "does not"
+        notes.append(f"table {name}: {folder} has no file of it (the log {why})")
+    return Comparison(tuple(tables), tuple(notes), tuple(gone))
+
+
+def _named(stem: str, schema: str, present: list[str], changes: Mapping[str, TableChanges]) -> str:
+    """The table that a file is of: TABLE or OWNER.TABLE, in any case."""
+    short = stem.rpartition(".")[2] if stem.lower().startswith(f"{schema.lower()}.") else stem
+    for known in (present, list(changes)):
+        for wanted in (stem, short):
+            if wanted in known:
+                return wanted
+            alike = [name for name in known if name.lower() == wanted.lower()]
+            if len(alike) == 1:
+                return alike[0]
+    return short
+
+
+def _table(
+    session: Session,
+    schema: str,
+    name: str,
+    path: Path | None,
+    facts: TableFacts,
+    changes: TableChanges | None,
+    log: LogChanges | None,
+) -> tuple[ComparedTable | None, list[str]]:
+    work = None if log is None else log.work
+    header = _header(path, facts, schema, name)
+    left_out = _left_out(work, changes)
+    notes, columns = [], []
+    types = dict(zip(facts.columns, facts.types, strict=True)) if facts.types else {}
+    logged = _logged(work, changes)
+    for column in facts.columns:
+        why = left_out.get(column, "")
+        if column in facts.generated:
+            why = "the target computes it"
+        elif path is not None and column not in header:
+            why = "it is in the target only" if column not in logged else f"{path.name} lacks it"
+        elif path is None and column not in logged:
+            why = "it is in the target only"
+        if why:
+            notes.append(f"column {name}.{column}: {why}")
+            continue
+        kind = types.get(column, "")
+        if column in logged:
+            columns.append(ComparedColumn(column, logged[column]))
+        else:
+            family = family_of(kind, session.dialect)
+            columns.append(ComparedColumn(column, Column(column, family), False))
+        if columns[-1].type is SqlType.TIMESTAMP_TZ and kind.lower().startswith(_MOMENT_TYPES):
+            notes.append(f"zone of {name}.{column}: the target keeps the moment only")
+    if not columns:
+        return None, [*notes, f"table {name}: none of its columns can be compared"]
+    form = _form(facts, columns, work, changes, log is not None and log.partial)
+    if form.cells and log is not None and changes is not None:
+        key = [column for column in columns if column.name in form.key]
+        if log.changes_keys(changes, key):  # what was left out may have changed their other values
+            return None, [*notes, f"table {name}: {_OTHER_KEYS}"]
+    return ComparedTable(name, path, header, tuple(columns), form, changes), notes
+
+
+def _header(path: Path | None, facts: TableFacts, schema: str, name: str) -> dict[str, str]:
+    """The name in the file of each column of the target."""
+    spellings: dict[str, str] = {}
+    by_case = {column.lower(): column for column in facts.columns}
+    for text in [] if path is None else state_header(path):
+        column = text if text in facts.columns else by_case.get(text.lower())
+        if column is None:
+            raise TargetError(
+                "LR4002",
+                f"the database lacks what the state has: column {text}",
+                Where(table=f"{schema}.{name}"),
+            )
+        spellings[column] = text
+    return spellings
+
+
+def _versions(changes: TableChanges | None) -> tuple[TableVersion, ...]:
+    return () if changes is None else changes.versions
+
+
+def _logged(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, Column]:
+    """The log's column of each column of the target, of the latest form of the table."""
+    if work is None:
+        return {}
+    spelled = work.options.spelled
+    return {
+        spelled(column.name): column
+        for version in sorted(_versions(changes), key=lambda version: version.created)
+        for column in version.table.columns
+    }
+
+
+def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
+    """Why columns cannot be compared after the log's changes of their table."""
+    if work is None or changes is None or not changes.changes:
+        return {}
+    spelled = work.options.spelled
+    reasons: dict[str, str] = {}
+    every = [{column.name for column in version.table.columns} for version in changes.versions]
+    for version in changes.versions:
+        for column in version.table.columns:
+            if not all(column.name in names for names in every):
+                reasons[spelled(column.name)] = "not every form of the table in the log has it"
+        for one in large_columns(version):
+            reasons[spelled(one)] = "its values are not in the log"
+        for one in excluded_columns(work, version):
+            reasons[spelled(one)] = "it is left out (--columns, --exclude-columns)"
+    return reasons
+
+
+def _form(
+    facts: TableFacts,
+    columns: list[ComparedColumn],
+    work: ReplayInput | None,
+    changes: TableChanges | None,
+    partial: bool,
+) -> RowHash:
+    """How rows are hashed: by the log's key where it has one, else by a unique key of the target
+    that is compared as a whole."""
+    names = tuple(column.name for column in columns)
+    key: tuple[str, ...] = ()
+    if work is not None and changes is not None:
+        spelled = work.options.spelled
+        keys = {tuple(map(spelled, version.table.key)) for version in changes.versions}
+        key = keys.pop() if len(keys) == 1 else ()
+    else:
+        key = facts.unique_keys[0] if facts.unique_keys else ()
+    if not set(key) <= set(names):
+        key = ()
+    cells = partial and bool(key) and changes is not None and changes.changes
+    return RowHash(names, key, cells)

@@ -392,32 +392,19 @@ class Store:
                 f"DELETE FROM {self.name['pending']} WHERE unit = %s", (unit.hexadecimal,)
             )
 
-    def rejects(self) -> list[dict[str, Any]]:
-        """All changes that were not applied as the log says, in log order."""
+    def rejects(self, unit: UnitPosition | None = None) -> list[Reject]:
+        """The changes that were not applied as the log says, in log order: all, or those of a
+        unit."""
+        chosen = "" if unit is None else " WHERE commit_lrsn = %s AND unit = %s"
         rows = self.session.query(
-            f"SELECT entry FROM {self.name['reject']} ORDER BY commit_lrsn, unit, step"
-        )
-        return [json.loads(entry) for (entry,) in rows]
-
-    def all_rejects(self) -> list[Reject]:
-        """The same with their places."""
-        rows = self.session.query(
-            f"SELECT commit_lrsn, unit, step, entry FROM {self.name['reject']} ORDER BY"
-            " commit_lrsn, unit, step"
+            f"SELECT commit_lrsn, unit, step, entry FROM {self.name['reject']}{chosen} ORDER BY"
+            " commit_lrsn, unit, step",
+            () if unit is None else _columns(unit),
         )
         return [
             Reject(UnitPosition.from_hex(commit + unit), step, json.loads(entry))
             for commit, unit, step, entry in rows
         ]
-
-    def rejects_of(self, position: UnitPosition) -> list[dict[str, Any]]:
-        """The rejects of one unit."""
-        rows = self.session.query(
-            f"SELECT entry FROM {self.name['reject']} WHERE commit_lrsn = %s AND unit = %s ORDER BY"
-            " step",
-            _columns(position),
-        )
-        return [json.loads(entry) for (entry,) in rows]
 
     def reject(self, position: UnitPosition, step: int, run: int, entry: Mapping[str, Any]) -> None:
         """Note a change that this transaction does not apply as the log says."""
@@ -483,13 +470,3 @@ def _parted(options: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _columns(position: UnitPosition) -> tuple[str, str]:
     """The columns ``commit_lrsn`` and ``unit``."""
     return position.commit.hexadecimal, position.unit.hexadecimal
-
-
-def rejected_units(entries: Iterable[Mapping[str, Any]]) -> frozenset[UnitPosition]:
-    """The units that reject entries belong to."""
-    positions = set()
-    for entry in entries:
-        urid, _, member = entry["unit"].partition("/")
-        unit = bytes.fromhex(urid) + int(member).to_bytes(2)
-        positions.add(UnitPosition(bytes.fromhex(entry["commit_lrsn"]) + unit))
-    return frozenset(positions)

@@ -1,5 +1,6 @@
 """Checks of the target before anything is written: that no other replay is under way, that
-it was replayed with this log's source and these options, that its tables take the changes."""
+it was replayed with this log's source and these options, that its tables take the changes, and that
+this user may write them."""
 
 from __future__ import annotations
 
@@ -12,24 +13,22 @@ import tenacity
 
 from replay.changes.balance import Tally
 from replay.changes.choices import Mode
-from replay.changes.envelope import Change
+from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.errors import InputError, Refusal, TargetError
+from replay.live import own_tables
 from replay.live.error_policy import ErrorPolicy
-from replay.live.hazards import table_problems, value_limits
-from replay.live.pace import ApplyMode, Pace
+from replay.live.hazard_refusals import table_problems, value_limits
 from replay.live.position_store import TargetPosition, digest_of
-from replay.live.rights import absence, changed_versions
 from replay.live.route import Route
+from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs import LogFile
 from replay.pipeline.plan import Plan
 from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.schema import Table
 from sqlgen.value_limits import ValueLimit
 
@@ -227,18 +226,13 @@ def table_facts(
 ) -> Facts:
     """What the target says about the selected tables of the log. A table of which only a statement
     that is noted speaks has no schema, and no rows: nothing is asked about it."""
-    profile = profile_named(options.dialect)
     facts: dict[str, TableFacts | None] = {}
     taken = log.catalog.taken_by(selection.takes_tables)
     for version in log.catalog.versions:
         if not version.table.schema:
             continue
         if taken[version.index] and version.name not in facts:
-            schema, table = (
-                target_name(name, profile, options.names)
-                for name in (version.table.schema, version.table.name)
-            )
-            facts[version.name] = session.facts(schema, table)
+            facts[version.name] = session.facts(*options.place(version.table))
     return facts
 
 
@@ -248,7 +242,6 @@ def refuse_altered(
     """Raises Refusal (LR4007) where a table that is about to be changed is no longer what it was
     when the plan was made: it has other columns, types or keys, or acts by itself. Tables whose
     structure the log itself changes are not asked: how far that went is not known here."""
-    profile = profile_named(options.dialect)
     names = {log.catalog.versions[version].name for version in changed_versions(log, tally)}
     names -= _altered(log, tally)
     for version in log.catalog.versions:
@@ -256,11 +249,7 @@ def refuse_altered(
         if name not in names:
             continue
         names.discard(name)
-        schema, table = (
-            target_name(part, profile, options.names)
-            for part in (version.table.schema, version.table.name)
-        )
-        if found := _alteration(planned.get(name), session.facts(schema, table)):
+        if found := _alteration(planned.get(name), session.facts(*options.place(version.table))):
             raise Refusal(
                 "LR4007",
                 f"{name}: {found} since the plan was made, which does not know it",
@@ -298,16 +287,13 @@ def limits_of(
 ) -> dict[int, Mapping[str, ValueLimit]]:
     """What values the target's columns hold, where their types alone do not tell: table version ->
     column -> limit. Of tables that may change on the way it cannot be said before."""
-    profile = profile_named(options.dialect)
     generations = Counter(version.name for version in log.catalog.versions)
     limits: dict[int, Mapping[str, ValueLimit]] = {}
     for number, version in enumerate(log.catalog.versions):
         table = facts.get(version.name)
         if log.has_structure and generations[version.name] > 1:
             continue
-        if table is not None and (
-            some := value_limits(version.table, table, profile, options.names, options.render)
-        ):
+        if table is not None and (some := value_limits(version.table, table, options)):
             limits[number] = some
     return limits
 
@@ -333,13 +319,7 @@ def problems_of(
         table = facts.get(name)
         if table is None:
             if name not in altered:
-                place = (
-                    target_name(part, profile_named(plan.options.dialect), plan.options.names)
-                    for part in (
-                        log.catalog.versions[version].table.schema,
-                        log.catalog.versions[version].table.name,
-                    )
-                )
+                place = plan.options.place(log.catalog.versions[version].table)
                 problems.append(f"{name}: {absence(session, *place)}")
             continue
         if not any(hazard.kind is HazardKind.NO_TABLE for hazard in table.hazards):
@@ -370,7 +350,6 @@ def _unsuited(
     plan: Plan, log: LogFile, version: int, facts: TableFacts, altered: bool
 ) -> list[str]:
     """What of a table does not suit the changes of one version of it."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
     name, table = log.catalog.versions[version].name, log.catalog.versions[version].table
     problems: list[str] = []
     absent = _absent(plan, table, facts)
@@ -385,7 +364,7 @@ def _unsuited(
     if altered:
         known = [one.table for one in log.catalog.versions if one.name == name]
         forms = [form for form in known if not _absent(plan, form, facts)]
-    keys = [{target_name(column, profile, names) for column in form.key} for form in forms]
+    keys = [{plan.options.spelled(column) for column in form.key} for form in forms]
     lacking = [key for key in keys if key and not any(set(k) <= key for k in facts.unique_keys)]
     if lacking and len(lacking) == len(keys):
         problems.append(
@@ -401,12 +380,10 @@ def _unsuited(
 def _absent(plan: Plan, form: Table, facts: TableFacts) -> list[str]:
     """The columns of a form of a table that the target's table lacks, but for excluded ones."""
     excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
-    profile, names = profile_named(plan.options.dialect), plan.options.names
     return [
         column.name
         for column in form.columns
-        if target_name(column.name, profile, names) not in facts.columns
-        and column.name not in excluded
+        if plan.options.spelled(column.name) not in facts.columns and column.name not in excluded
     ]
 
 
@@ -417,3 +394,55 @@ def _altered(log: LogFile, tally: Tally) -> frozenset[str]:
         for version, change in tally.changes
         if change == Change.STRUCTURE
     )
+
+
+def refuse_read_only(session: Session) -> None:
+    """Raises Refusal (LR4010) for a server, or a file, that takes no changes."""
+    if reason := session.read_only():
+        raise Refusal("LR4010", f"found a target that cannot be replayed into: {reason}")
+
+
+def changed_versions(log: LogFile, tally: Tally) -> list[int]:
+    """The table versions that changes are of, in their order. A table of which only a statement
+    speaks that is noted has no schema, and is none of them: nothing of it reaches the target."""
+    versions = sorted({version for version, _ in tally.changes})
+    return [version for version in versions if log.catalog.versions[version].table.schema]
+
+
+def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+    """The rights that this user lacks: one line for each table, and for our own."""
+    problems = []
+    emptied: dict[int, bool] = {}
+    for version, change in tally.changes:
+        empties = change not in ROW_CHANGES and change != Change.STRUCTURE
+        emptied[version] = emptied.get(version, False) or empties
+    for version in changed_versions(log, tally):
+        empties = emptied[version]
+        table = log.catalog.versions[version].table
+        if missing := session.missing_rights(*plan.options.place(table), empties):
+            problems.append(
+                f"{log.catalog.versions[version].name}: this user lacks {', '.join(missing)}"
+            )
+    problems = list(dict.fromkeys(problems))
+    if missing := session.missing_for_own(own_tables.TABLES):
+        problems.append(
+            f"the position: this user lacks {', '.join(missing)} (somebody who may has its tables"
+            " made beforehand with logreplay prepare)"
+        )
+    return problems
+
+
+def absence(session: Session, schema: str, table: str) -> str:
+    """Why a target has no table of this name, and what it has that comes near."""
+    alike = session.alike(table)
+    others = ", ".join(f"{other}.{name}" for other, name in alike[:3])
+    wanted = (schema.lower(), table.lower())
+    if any((other.lower(), name.lower()) == wanted for other, name in alike):
+        return (
+            f"the target has {others}, and the log's table is {schema}.{table} there: upper and"
+            " lower case differ (--names chooses)"
+        )
+    unseen = "" if session.shows_all else ", or this user has no right on it and is not shown it"
+    there = f"; there is {others}" if others else ""
+    remedy = "Make it (logreplay ddl has its definition), or leave it out (--exclude-table)"
+    return f"the target has no such table ({schema}.{table}){unseen}{there}. {remedy}"

@@ -22,18 +22,19 @@ from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.bulk import brings_loads
-from replay.live.hazards import inexact_key
-from replay.live.messages import estimate, plan_lines
+from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
     check_identity,
     identity_of,
     limits_of,
+    missing_rights,
     problems_of,
     refuse_incomplete_units,
     refuse_mode,
     refuse_problems,
+    refuse_read_only,
     refuse_unheld_values,
     table_facts,
 )
@@ -43,17 +44,17 @@ from replay.live.replay_run import (
     Progress,
     ReplayReport,
     ReplayRun,
+    estimate,
+    plan_lines,
     target_tables,
 )
-from replay.live.rights import missing_rights, refuse_read_only
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.carry_out import CompletedRun, carry_out
-from replay.output.later_texts import TextMaker
+from replay.output.lazy_statements import open_scripts
 from replay.output.quarantine import described, flags_alone, taken_by_flags
-from replay.output.steps import Scripts
-from replay.output.stored_scripts import exchange_of, scripts_in
+from replay.output.run_plan import CompletedRun, carry_out
+from replay.output.steps import Script
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, make_plan
@@ -73,8 +74,6 @@ from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
 from replay.temp_folders import WorkFolder
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 
 __all__ = [
     "ReplayInput",
@@ -249,19 +248,18 @@ class ReplayPlan:
             plan = replace(plan, limits=limits_of(log, facts, plan.options))
         return plan
 
-    def _carry_out(self, plan: Plan, route: Route, facts: Facts) -> tuple[CompletedRun, Scripts]:
-        """Make the statements, in a folder or a store. What ends a replay before it begins is
-        raised; reasons why it would be refused become :attr:`problems`."""
+    def _carry_out(
+        self, plan: Plan, route: Route, facts: Facts
+    ) -> tuple[CompletedRun, list[Script]]:
+        """Make the statements. What ends a replay before it begins is raised; reasons why it would
+        be refused become :attr:`problems`."""
         log, options, engine = self.source.log, self.source.options, self.source.engine
         accepted, enforced = self.request.accepted, self.request.enforced
         folder = Path(self._resources.enter_context(WorkFolder()))
         state = self._state(route, options)
-        stored_at = exchange_of(engine, self._resources)
-        later = stored_at is None and brings_loads(
-            plan, log, facts, self.request.pace, accepted, enforced
-        )
+        later = brings_loads(plan, log, facts, self.request.pace, accepted, enforced)
         plan = replace(plan, texts_later=later)
-        outcome = carry_out(plan, log, engine, folder, state, stored_at)
+        outcome = carry_out(plan, log, engine, folder, state)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
         if route.forward:
@@ -273,7 +271,7 @@ class ReplayPlan:
             plan, log, tally, facts, self._session, options, enforced, accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        return outcome, scripts_in(folder, stored_at, self._resources, TextMaker(plan, log))
+        return outcome, open_scripts(folder, plan, log)
 
     def _keep_applied(self, plan: Plan, tally: Tally, route: Route) -> None:
         """Set no unit aside that the target has, from a log in which it was whole or not flagged:
@@ -402,15 +400,11 @@ def plan_of_route(
     """The plan of the changes that lie on the route. Backward, everything is taken back, also what
     RI and triggers did."""
     log, selection = source.log, source.selection
-    profile = profile_named(options.dialect)
     computed = []
     for version in log.catalog.versions:
         table = facts.get(version.name)
         for column in version.table.columns:
-            if (
-                table is not None
-                and target_name(column.name, profile, options.names) in table.generated
-            ):
+            if table is not None and options.spelled(column.name) in table.generated:
                 computed.append(f"{version.name}.{column.name}")
     render = replace(
         options.render,
@@ -418,7 +412,7 @@ def plan_of_route(
         keep_identity=any(table is not None and table.identity for table in facts.values()),
         exact_keys=any(
             (table := facts.get(version.name)) is not None
-            and inexact_key(version.table, table, profile, options.names)
+            and inexact_key(version.table, table, options)
             for version in log.catalog.versions
         ),
     )

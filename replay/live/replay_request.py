@@ -1,23 +1,37 @@
-"""What a user asks of a replay, and of which log."""
+"""What a user asks of a replay, and of which log, made of the words of a program or of a command
+line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from replay.changes.choices import Enforcement
+from replay.changes.choices import ApplyMode, Enforcement
+from replay.changes.keywords import (
+    POLICIES,
+    LiveOptions,
+    ReplayOptions,
+    octets_of_position,
+    script_options,
+)
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.engine.contract import Engine
-from replay.live.error_policy import ErrorPolicy
-from replay.live.pace import Pace
+from replay.errors import UsageError
+from replay.live.error_policy import ErrorPolicy, error_policy_of
+from replay.live.hazard_refusals import accepted_kinds
 from replay.live.preflight import connect_locked
 from replay.live.route import Destination
-from replay.live.transactions import nothing
+from replay.live.target_transactions import nothing
+from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.targets import Session, Target
+from replay.logs.record_facts import place_position
+from replay.pipeline.request import Request, usage_errors
+from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
+from sqlgen.errors import choice
 
 
 @dataclass(frozen=True)
@@ -66,3 +80,91 @@ class ReplayInput:
     options: ScriptOptions
     constraints: Constraints
     engine: Engine
+
+
+def without_end(
+    selection: Selection, until: bytes | None, until_time: bytes | None, until_mark: str | None
+) -> tuple[Selection, bytes | None, bytes | None, str | None]:
+    """A selection without its end, and the end of a replay (position, time, mark): its own, where
+    the selection has none. UsageError (LR1001) for several ends."""
+    ends: list[bytes | str | None] = [until, until_time, until_mark, selection.until_position]
+    ends = [end for end in (*ends, selection.until_time, selection.until_mark) if end is not None]
+    if len(ends) > 1:
+        raise UsageError("LR1001", f"found {len(ends)} ends of a replay; expected at most one")
+    chosen = replace(selection, until_position=None, until_time=None, until_mark=None)
+    return (
+        chosen,
+        until or selection.until_position,
+        until_time or selection.until_time,
+        until_mark or selection.until_mark,
+    )
+
+
+def replay_options(url: str, selection: Selection, options: LiveOptions) -> ScriptOptions:
+    """How the statements for a live database are written; rows are found by their key and the old
+    values of what changes, unless told otherwise."""
+    mine = {
+        name: value
+        for name, value in options.items()
+        if name in (*POLICIES, "names", "where_columns")
+    }
+    given: dict[str, Any] = {"where_columns": "guard", **mine}
+    return script_options(target_of(url).dialect, selection, **given)
+
+
+def input_of(request: Request, engine: Engine) -> ReplayInput:
+    """A request as a live database takes it. UsageError (LR1001) for a range: where a replay begins
+    is up to the target, and where it ends is said to it."""
+    selection = request.selection
+    for name in ("from_position", "until_position", "from_time", "until_time"):
+        if getattr(selection, name) is not None:
+            raise UsageError(
+                "LR1001",
+                f"found {name} in a selection for a live database; expected changes of the whole"
+                " log",
+                hint="Give replay() its end (until, until_time, until_mark)",
+            )
+    return ReplayInput(request.log, selection, request.options, request.constraints, engine)
+
+
+def placed(request: Request, position: bytes | None) -> Position | None:
+    """A position of a replay, as the log places it (the last that it may mean)."""
+    return place_position(request.log, position, True)
+
+
+def request_for(
+    request: Request,
+    url: str,
+    destination: Destination,
+    options: ReplayOptions,
+    apply: bool = False,
+) -> ReplayRequest:
+    """The request of a replay. UsageError (LR1001) for option values that do not exist."""
+    on = options.get("on", ())
+    with usage_errors():
+        enforcement = choice(Enforcement, options.get("enforcement", "on"), "--enforcement")
+    return ReplayRequest(
+        url,
+        apply,
+        destination,
+        placed(request, octets_of_position(options.get("at"))),
+        options.get("adjoining", False),
+        enforcement,
+        error_policy_of([on] if isinstance(on, str) else on),
+        pace=pace_of(options),
+        accepted=accepted_kinds(options.get("accept", ())),
+    )
+
+
+def pace_of(options: ReplayOptions) -> Pace:
+    """How a replay is cut into transactions. UsageError (LR1001) for words and numbers that no
+    option has."""
+    with usage_errors():
+        mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
+        statements = options.get("commit_statements")
+        return Pace(
+            options.get("commit_every", Pace.units),
+            Pace.statements if statements is None else statements,
+            options.get("tries", Pace.tries),
+            mode=mode,
+        )

@@ -1,36 +1,39 @@
-"""Carries out a replay that was planned, as a line of the target's history."""
+"""Carries out a replay that was planned, as a line of the target's history; what is told of it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from replay.changes.balance import Tally
-from replay.changes.position import UnitPosition
+from replay.changes.balance import Tally, balance_text
+from replay.changes.position import UnitId, UnitPosition
+from replay.changes.selection import AFTER_RANGE, BEFORE_RANGE
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
-from replay.live.applier import Applier, Strategy
-from replay.live.bulk import OrderInBulk, independent_changes
+from replay.live.applier import Strategy, apply_all
+from replay.live.bulk import OrderInBulk, RowLoads, independent_changes
 from replay.live.diagnosis import Diagnoser
-from replay.live.messages import report_lines
-from replay.live.position_store import (
-    Store,
-    TargetPosition,
-    outcome_of,
-    rejected_units,
+from replay.live.position_store import Run, Store, TargetPosition, outcome_of
+from replay.live.preflight import (
+    Facts,
+    changed_versions,
+    check_identity,
+    refuse_altered,
+    refuse_moved,
 )
-from replay.live.preflight import Facts, check_identity, refuse_altered, refuse_moved
 from replay.live.replay_request import ReplayRequest
-from replay.live.rights import changed_versions
 from replay.live.route import Route, Workload
-from replay.live.row_loads import RowLoads
 from replay.live.strict import StrictOrder
-from replay.live.transactions import Transactions
+from replay.live.target_transactions import Committed, Transactions
+from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.output.steps import Scripts
+from replay.output.bundle import changes_by_table
+from replay.output.steps import Script
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, lasting, lasting_ids, units_here
 from replay.targets import (
@@ -41,8 +44,123 @@ from replay.targets import (
     undone_where_it_fails,
 )
 from replay.version import __version__
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
+
+#: Statements a second where the target has no history yet: those of a database on the same machine,
+#: by dialect; and of one that was not measured.
+_USUAL_RATES = {
+    "postgres": 50_000,
+    "sqlite": 100_000,
+    "duckdb": 2_000,
+    "mariadb": 8_000,
+    "mysql": 8_000,
+}
+_UNMEASURED = 1_000
+#: A run of fewer statements says nothing about the speed of the target.
+_TELLING_RUN = 1000
+#: Lines of one kind; the rest is counted.
+LINES = 20
+
+
+def plan_lines(
+    log: LogFile, url: str, route: Route, workload: Workload, tally: Tally, pace: Pace
+) -> Iterator[str]:
+    """What is to be done. ``url`` is the target without what must stay secret."""
+    yield f"Replay of {log.source} into {url}"
+    yield f"Way: {route}"
+    verb = "applied" if route.forward else "taken back"
+    if workload.units:
+        yield (
+            f"{workload.units:,} units of recovery with {workload.statements:,} statements are to"
+            f" be {verb}:"
+        )
+    else:
+        yield f"Nothing is to be {verb}"
+    tables = changes_by_table(log, workload.changes)
+    width = max([len(name) for name in tables] or [0])
+    for name, counts in tables.items():
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+        yield f"  {name:<{width}}  {kinds}"
+    yield _balance(log, route, workload, tally)
+    for unit, reason in islice(tally.quarantined_units.items(), LINES):
+        yield f"set aside: unit {UnitId(unit)}: {reason}"
+    if len(tally.quarantined_units) > LINES:
+        yield f"… {len(tally.quarantined_units) - LINES} more units set aside"
+    yield from map(str, tally.findings[:LINES])
+    if pace.in_bulk:
+        yield (
+            "Mode bulk: the changes of a transaction whose order nothing can tell come in together,"
+            " before the others"
+        )
+
+
+def _balance(log: LogFile, route: Route, workload: Workload, tally: Tally) -> str:
+    """The balance sheet of a route, which begins and ends at positions that no user gave: what is
+    left out because of them, and what became statements and is not on it."""
+    if route.forward:
+        before, after, beside = "in the target already", AFTER_RANGE, "in the target already"
+    else:
+        before, after, beside = "stays in the target", "not in the target", "not in the target"
+    said = {log.in_words(BEFORE_RANGE): before, log.in_words(AFTER_RANGE): after}
+    skipped: Counter[str] = Counter()
+    for reason, count in tally.skipped.items():
+        skipped[said.get(reason, reason)] += count
+    note = ""
+    if workload.beside:
+        note = (
+            f", of which {workload.statements_beside:,} statements in {workload.beside:,} units are"
+            f" {beside}"
+        )
+    return balance_text(replace(tally, skipped=skipped), note=note)
+
+
+def estimate(dialect: str, statements: int, runs: Sequence[Run], seconds: float) -> str:
+    """How long applying will take, after the latest of ``runs`` that tells; the statements were
+    made in ``seconds``."""
+    rates = [
+        run.statements / run.seconds
+        for run in runs
+        if run.statements and run.seconds and run.statements >= _TELLING_RUN
+    ]
+    rate = rates[0] if rates else _USUAL_RATES.get(dialect, _UNMEASURED)
+    source = "as in the last run" if rates else "as usual on one machine"
+    return (
+        f"Estimated time: {statements / rate:.1f} s at {rate:,.0f} statements a second, {source};"
+        f" the statements were made in {seconds:.1f} s"
+    )
+
+
+def report_lines(
+    committed: Committed,
+    forward: bool,
+    pace: Pace,
+    loaded: int,
+    sequences: Mapping[str, int],
+    position: UnitPosition,
+    seconds: float,
+) -> Iterator[str]:
+    """What was done. ``loaded``: the changes that came in together; ``sequences``: those that were
+    moved, and to where."""
+    verb = "applied" if forward else "taken back"
+    if committed.units:
+        yield (
+            f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
+            f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
+        )
+    else:
+        yield f"Nothing was {verb}"
+    if pace.in_bulk:
+        yield f"{loaded:,} changes came in together, the others one by one"
+    for name, value in sequences.items():
+        yield f"moved sequence {name} to {value}"
+    if committed.rejected:
+        yield (
+            f"{committed.rejected:,} changes were not applied as the log says; status --rejects"
+            " F.sql writes them as a script, with the reasons"
+        )
+    if committed.retried:
+        yield f"{committed.retried} transactions were tried again"
+    yield f"The target stands at {position}"
+
 
 #: Hears (stage, done, total).
 Progress = Callable[[str, int, int], None]
@@ -71,7 +189,7 @@ class PlannedStatements:
 
     plan: Plan
     tally: Tally
-    scripts: Scripts
+    scripts: Sequence[Script]
     route: Route
     workload: Workload
     facts: Facts
@@ -83,13 +201,8 @@ class PlannedStatements:
 
 def target_tables(log: LogFile, plan: Plan, tally: Tally) -> list[tuple[str, str]]:
     """The tables that changes are of, by schema and name in the target."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
-    tables = [log.catalog.versions[version].table for version in changed_versions(log, tally)]
-    both = (
-        (target_name(table.schema, profile, names), target_name(table.name, profile, names))
-        for table in tables
-    )
-    return list(dict.fromkeys(both))
+    tables = (log.catalog.versions[version].table for version in changed_versions(log, tally))
+    return list(dict.fromkeys(map(plan.options.place, tables)))
 
 
 class ReplayRun:
@@ -131,7 +244,6 @@ class ReplayRun:
             partial(lasting_ids, self.log),
         )
         strategy = self._strategy(transactions)
-        applier = Applier(transactions, strategy)
         total = self.statements.workload.statements
         began = time.perf_counter()
         sequences: dict[str, int] = {}  # to where each was moved
@@ -147,7 +259,9 @@ class ReplayRun:
             positions.append(transactions.position().position)
 
         try:
-            committed = applier.apply(lambda count: progress("applying", count, total), finish)
+            committed = apply_all(
+                transactions, strategy, lambda count: progress("applying", count, total), finish
+            )
         except LogReplayError as error:
             self._fail(transactions, error, time.perf_counter() - began)
             raise
@@ -250,7 +364,7 @@ class ReplayRun:
             quarantined = lasting(self.log, tally.quarantined_units)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
-            rejected = rejected_units(store.rejects())
+            rejected = frozenset(reject.position for reject in store.rejects())
         self.session.commit()
         return run, replace(route, pending=pending, rejected=rejected)
 

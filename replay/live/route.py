@@ -1,12 +1,14 @@
 """From where to where a replay goes: decided from the target's position, the log and the request;
-and the units of recovery that lie on it, in the groups that share a transaction."""
+and the units of recovery that lie on it, in the groups that share a transaction. They are columns:
+a group may have many thousands of units, and hardly anybody asks for one of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -21,12 +23,110 @@ from replay.changes.position import (
     UnitPosition,
 )
 from replay.errors import Refusal, UsageError
-from replay.live.pace import Pace
 from replay.live.position_store import TargetPosition
-from replay.live.units import UnitBlock, UnitColumns
-from replay.output.steps import Scripts
+from replay.live.transaction_size import Pace
+from replay.output.steps import Script, ScriptUnit, script_units
 from replay.pipeline.extent import LogExtent
 from replay.pipeline.positions import LogPosition
+
+
+@dataclass(frozen=True)
+class UnitBlock:
+    """Units of the ``script``-th script, in its order; ``keys`` (dtype UNIT_POSITION), ``starts``
+    and ``stops`` as in :class:`replay.output.steps.ScriptUnit`."""
+
+    script: int
+    keys: Records
+    starts: Index
+    stops: Index
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def counts(self) -> Index:
+        """How many statements each unit has."""
+        return self.stops - self.starts
+
+    def key(self, place: int) -> UnitPosition:
+        """The key of one of the units."""
+        return UnitPosition(self.keys[place].tobytes())
+
+    def part(self, start: int, stop: int) -> UnitBlock:
+        """Some that follow one another."""
+        chosen = slice(start, stop)
+        return UnitBlock(self.script, self.keys[chosen], self.starts[chosen], self.stops[chosen])
+
+    def units(self) -> Iterator[ScriptUnit]:
+        """The units, one by one."""
+        return script_units(self.script, self.keys, self.starts, self.stops)
+
+
+class UnitColumns(Sequence[ScriptUnit]):
+    """Units in the order in which they are applied. None of the ``blocks`` is empty."""
+
+    def __init__(self, blocks: Iterable[UnitBlock]) -> None:
+        self.blocks = tuple(blocks)
+        self._ends = np.cumsum([len(block) for block in self.blocks], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __iter__(self) -> Iterator[ScriptUnit]:
+        for block in self.blocks:
+            yield from block.units()
+
+    @overload
+    def __getitem__(self, place: int) -> ScriptUnit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ScriptUnit, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> ScriptUnit | tuple[ScriptUnit, ...]:
+        if isinstance(place, slice):
+            return tuple(self)[place]
+        place = range(len(self))[place]
+        number = int(np.searchsorted(self._ends, place, side="right"))
+        block, within = self.blocks[number], place - int(self._ends[number])
+        (unit,) = block.part(within + len(block), within + len(block) + 1).units()
+        return unit
+
+    @property
+    def scripts(self) -> list[int]:
+        """The scripts that they are in, in order."""
+        return list(dict.fromkeys(block.script for block in self.blocks))
+
+    @property
+    def statements(self) -> int:
+        """How many statements they have."""
+        return sum(int(block.counts.sum()) for block in self.blocks)
+
+    def of_script(self, number: int) -> UnitColumns:
+        """Those of one script."""
+        return UnitColumns(block for block in self.blocks if block.script == number)
+
+    def runs(self) -> Iterator[ScriptUnit]:
+        """Units that follow one another without a gap, taken together (under the key of the
+        first)."""
+        held: ScriptUnit | None = None
+        for block in self.blocks:
+            gaps = np.flatnonzero(block.starts[1:] != block.stops[:-1]) + 1
+            firsts, lasts = np.append(0, gaps), np.append(gaps, len(block)) - 1
+            stops = block.stops[lasts]
+            for run in script_units(block.script, block.keys[firsts], block.starts[firsts], stops):
+                if held is None:
+                    held = run
+                elif run.start == held.stop and run.script == held.script:
+                    held = ScriptUnit(held.script, held.key, held.start, run.stop)
+                else:
+                    yield held
+                    held = run
+        if held is not None:
+            yield held
+
+    def steps(self) -> Index:
+        """Their steps, where they are all of one script."""
+        runs = [np.arange(run.start, run.stop) for run in self.runs()]
+        return np.concatenate([*runs, np.zeros(0, np.int64)])
 
 
 @dataclass(frozen=True)
@@ -34,14 +134,12 @@ class Destination:
     """Where a user wants the target; at most one is given, and none is the end of the log.
 
     ``position``: the last commit position. ``time``: the last commit time, 17 packed bytes.
-    ``mark``: a name that was given to a position. ``unit``: the last unit of recovery, where it
-    lies among several of one commit position.
+    ``mark``: a name that was given to a position.
     """
 
     position: Position | None = None
     time: bytes | None = None
     mark: str | None = None
-    unit: UnitPosition | None = None
 
     def commit(self, extent: LogExtent, marks: Mapping[str, Position]) -> Position | None:
         """The last commit position to go to; None for the end of the log. Raises UsageError
@@ -54,8 +152,6 @@ class Destination:
                     hint=f"Marks: {', '.join(marks) or 'none'}",
                 )
             return marks[self.mark]
-        if self.unit is not None:
-            return self.unit.commit
         if self.time is not None:
             return None if extent.late is None else extent.late.below
         return self.position
@@ -93,15 +189,14 @@ class Route:
     """The way of a run.
 
     ``position`` is where the target stands. Forward it goes up to the commit position ``until``
-    (None: the end of the log), there up to the unit ``last``; backward down to ``until``, which
-    stays. ``pending`` are units that the target lacks although they lie before its position,
-    ``rejected`` units with rejects, each of which has a transaction of its own (backward only).
+    (None: the end of the log); backward down to ``until``, which stays.
+    ``pending`` are units that the target lacks although they lie before its position, ``rejected``
+    units with rejects, each of which has a transaction of its own (backward only).
     """
 
     forward: bool
     position: UnitPosition
     until: Position | None = None
-    last: UnitPosition | None = None
     pending: frozenset[UnitId] = frozenset()
     rejected: frozenset[UnitPosition] = frozenset()
 
@@ -110,32 +205,28 @@ class Route:
         direction = "forward" if self.forward else "backward (undo)"
         return f"{direction} from {self.position} to {to}"
 
-    def groups(self, scripts: Scripts, pace: Pace) -> Iterator[UnitGroup]:
-        """The units that are still to be applied, in order, in groups. Raises InputError (LR2001)
-        with a script that cannot be read."""
+    def groups(self, scripts: Sequence[Script], pace: Pace) -> Iterator[UnitGroup]:
+        """The units that are still to be applied, in order, in groups."""
         return self._grouped(self._blocks(scripts), self.position, pace, None)
 
     def split(self, group: UnitGroup, pace: Pace) -> Iterator[UnitGroup]:
         """The units of a group in smaller ones."""
         return self._grouped(group.units.blocks, group.before, pace, group.after)
 
-    def workload(self, scripts: Scripts) -> Workload:
-        """What is still to be applied. Raises InputError (LR2001) with steps that cannot be
-        read."""
+    def workload(self, scripts: Sequence[Script]) -> Workload:
+        """What is still to be applied."""
         workload = Workload()
-        for outline in scripts.outlines():
-            for keys, starts, stops in outline.unit_blocks():
-                due, within = self._due(keys), self._ends_behind(keys)
-                taken = due & within
+        for script in scripts:
+            for keys, starts, stops in script.unit_blocks():
+                taken = self._due(keys)
                 workload.units += int(taken.sum())
                 workload.statements += int((stops - starts)[taken].sum())
-                beside = ~due & within
-                workload.beside += int(beside.sum())
-                workload.statements_beside += int((stops - starts)[beside].sum())
+                workload.beside += int((~taken).sum())
+                workload.statements_beside += int((stops - starts)[~taken].sum())
                 edges = np.flatnonzero(np.diff(taken, prepend=False, append=False))
                 for first, behind in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
                     run = int(starts[first]), int(stops[behind - 1])
-                    workload.changes.update(outline.kinds(*run))
+                    workload.changes.update(script.kinds(*run))
         return workload
 
     def late(self, units: UnitColumns) -> list[UnitId]:
@@ -181,24 +272,23 @@ class Route:
         before = bool(held) and held[-1].key(-1) in self.rejected
         return np.flatnonzero(alone | np.append(before, alone[:-1]))
 
-    def _blocks(self, scripts: Scripts) -> Iterator[UnitBlock]:
-        for number in range(len(scripts)):
-            if self._passes(*scripts.span(number)):
+    def _blocks(self, scripts: Sequence[Script]) -> Iterator[UnitBlock]:
+        for number, script in enumerate(scripts):
+            if self._passes(*script.span):
                 continue
-            for keys, starts, stops in scripts[number].unit_blocks():
-                taken = self._due(keys) & self._ends_behind(keys)
+            for keys, starts, stops in script.unit_blocks():
+                taken = self._due(keys)
                 if taken.any():
                     yield UnitBlock(number, keys[taken], starts[taken], stops[taken])
 
     def _passes(self, lowest: UnitPosition, highest: UnitPosition) -> bool:
         """Whether a script of these units has none of the route."""
         if self.forward:
-            behind = highest <= self.position and not self.pending
-            return behind or (self.last is not None and lowest > self.last)
+            return highest <= self.position and not self.pending
         return lowest > self.position or (self.until is not None and highest.commit <= self.until)
 
     def _due(self, keys: Records) -> Mask:
-        """Which units (of dtype UNIT_POSITION) are to be applied, however far the way goes."""
+        """Which units (of dtype UNIT_POSITION) are to be applied."""
         both = octets(keys)
         late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
         beyond = compare(both, self.position) > 0
@@ -208,12 +298,6 @@ class Route:
         if self.until is not None:
             taken &= compare(both[:, : POSITION.itemsize], self.until) > 0
         return taken
-
-    def _ends_behind(self, keys: Records) -> Mask:
-        """Which units lie before where a way forward ends."""
-        if not self.forward or self.last is None:
-            return np.ones(len(keys), bool)
-        return compare(octets(keys), self.last) <= 0
 
     def _after(
         self, last: UnitPosition, following: UnitPosition | None, before: UnitPosition
@@ -255,7 +339,7 @@ def find_route(
     position = _start(at, stored, before, extent.first, extent.last)
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
-        return Route(False, position, start, pending=pending)
+        return Route(False, position, start, pending)
     reached = None if before is None else before.reaches
     known = max(position.commit, reached or position.commit)
     # where a log does not tell its end, it begins with its first unit for all that anybody knows
@@ -272,7 +356,7 @@ def find_route(
         )
     if extent.last < position.commit and stored is not None and not pending:
         return None
-    return Route(True, position, until, destination.unit, pending)
+    return Route(True, position, until, pending)
 
 
 def _start(

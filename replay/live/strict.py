@@ -20,7 +20,7 @@ from replay.live.diagnosis import Diagnoser, Diagnosis, abridged
 from replay.live.error_policy import ErrorPolicy, Response
 from replay.live.position_store import Store
 from replay.live.route import UnitGroup
-from replay.live.transactions import BadStatement, Transactions, first_bad
+from replay.live.target_transactions import BadStatement, Transactions, first_bad
 from replay.output.steps import ScriptUnit
 from replay.targets import Condition, ConnectionLost, Session, StatementFailure, Transient
 from sqlgen.rows import Op
@@ -156,8 +156,11 @@ class StrictOrder:
 
     def _watched(self, session: Session, group: UnitGroup) -> tuple[BadStatement | None, int]:
         unit, store = group.units[0], Store(session)
-        entries = store.rejects_of(unit.key) if unit.key in self._units_with_rejects() else []
-        earlier = {tuple(entry["identity"]): Response(entry["response"]) for entry in entries}
+        rejects = store.rejects(unit.key) if unit.key in self._units_with_rejects() else []
+        earlier = {
+            tuple(reject.content["identity"]): Response(reject.content["response"])
+            for reject in rejects
+        }
         return WatchedUnit(self, session, store, unit, earlier).run()
 
     def error_of(self, unit: ScriptUnit, bad: BadStatement) -> TargetError:

@@ -13,7 +13,7 @@ from replay.arrays import Index
 from replay.changes.options import ScriptOptions
 from replay.dependencies.baseline import Lookup, StateRows
 from replay.errors import TargetError, UsageError, Where
-from replay.output.folder_state import FolderState
+from replay.output.initial_load import FolderState
 from replay.pipeline.request import Request
 from replay.public import public
 from replay.storage import at, is_database

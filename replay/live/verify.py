@@ -4,11 +4,12 @@ exactly what redo did?
 What should be there is computed in logreplay's own types: the rows of a state's files, and what the
 log adds to them and takes away (:mod:`replay.live.expected`), as comparable texts
 (:mod:`replay.live.comparable`). Both sides are added up by buckets of keys
-(:mod:`replay.live.row_sums`); only what differs is read again, and named with both values.
+(:mod:`replay.live.differences`); only what differs is read again, and named with both values.
 """
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -17,26 +18,26 @@ from pathlib import Path
 from typing import Any
 
 from replay.changes.choices import Enforcement
-from replay.changes.position import Position, UnitPosition
+from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
 from replay.live import certificate
-from replay.live.compared_tables import (
+from replay.live.differences import RowDifferences, RowHash, SignedRows, differences_of, totals_of
+from replay.live.expected import (
     ComparedTable,
     Comparison,
+    LogChanges,
     compared_tables,
     found_rows,
+    initial_rows,
     named_rows,
 )
-from replay.live.differences import RowDifferences, TableVerdict, differences_of
-from replay.live.expected import LogChanges, initial_rows
 from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import identity_of
 from replay.live.replay import plan_replay
 from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
-from replay.live.row_sums import RowHash, SignedRows
 from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
 from replay.public import public
@@ -46,8 +47,7 @@ from replay.targets.hazards import ACCEPTABLE
 from replay.temp_folders import WorkFolder
 from replay.version import __version__
 from sqlgen.choices import WhereColumns
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
+from sqlgen.schema import SqlType
 
 
 def compare(
@@ -128,13 +128,19 @@ def state(
             aside = len(pending)
             log = LogChanges(work, until, pending, Path(temporary), folder)
         comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
-        verdicts = [_verdict(session, schema, table, log) for table in comparison.tables]
+        differences = [
+            _differences(session, schema, table, log, work) for table in comparison.tables
+        ]
         remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
         session.rollback()
         versions = session.version()
     at = "after the whole log" if row is None else f"at {row.position}"
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
     out(f"Compared {public(url)} with {where}")
+    verdicts = [
+        _described(schema, table, one)
+        for table, one in zip(comparison.tables, differences, strict=True)
+    ]
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
@@ -156,50 +162,55 @@ def state(
         "same": not differing,
         **_about(work, folder, versions),
         "not_compared": list(comparison.not_compared),
-        "tables": [verdict.describe() for verdict in verdicts],
+        "tables": verdicts,
     }
     code = EXIT_ERROR if differing else EXIT_WARNING if aside or hidden else EXIT_OK
     return code, certificate.sealed(body)
 
 
-def _verdict(
-    session: Session, schema: str, table: ComparedTable, log: LogChanges | None
-) -> TableVerdict:
-    differences = differences_of(
+def _differences(
+    session: Session,
+    schema: str,
+    table: ComparedTable,
+    log: LogChanges | None,
+    work: ReplayInput | None,
+) -> RowDifferences:
+    """How the rows of a table differ from those expected."""
+    return differences_of(
         table.form,
-        lambda: _expected(table, log, None if log is None else log.work),
+        lambda: _expected(table, log, work),
         lambda: found_rows(session, schema, table.name, table.types),
         session.count(schema, table.name),
     )
+
+
+def _described(schema: str, table: ComparedTable, differences: RowDifferences) -> dict[str, Any]:
+    """What a certificate says of a table."""
     named = named_rows(schema, table.name, table.types)
-    return TableVerdict(
-        f"{schema}.{table.name}",
-        differences.found.count,
-        differences.expected.digest(named),
-        differences.found.digest(named),
-        table.describe(),
-        differences.differing,
-        list(differences.examples),
-    )
+    return {
+        "table": f"{schema}.{table.name}",
+        "rows": differences.found.count,
+        "differing": differences.differing,
+        "expected": differences.expected.digest(named),
+        "found": differences.found.digest(named),
+        **table.describe(),
+        "shown": list(differences.examples),
+    }
 
 
 def _expected(
     table: ComparedTable, log: LogChanges | None, work: ReplayInput | None
 ) -> Iterator[SignedRows]:
     """The rows of a table that should be there."""
-    changes, form = table.changes, table.form
-    moves = None
-    if form.cells and log is not None and changes is not None:
-        moves = log.moves(changes, table.columns, form)
+    changes = table.changes
     if table.path is not None and (changes is None or changes.emptied is None):
-        for rows in initial_rows(table.path, table.columns, table.header, work):
-            yield rows if moves is None else moves.of_initial(rows, form)
+        yield from initial_rows(table.path, table.columns, table.header, work)
     if log is not None and changes is not None:
-        yield from log.rows(changes, table.columns, form, moves)
+        yield from log.rows(changes, table.columns, table.form)
 
 
 def _report(
-    verdicts: list[TableVerdict],
+    verdicts: list[dict[str, Any]],
     comparison: Comparison,
     remaining: list[str],
     out: Callable[[str], None],
@@ -207,16 +218,16 @@ def _report(
     """Say what was found; how many rows (and tables) differ."""
     for verdict in verdicts:
         out(
-            f"  {verdict.table}: {verdict.rows:,} rows, "
-            + (f"{verdict.differing:,} DIFFER" if verdict.differing else "all as expected")
+            f"  {verdict['table']}: {verdict['rows']:,} rows, "
+            + (f"{verdict['differing']:,} DIFFER" if verdict["differing"] else "all as expected")
         )
-        for line in verdict.examples:
+        for line in verdict["shown"]:
             out(f"    {line}")
     for name in remaining:
         out(f"  {name}: table not expected, the log drops it")
     for note in comparison.not_compared:
         out(f"  not compared: {note}")
-    return sum(verdict.differing for verdict in verdicts) + len(remaining)
+    return int(sum(verdict["differing"] for verdict in verdicts)) + len(remaining)
 
 
 def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int) -> Iterator[str]:
@@ -299,7 +310,7 @@ def roundtrip(
             states = [_differ(session, schema, comparison, None, work)]
             counts = []
             for forward in (True, False, True):
-                counts.append(_replay(work, place, None, forward))
+                counts.append(_replay(work, place, forward))
                 states.append(_differ(session, schema, comparison, log if forward else None, work))
             versions = session.version()
             made_at = str(session.query("SELECT CURRENT_TIMESTAMP")[0][0])
@@ -329,14 +340,10 @@ def _differ(
     session.snapshot()
     differences = {}
     for table in comparison.tables:
-        form = table.form if log is not None else RowHash(table.form.columns, table.form.key)
-        plain = replace(table, form=form, changes=table.changes if log is not None else None)
-        differences[table.name] = differences_of(
-            form,
-            lambda plain=plain: _expected(plain, log, work),  # type: ignore[misc]
-            lambda plain=plain: found_rows(session, schema, plain.name, plain.types),  # type: ignore[misc]
-            session.count(schema, table.name),
-        )
+        if log is None:
+            form = RowHash(table.form.columns, table.form.key)
+            table = replace(table, form=form, changes=None)
+        differences[table.name] = _differences(session, schema, table, log, work)
     session.rollback()
     return differences
 
@@ -409,7 +416,7 @@ def _schema_of(work: ReplayInput | None) -> str:
         raise UsageError(
             "LR1001", f"found {len(names) or 'no'} schemas to compare; expected one", hint=hint
         )
-    return target_name(names.pop(), profile_named(work.options.dialect), work.options.names)
+    return work.options.spelled(names.pop())
 
 
 def _definition(session: Session, schema: str, table: str) -> tuple[list[str], TableFacts]:
@@ -438,12 +445,10 @@ def _make(
     target.load_state(place, schema, folder)
 
 
-def _replay(
-    work: ReplayInput, place: str, until: UnitPosition | None, forward: bool
-) -> tuple[int, int]:
-    """Replay the log into the scratch database, up to a unit, or all of it back; (units,
-    statements) that it holds afterwards."""
-    destination = Destination(unit=until) if forward else Destination(Position(bytes(10)))
+def _replay(work: ReplayInput, place: str, forward: bool) -> tuple[int, int]:
+    """Replay the log into the scratch database, or all of it back; (units, statements) that it
+    holds afterwards."""
+    destination = Destination() if forward else Destination(Position(bytes(10)))
     request = ReplayRequest(
         place,
         True,
@@ -459,3 +464,61 @@ def _replay(
     with closing(target_of(place).connect(place)) as session:
         runs = Store(session).runs(1)
     return (runs[0].units or 0, runs[0].statements or 0) if runs else (0, 0)
+
+
+# -- checking a certificate again
+# -------------------------------------------------------------------------------------------------
+
+
+def check_certificate(
+    path: Path,
+    out: Callable[[str], None],
+    public_key: Path | None = None,
+    work: ReplayInput | None = None,
+    url: str | None = None,
+) -> tuple[int, dict[str, Any]]:
+    """Check a certificate again: its seals, that it is of this log (``work``), and that the target
+    ``url`` still has the rows that it had; (exit code, what was found)."""
+    held = certificate.read(path)
+    faults, notes = certificate.faults_of(held, public_key)
+    if work is not None:
+        faults += certificate.other_inputs(held, map(Path, work.log.inputs()))
+        options = identity_of(work.selection, work.options)
+        if held.get("options") != json.loads(json.dumps(options)):
+            faults.append("it was made with other options")
+    if url is not None:
+        faults += _changed_tables(held, url)
+    out(f"Certificate {path.name}: {held.get('claim', 'it claims nothing')}")
+    if held.get("holds") is not True:
+        out("  the claim did NOT hold when it was made")
+    for note in notes:
+        out(f"  {note}")
+    for fault in faults:
+        out(f"  WRONG: {fault}")
+    out("VALID" if not faults else "NOT VALID")
+    good = not faults and held.get("holds") is True
+    return (EXIT_OK if good else EXIT_ERROR), {"valid": not faults, "faults": faults}
+
+
+def _changed_tables(held: Mapping[str, Any], url: str) -> list[str]:
+    """The tables of a target whose rows are others than when the certificate was made."""
+    schema = held.get("schema")
+    if not isinstance(schema, str):
+        return ["it is of a round trip in a scratch database, and tells of no other"]
+    target = target_of(url)
+    faults = []
+    with closing(target.connect(url)) as session:
+        session.snapshot()
+        for entry in held["tables"]:
+            name = entry["table"].removeprefix(f"{schema}.")
+            types = {one["name"]: SqlType(one["type"]) for one in entry["columns"]}
+            facts = session.facts(schema, name)
+            if facts is None or not set(types) <= set(facts.columns):
+                faults.append(f"the target lacks {entry['table']}, or columns of it")
+                continue
+            form = RowHash(tuple(types), tuple(entry["key"]), entry["cells"])
+            total = totals_of(found_rows(session, schema, name, types), form)
+            if total.digest(named_rows(schema, name, types)) != entry["found"]:
+                faults.append(f"the rows of {entry['table']} are others now")
+        session.rollback()
+    return faults

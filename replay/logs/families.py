@@ -13,6 +13,7 @@ from replay.changes.choices import SOURCES, Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.errors import UsageError
+from replay.logs.description import Description
 from replay.logs.log_file import LogFile
 from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
 from replay.logs.unchanged import KnowsFiles, states_of
@@ -193,11 +194,8 @@ class Family:
     #: Opens a log. UsageError for settings, InputError for files that cannot be used, Refusal where
     #: a log cannot be trusted.
     open: Callable[[Inputs], LogFile]
-    #: What is in a log, as JSON-able data with an ``exit_code``: 0, 4 with warnings, 8 with damaged
-    #: records, 12 where a file cannot be read on.
-    describe: Callable[[Any], dict[str, Any]]
-    #: What ``describe`` gave, with ``cannot_be_known``, as text for a terminal.
-    text: Callable[[Mapping[str, Any]], str]
+    #: What is in a log, with an ``exit_code``.
+    describe: Callable[[Any], Description]
     #: ``(log, number, file, with_hex)``: one record in lines, ``number`` and ``file`` from 1.
     #: UsageError LR1004 where there is no such file or record.
     dump_record: Callable[[Any, int, int, bool], list[str]]

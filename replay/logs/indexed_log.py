@@ -25,13 +25,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
-from replay.changes.catalog import Catalog
+from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_rows
 from replay.decoding.plain_rows import PlainRows
-from replay.logs import Split
+from replay.errors import Finding
+from replay.logs import Images, Split, Walk
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.unchanged import FileState
@@ -94,6 +95,29 @@ class IndexedLog(ABC):
     @abstractmethod
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
         """The entries (``int64[n]``) of records by file (one for all, or ``[n]``) and offset."""
+
+    @abstractmethod
+    def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
+        """What is wrong with one record."""
+
+    @abstractmethod
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """The row images of changes whose first records are ``records[heads]``."""
+
+    @abstractmethod
+    def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> Walk:
+        """Where the columns of images of a table version lie."""
+
+    @property
+    def has_offsets(self) -> bool:
+        """False: records are rows of an export."""
+        return False
+
+    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
+        """What a user should know before trusting scripts for these table versions."""
+        return list(self.opening_warnings)
 
     def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
         """Each file by its own name: as :class:`replay.logs.MadeOfLogs`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from replay.logs import Walk
@@ -87,20 +87,6 @@ def byte_lines(record: bytes, start: int) -> list[str]:
         f"  {at:>5} X'{at:04X}'  {hexadecimal(record[at : at + _DUMP])}"
         for at in range(start, len(record), _DUMP)
     ]
-
-
-def rest_text(description: Mapping[str, Any], place: str) -> Iterator[str]:
-    """What a description of an indexed log ends with: changes of structure (``place``: the entry
-    that says where one is), damage, warnings."""
-    if description["structure"]:
-        yield "Changes of structure"
-        yield from (
-            f"  {entry['table']}: {entry['what']} ({entry['file']}, {place} {entry[place]})"
-            for entry in description["structure"]
-        )
-    yield f"Damaged records: {description['damaged']['count']:,}"
-    yield from (f"  {finding}" for finding in description["damaged"]["findings"])
-    yield from (f"warning: {warning}" for warning in description["warnings"])
 
 
 def image_lines(title: str, walk: Walk, columns: Sequence[str]) -> list[str]:

@@ -50,7 +50,7 @@ PUT_LINES = Kernel(
     ),
     _OF_LINES,
 )
-#: Headers -> the comments of units and changes (:mod:`replay.output.unit_comments`).
+#: Headers -> the comments of units and changes (:mod:`replay.output.script_lines`).
 PUT_COMMENTS = Kernel(
     _LINES,
     "put_comments",

@@ -284,7 +284,7 @@ def put_comments(
     """Write the comment of the unit of each of the headers ``block`` (uint8[n, width]) into
     ``out``, which has room; how many were written before the first one that is not plain.
 
-    ``fields`` and ``pool`` are those of :class:`replay.output.unit_comments.CommentLayout`,
+    ``fields`` and ``pool`` are those of :class:`replay.output.script_lines.CommentLayout`,
     ``letters`` (uint8[256]) says how each octet of a text is written (0: it is not plain).
     ``offsets`` (int32[n + 1]) are set, and ``name_ends`` (int32[n]): where the first ``named``
     fields end.

@@ -1,33 +1,21 @@
 """A bundle: a folder of scripts in order, or of datasets, and ``manifest.json`` that says what is
-in it and where it came from.
-
-A bundle appears whole or not at all: everything is written into a temporary folder beside the
-target and renamed at the end.
-"""
+in it and where it came from. It appears whole or not at all (:mod:`replay.output.whole_folder`)."""
 
 from __future__ import annotations
 
-import errno
-import json
-import re
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
-from replay import storage
 from replay.changes.balance import Tally
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
-from replay.errors import InputError, Refusal, UsageError, first_finding_error
+from replay.errors import InputError, Refusal, first_finding_error
 from replay.logs import LogFile
-from replay.output.carry_out import CompletedRun, carry_out
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -35,20 +23,17 @@ from replay.output.continuation import (
     plan_after,
     positions,
     refuse_other_options,
+    refuse_other_types,
 )
 from replay.output.datasets import export_contents, files_beside
-from replay.output.manifest_file import write_manifest
 from replay.output.quarantine import flags_alone, write_quarantine
-from replay.output.same_types import refuse_other_types
-from replay.output.stored_folder import STAGED, Checking, StoredFolder, holds_something
-from replay.output.whole_files import check_files
+from replay.output.run_plan import CompletedRun, carry_out
+from replay.output.whole_folder import check_files, whole_folder, write_manifest
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.extent import nothing_left
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
-from replay.storage import Place, StoredPath
-from replay.storage.durable import refuse_url_as_path, rename_durably, sync_tree
-from replay.temp_folders import ASIDE, WorkFolder, remove_leftovers
+from replay.storage import Place
 from replay.version import __version__
 from sqlgen.choices import StatementForm
 from sqlgen.constraints import Constraints
@@ -74,58 +59,6 @@ class Bundle:
         return {**self.contents, "continuation": {**ended, "pending": dict(ended["pending"])}}
 
 
-#: Names of the files of a bundle: manifests, plans, scripts, parts of datasets.
-_OURS = re.compile(
-    r"manifest\.json|PLAN\.md|load\.ctl|\d{2,}-.+\.(sql|jsonl|templates\.json)"
-    r"|part-\d+(-\d+)?\.\w+"
-)
-
-
-def check_output(folder: Place, overwrite: bool) -> None:
-    """Refuse an output folder that holds something, unless ``overwrite``; refuse a file, and a URL
-    of which a path was made."""
-    if isinstance(folder, StoredPath):
-        filled = holds_something(folder)
-    else:
-        refuse_url_as_path(folder)
-        filled = folder.is_dir() and any(folder.iterdir())
-    if folder.exists() and not folder.is_dir():
-        raise UsageError("LR1002", f"{folder} is a file; --out names a folder")
-    if filled:
-        if not overwrite:
-            raise UsageError(
-                "LR1002",
-                f"{folder} is not empty",
-                hint="Name another folder, or use --overwrite to replace a bundle",
-            )
-        strange = _strange(folder)
-        if strange is not None:
-            raise UsageError(
-                "LR1002",
-                f"{folder} {strange}, so it is not a bundle",
-                hint="--overwrite replaces bundles only",
-            )
-
-
-def _strange(folder: Place) -> str | None:
-    """Why a folder is no bundle of ours, or holds more than that; None where it may be replaced."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "is not empty and holds no manifest.json"
-    except (OSError, ValueError):
-        return "holds a manifest.json that cannot be read"
-    if not isinstance(manifest, dict) or not str(manifest.get("program", "")).startswith(
-        "logreplay "
-    ):
-        return "holds a manifest.json that logreplay did not write"
-    for name in sorted(storage.names_below(folder)):
-        ours = _OURS.fullmatch(name.rpartition("/")[2]) or name in manifest.get("files", ())
-        if not ours and not name.startswith(STAGED):
-            return f"holds {name}, which logreplay did not write"
-    return None
-
-
 def write_bundle(
     plan: Plan,
     log: LogFile,
@@ -149,15 +82,12 @@ def write_bundle(
     InputError when damage leaves no unit trustworthy or, with ``--strict``, at the first finding.
     Nothing is left behind then.
     """
-    check_output(out, overwrite)
     if before is not None:
         check_continuation(before, plan, log, adjoining, engine)
         plan = plan_after(plan, log, before)
-    hidden = work_folder(out)
-    work = Path(hidden.name)
-    stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
-    digests = Digests(log, plan.digests)
-    with kept_until_published(work, digests, stored):
+    check = partial(check_files, engine, log)
+    with whole_folder(out, overwrite, check) as folder, Digests(log, plan.digests) as digests:
+        work, stored = folder.work, folder.stored
         asked = replace(plan, constraints=constraints or Constraints())
         outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
@@ -172,8 +102,12 @@ def write_bundle(
             *_left_standing(plan, tally),
             *flags_alone(plan, None if apart is None else apart.get("taken")),
         ]
-        exit_code = tally.exit_code(warnings)
-        manifest = _manifest(plan, log, tally, outcome.results, digests.wait(), warnings, exit_code)
+        contents = (
+            _scripts(plan, outcome.results)
+            if plan.export is None
+            else export_contents(plan, log, outcome.results)
+        )
+        manifest = manifest_of(plan, log, tally, contents, digests.wait(), warnings)
         if can_continue(plan):
             units = [result.units for result in outcome.results]
             manifest["positions"] = positions(
@@ -185,8 +119,8 @@ def write_bundle(
                 )  # the run changed them for itself alone
         if before is not None:
             refuse_other_options(before, manifest)
-            if isinstance(before.path, Path) and stored is None:
-                refuse_other_types(work, manifest, before.path.parent, [before.manifest])
+            if plan.export is not None:
+                refuse_other_types(manifest, before.folder, [before.manifest])
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
         if apart is not None:
@@ -199,25 +133,7 @@ def write_bundle(
             for name, text in files_beside(plan, log, outcome.results).items():
                 (work / name).write_text(text, encoding="utf-8")
         write_manifest(manifest, work / "manifest.json")
-        check_output(out, overwrite)  # another run may have been faster
-        publish(work, out, stored, partial(check_files, engine, log))
-    return Bundle(out, manifest, tally, exit_code)
-
-
-@contextmanager
-def kept_until_published(
-    work: Path, digests: Digests, stored: StoredFolder | None
-) -> Iterator[None]:
-    """Remove what a run wrote where it is not published."""
-    try:
-        yield
-    except BaseException:
-        digests.abandon()
-        shutil.rmtree(work, ignore_errors=True)
-        if stored is not None:
-            with suppress(OSError):
-                stored.discard()
-        raise
+    return Bundle(out, manifest, tally, manifest["exit_code"])
 
 
 def consequences_told(outcome: CompletedRun) -> list[str]:
@@ -298,50 +214,6 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     return told + nothing_left(log, plan.selection, tally.skipped, engine)
 
 
-def work_folder(out: Place) -> WorkFolder:
-    """The folder in which a bundle is made that becomes ``out``."""
-    if isinstance(out, StoredPath):
-        return WorkFolder()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    return WorkFolder(f".{out.name}-", out.parent)
-
-
-def publish(
-    work: Path,
-    out: Place,
-    stored: StoredFolder | None = None,
-    check: Checking = lambda folder, files: None,
-) -> None:
-    """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last. In a store,
-    what tasks wrote (``stored``) and what is in ``work`` get their places, the manifest last, when
-    ``check`` has looked at what tasks wrote."""
-    if isinstance(out, StoredPath):
-        (stored or StoredFolder.begun(out)).publish(work, check)
-        shutil.rmtree(work, ignore_errors=True)
-        return
-    plain = work / ".mode"
-    plain.mkdir()  # as the user's umask has it, which a folder of ours has not
-    work.chmod(plain.stat().st_mode & 0o7777)
-    plain.rmdir()
-    aside = WorkFolder(f".{out.name}{ASIDE}", out.parent) if out.exists() else None
-    if aside is not None:
-        sync_tree(work)  # while the old bundle still has its name
-        out.rename(Path(aside.name) / out.name)
-    try:
-        rename_durably(work, out)
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        raise UsageError(
-            "LR1002",
-            f"found {out} written by another run meanwhile; expected one run for a folder",
-            hint="Name another folder",
-        ) from None
-    if aside is not None:
-        aside.cleanup()
-    remove_leftovers(out.parent)  # what a run that was killed here had put aside
-
-
 def raise_for(plan: Plan, tally: Tally) -> None:
     """Raise what a tally says that nothing can be published after: InputError for damage that
     leaves no unit trustworthy, or with ``--strict`` for the first finding; Refusal for a change
@@ -373,21 +245,20 @@ def raise_for(plan: Plan, tally: Tally) -> None:
         )
 
 
-def _manifest(
+def manifest_of(
     plan: Plan,
     log: LogFile,
     tally: Tally,
-    results: list[BucketResult],
+    contents: Mapping[str, Any],
     inputs: list[dict[str, Any]],
     warnings: list[str],
-    exit_code: int,
 ) -> dict[str, Any]:
-    contents = (
-        _scripts(plan, results) if plan.export is None else export_contents(plan, log, results)
-    )
+    """What the manifest of every kind of bundle says: what was read and chosen, its ``contents``,
+    and what became of the log's records."""
+    kind = "export" if plan.export is not None else "extract" if plan.copies else plan.mode
     return {
         "program": f"logreplay {__version__}",
-        "mode": plan.mode if plan.export is None else "export",
+        "mode": kind,
         "inputs": inputs,
         "selection": plan.selection.describe(),
         **({"behind_damage": chosen} if (chosen := plan.selection.behind_damage) else {}),
@@ -395,11 +266,11 @@ def _manifest(
         "first_commit_lrsn": _hex(tally.first_commit),
         "last_commit_lrsn": _hex(tally.last_commit),
         "units": tally.units,
-        "statements" if plan.export is None else "changes": tally.statements,
+        "changes" if kind in ("export", "extract") else "statements": tally.statements,
         "tables": changes_by_table(log, tally.changes),
         **tally.account(),
         "warnings": warnings,
-        "exit_code": exit_code,
+        "exit_code": tally.exit_code(warnings),
     }
 
 

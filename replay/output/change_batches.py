@@ -1,18 +1,16 @@
 """The changes of a log as Arrow record batches in commit order.
 
-They go through the same jobs as an export, into streams in a temporary folder that are merged as
-they are read, so memory is that of a few batches, whatever the log's size.
+They go through the same jobs as an export, into streams in a temporary folder, one of a bucket, so
+memory is that of a few batches, whatever the log's size.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -20,16 +18,10 @@ from replay.changes.balance import Tally
 from replay.engine.contract import Engine
 from replay.errors import UsageError
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.carry_out import carry_out
-from replay.output.datasets import ROLLED_BACK
 from replay.output.formats import Datasets, structure_dataset
 from replay.output.formats.batches import format_of
+from replay.output.run_plan import carry_out
 from replay.pipeline.request import Request
-
-#: What orders changes: units of recovery by commit, and changes within a unit.
-ORDERED_BY = ("commit_lrsn", "urid", "member", "sequence")
-#: Streams of one bucket that are read side by side; of more, each is read whole.
-_SIDE_BY_SIDE = 200
 
 
 @dataclass(frozen=True)
@@ -58,27 +50,16 @@ def change_batches(request: Request, engine: Engine, folder: Path) -> ChangeBatc
     raise_for(outcome.plan, outcome.tally)
     told = selection_warnings(outcome.plan, request.log, outcome.tally, engine)
     warnings = (*request.warnings, *told)
-    buckets = [
-        [folder / file.name for file in result.files if _is_of(schema, file.name)]
-        for result in outcome.results
-    ]
+    files = (folder / file.name for result in outcome.results for file in result.files)
+    paths = sorted(files, key=_number)
     about = {
         "balance": outcome.tally.balance(),
         **outcome.tally.quarantine(),
         "warnings": list(warnings),
     }
     described = schema.with_metadata({"logreplay": json.dumps(about, ensure_ascii=False)})
-    reader = pa.RecordBatchReader.from_batches(described, _all(buckets, described, folder))
+    reader = pa.RecordBatchReader.from_batches(described, _all(paths, described, folder))
     return ChangeBatches(reader, outcome.tally, warnings)
-
-
-def _is_of(schema: pa.Schema, name: str) -> bool:
-    """Whether a file has committed changes with rows of the schema: changes of structure have no
-    columns of a table."""
-    if name.startswith(f"{ROLLED_BACK}/"):
-        return False
-    typed = pa.types.is_struct(schema.field("after").type)
-    return not (typed and name.startswith(f"{structure_dataset().name}/"))
 
 
 def schema_of(request: Request) -> pa.Schema:
@@ -106,68 +87,18 @@ def _forms_of(request: Request) -> list[pa.Schema]:
     return list(dict.fromkeys(schemas or [form.schema(structure_dataset())]))
 
 
-def _all(
-    buckets: Sequence[Sequence[Path]], schema: pa.Schema, folder: Path
-) -> Iterator[pa.RecordBatch]:
+def _all(paths: Sequence[Path], schema: pa.Schema, folder: Path) -> Iterator[pa.RecordBatch]:
     """The batches of all buckets, which follow one another in commit order."""
     try:
-        for paths in buckets:
-            for table in _merged(paths):
-                yield from table.replace_schema_metadata(schema.metadata).to_batches()
-            for path in paths:
-                path.unlink()
+        for path in paths:
+            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
+                for batch in stream:
+                    yield batch.replace_schema_metadata(schema.metadata)
+            path.unlink()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _merged(paths: Sequence[Path]) -> Iterator[pa.Table]:
-    """The rows of streams, each in order, in one order."""
-    streams = [_batches(path, len(paths) > _SIDE_BY_SIDE) for path in paths]
-    heads: dict[int, _Head] = {}
-    for number, stream in enumerate(streams):
-        _advance(heads, number, stream)
-    while heads:
-        limit = min(head.last for head in heads.values())
-        ready = []
-        for number, head in sorted(heads.items()):
-            stop = head.up_to(limit)
-            ready.append(head.rows.slice(head.start, stop - head.start))
-            head.start = stop
-            if stop == len(head.rows):
-                _advance(heads, number, streams[number])
-        table = pa.concat_tables(ready)
-        yield (
-            table
-            if len(ready) == 1
-            else table.sort_by([(name, "ascending") for name in ORDERED_BY])
-        )
-
-
-class _Head:
-    """The batch of a stream that is being read, from ``start`` on."""
-
-    def __init__(self, rows: pa.Table) -> None:
-        self.rows, self.start = rows, 0
-        self.last = self.key(len(rows) - 1)
-
-    def key(self, row: int) -> tuple[Any, ...]:
-        """What orders a row."""
-        values = (self.rows[name][row].as_py() for name in ORDERED_BY)
-        return tuple(-1 if value is None else value for value in values)
-
-    def up_to(self, limit: tuple[Any, ...]) -> int:
-        """The first row after ``limit``."""
-        return bisect_right(range(len(self.rows)), limit, lo=self.start, key=self.key)
-
-
-def _advance(heads: dict[int, _Head], number: int, stream: Iterator[pa.RecordBatch]) -> None:
-    heads.pop(number, None)
-    for batch in stream:
-        if len(batch):
-            heads[number] = _Head(pa.Table.from_batches([batch]))
-            return
-
-
-def _batches(path: Path, whole: bool) -> Iterator[pa.RecordBatch]:
-    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
-        yield from stream.read_all().to_batches() if whole else stream
+def _number(path: Path) -> tuple[int, ...]:
+    """The place of a file of a bucket among its others: a long unit begins a new one."""
+    return tuple(int(part) for part in path.stem.split("-")[1:])

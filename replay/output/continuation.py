@@ -9,7 +9,7 @@ the ones that its logs have whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from replay.changes.choices import CascadeMode, Mode
 from replay.changes.position import Position
 from replay.changes.verdicts import Verdicts
 from replay.engine.contract import Engine
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan
@@ -222,3 +222,27 @@ def plan_after(plan: Plan, log: LogFile, before: Continuation) -> Plan:
         return replace(plan, awaited=awaited)
     refuse_passed(plan, log, before.ended, applied, before.way)
     return replace(plan, continued=applied, awaited=awaited)
+
+
+def refuse_other_types(
+    manifest: Mapping[str, Any], before: Place, manifests: Iterable[Mapping[str, Any]]
+) -> None:
+    """Refusal (LR4006) where a dataset has a column of another type than in the folder ``before``
+    that it goes on from, whose manifests are given, the newest first: a reader of both would take a
+    moment of one unit for one of another."""
+    new = {entry["name"]: entry["types"] for entry in manifest["datasets"] if entry.get("types")}
+    for one in manifests if new else ():
+        for entry in one["datasets"]:
+            now, was = new.pop(entry["name"], {}), entry.get("types", {})
+            for name in now:
+                if was.get(name, now[name]) != now[name]:
+                    raise Refusal(
+                        "LR4006",
+                        f"found column {name} as {now[name]}; expected {was[name]}, as another"
+                        " version of logreplay or a table of another form had it before",
+                        Where(file=str(before / entry["name"])),
+                        "Export to another folder from here on, or all of it again; or leave the"
+                        " column out (--exclude-columns)",
+                    )
+        if not new:
+            return

@@ -1,14 +1,15 @@
 """The second stage of an export: the sorted records of one bucket -> rows of changes, by dataset
-and commit date."""
+and commit date, in files ``DATASET/commit_date=YYYY-MM-DD/part-BUCKET.SUFFIX`` of one task."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from replay.changes.options import Export
 from replay.changes.position import urids_of
 from replay.decoding import codecs
 from replay.logs import LogFile
-from replay.output.dataset_files import DatasetSink, NoFiles
 from replay.output.formats import (
     FACTS,
     OPS,
@@ -37,13 +37,15 @@ from replay.output.formats import (
     Datasets,
     Format,
     ListingFormat,
+    StreamFormat,
     UnitFormat,
+    Writer,
     definition_of,
     format_of,
     structure_dataset,
     transactions_dataset,
 )
-from replay.output.formats.values import cast
+from replay.output.formats.format_values import cast
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
 from replay.pipeline.partition import BucketReader
@@ -51,6 +53,121 @@ from replay.pipeline.plan import Plan
 from replay.storage import name_of
 from sqlgen.structure import StructureChange
 
+#: What readers of partitioned folders take for a null.
+NO_DATE = "__HIVE_DEFAULT_PARTITION__"
+#: Bytes of rows that wait to be written together, and how many files may be open.
+WAITING, OPEN = 64 << 20, 200
+
+
+@dataclass
+class _WaitingRows:
+    """Rows of a dataset and date that wait, and the file they go to."""
+
+    dataset: Dataset
+    rows: list[pa.Table] = field(default_factory=list)
+    changes: int = 0
+    name: str = ""
+    writer: Writer | None = None
+
+
+class DatasetSink:
+    """Writes rows into ``folder``. Files of one bucket are told apart from those of others by
+    ``part``; a file that was closed is not opened again, so a dataset and date may have several of
+    one bucket."""
+
+    def __init__(self, folder: Path, form: Format, part: str) -> None:
+        self.folder, self.form, self.part = folder, form, part
+        self._parts: OrderedDict[str, _WaitingRows] = OrderedDict()
+        self._numbers: dict[str, int] = {}
+        self._written: dict[str, int] = {}
+        self._marked: set[str] = set()
+        self._waiting = 0
+
+    def write(
+        self, parent: str, dataset: Dataset, date: str | None, rows: pa.Table, changes: int
+    ) -> None:
+        """Append ``changes`` changes of a dataset that were committed on a date. ``parent`` is the
+        folder of the dataset's, '' for none."""
+        place = f"{parent}/{dataset.name}" if parent else dataset.name
+        place = f"{place}/commit_date={date or NO_DATE}"
+        part = self._parts.setdefault(place, _WaitingRows(dataset))
+        self._parts.move_to_end(place)
+        part.rows.append(rows)
+        part.changes += changes
+        self._waiting += rows.nbytes
+        if self._waiting > WAITING:
+            self._flush()
+        while len(self._parts) > OPEN:
+            self._end(next(iter(self._parts)))
+
+    def mark(self) -> None:
+        """Remember this place: :meth:`cut_back` returns to it."""
+        self._close()
+        self._marked = set(self._written)
+
+    def cut_back(self) -> None:
+        """Forget everything written since :meth:`mark`."""
+        self._close()
+        for name in self._written.keys() - self._marked:
+            (self.folder / name).unlink()
+            del self._written[name]
+
+    def close(self) -> None:
+        """Write what waits and end all files."""
+        self._close()
+
+    def files(self) -> tuple[WrittenFile, ...]:
+        """What was written."""
+        files = []
+        for name, changes in sorted(self._written.items()):
+            with (self.folder / name).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            files.append(WrittenFile(name, (self.folder / name).stat().st_size, digest, changes))
+        return tuple(files)
+
+    def _close(self) -> None:
+        for place in list(self._parts):
+            self._end(place)
+
+    def _end(self, place: str) -> None:
+        part = self._parts.pop(place)
+        self._put(place, part)
+        if part.writer is not None:
+            part.writer.close()
+
+    def _flush(self) -> None:
+        for place, part in self._parts.items():
+            self._put(place, part)
+
+    def _make_folders(self, place: str) -> None:
+        """Make the folders of a place, but never that of the attempt: a run that was interrupted
+        has removed it, and would leave it behind."""
+        made = self.folder
+        for name in PurePath(place).parts:
+            made /= name
+            made.mkdir(exist_ok=True)
+
+    def _put(self, place: str, part: _WaitingRows) -> None:
+        if not part.rows:
+            return
+        if part.writer is None:
+            number = self._numbers.get(place, 0)
+            self._numbers[place] = number + 1
+            part.name = (
+                f"{place}/part-{self.part}{f'-{number}' if number else ''}.{self.form.suffix}"
+            )
+            path = self.folder / part.name
+            self._make_folders(place)
+            part.writer = self.form.open(path, part.dataset)
+            self._written[part.name] = 0
+        part.writer.write(pa.concat_tables(part.rows))
+        self._written[part.name] += part.changes
+        self._waiting -= sum(rows.nbytes for rows in part.rows)
+        part.rows, part.changes = [], 0
+
+
+#: The folder of a bucket's stream.
+STREAM = "changes"
 #: The folder of what ``--include-aborted`` shows.
 ROLLED_BACK = "rolled-back"
 #: Length of ``YYYY-MM-DD HH:MM:SS.ffffff`` and of its date.
@@ -167,6 +284,9 @@ class BucketExporter(BucketReader[list[Piece]]):
                     self._long.add(*counts)
                 else:
                     self._units(*counts)
+        if isinstance(self.form, StreamFormat):
+            self._stream(self.form, facts, pieces)
+            return
         for piece in pieces:
             rows = piece.changes
             own = self._numbered(unit[rows], events[rows], (parent, piece.dataset.name))
@@ -180,6 +300,20 @@ class BucketExporter(BucketReader[list[Piece]]):
                         piece.dataset, mine.take(chosen), piece.images.take(chosen)
                     )
                     self.sink.write(parent, piece.dataset, text, lines, len(chosen))
+
+    def _stream(self, form: StreamFormat, facts: pa.Table, pieces: list[Piece]) -> None:
+        """Write the changes of all datasets that a stream takes, in their order."""
+        taken = [piece for piece in pieces if form.takes(piece.dataset)]
+        if not taken:
+            return
+        lines = pa.concat_tables(
+            form.rows(piece.dataset, facts.take(pa.array(piece.changes)), piece.images)
+            for piece in taken
+        )
+        places = np.concatenate([piece.changes for piece in taken])
+        order = pa.array(np.argsort(places, kind="stable"))
+        stream = replace(taken[0].dataset, name=STREAM)
+        self.sink.write("", stream, None, lines.take(order), len(places))
 
     def _units(self, facts: pa.Table, dates: pa.Array, counted: UnitCounts) -> None:
         """Write where units begin and end: facts and dates of each, and what they hold."""
@@ -458,13 +592,12 @@ def _described_dataset(dataset: Dataset, form: Format) -> dict[str, Any]:
 
 
 def export_bucket(
-    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path | None
+    plan: Plan, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
 ) -> BucketResult:
-    """Export the blocks of one bucket into ``folder``; None: nothing is written, as all that
-    becomes of the changes is the result."""
+    """Export the blocks of one bucket into ``folder``."""
     assert plan.export is not None
     form = format_of(plan.export, plan.options.render)
-    sink = (DatasetSink if folder else NoFiles)(folder or Path(), form, plan.part_name(bucket))
+    sink = DatasetSink(folder, form, plan.part_name(bucket))
     exporter = BucketExporter(plan, log, blocks, sink, plan.export)
     tally = exporter.run()
     return BucketResult(sink.files(), tally, exporter.commits())

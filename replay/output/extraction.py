@@ -26,15 +26,11 @@ from replay.errors import Refusal, UsageError
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
 from replay.output.bundle import (
     Bundle,
-    changes_by_table,
-    check_output,
-    kept_until_published,
-    publish,
+    consequences_told,
+    manifest_of,
     raise_for,
     selection_warnings,
-    work_folder,
 )
-from replay.output.carry_out import CompletedRun, carry_out, clear
 from replay.output.continuation import (
     Continuation,
     can_continue,
@@ -43,14 +39,16 @@ from replay.output.continuation import (
     positions,
     refuse_other_options,
 )
-from replay.output.copies import CopyCounts, CopyResult
+from replay.output.extract_bucket import CopyCounts, CopyResult
 from replay.output.jobs import write
-from replay.output.manifest_file import write_manifest
-from replay.output.stored_folder import StoredFolder
+from replay.output.run_plan import CompletedRun, carry_out, clear
+from replay.output.whole_folder import (
+    StoredFolder,
+    whole_folder,
+    write_manifest,
+)
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, UnitDecisions
-from replay.storage import StoredPath
-from replay.version import __version__
 
 _NAME = re.compile(r"[A-Za-z0-9_@#$-][A-Za-z0-9_@#$.-]*")
 #: Octets of a part that are copied at a time.
@@ -111,17 +109,13 @@ def write_extract(
     be read otherwise than the log it comes from, InputError where a record names no unit, or at the
     first finding with ``--strict``. Nothing is left behind then.
     """
-    check_output(out, options.overwrite)
     check_name(options.name)
     writer.admit(log)
     if before is not None:
         check_continuation(before, plan, log, options.adjoining, engine)
         plan = plan_after(plan, log, before)
-    hidden = work_folder(out)
-    work = Path(hidden.name)
-    stored = StoredFolder.begun(out) if isinstance(out, StoredPath) else None
-    digests = Digests(log, plan.digests)
-    with kept_until_published(work, digests, stored):
+    with whole_folder(out, options.overwrite) as folder, Digests(log, plan.digests) as digests:
+        work, stored = folder.work, folder.stored
         if options.whole_units:
             plan = _with_whole_units(plan, log, engine, work, stored)
         outcome = carry_out(plan, log, engine, work, None, stored)
@@ -138,12 +132,21 @@ def write_extract(
         }
         said = [
             *warnings,
-            *_consequences(outcome),
+            *consequences_told(outcome),
             *selection_warnings(outcome.plan, log, outcome.tally, engine),
             *_links_lost(outcome, log),
             *_damage(outcome.tally),
         ]
-        manifest = _manifest(outcome, log, digests.wait(), files, facts, said)
+        counts = sorted(_counts(outcome).kinds.items())
+        contents = {
+            "family": plan.copies,
+            "files": files,
+            "reach": None if facts.reach is None else facts.reach.hexadecimal,
+            "kinds": {kind.name.lower(): count for kind, count in counts},
+        }
+        manifest = manifest_of(outcome.plan, log, outcome.tally, contents, digests.wait(), said)
+        if outcome.consequences is not None:
+            manifest["consequences"] = outcome.consequences.describe()
         if options.whole_units:
             manifest["options"] = {"whole_units": True}
         if can_continue(plan):
@@ -153,8 +156,6 @@ def write_extract(
         if engine.reason:
             manifest["engine"] = {"name": engine.name, "reason": engine.reason}
         write_manifest(manifest, work / "manifest.json")
-        check_output(out, options.overwrite)
-        publish(work, out, stored)
     return Bundle(out, manifest, outcome.tally, manifest["exit_code"])
 
 
@@ -249,16 +250,6 @@ def _described(selection: Selection) -> str:
     )
 
 
-def _consequences(outcome: CompletedRun) -> list[str]:
-    dependents = outcome.consequences
-    if dependents is None:
-        return []
-    if not dependents.chosen.any():
-        return ["--except takes no change of this log that took effect: nothing is left out"]
-    more = len(dependents.units)
-    return [f"{more:,} units build on what was left out, and are left out too"] if more else []
-
-
 def _links_lost(outcome: CompletedRun, log: LogFile) -> list[str]:
     """A part of a log tells less of what depends on incomplete units than the log does."""
     selection = outcome.plan.selection
@@ -278,32 +269,3 @@ def _damage(tally: Tally) -> list[str]:
         f"{tally.finding_count:,} records of the log are damaged or contradict others; they are in"
         " the copy as they are, so whoever reads it sets their units aside as with the log itself"
     ]
-
-
-def _manifest(
-    outcome: CompletedRun,
-    log: LogFile,
-    inputs: list[dict[str, Any]],
-    files: dict[str, dict[str, Any]],
-    facts: CopyFacts,
-    warnings: list[str],
-) -> dict[str, Any]:
-    plan, tally, counts = outcome.plan, outcome.tally, _counts(outcome)
-    return {
-        "program": f"logreplay {__version__}",
-        "mode": "extract",
-        "inputs": inputs,
-        "selection": plan.selection.describe(),
-        "family": plan.copies,
-        "files": files,
-        "first_commit_lrsn": None if tally.first_commit is None else tally.first_commit.hexadecimal,
-        "last_commit_lrsn": None if tally.last_commit is None else tally.last_commit.hexadecimal,
-        "reach": None if facts.reach is None else facts.reach.hexadecimal,
-        "units": tally.units,
-        "changes": tally.statements,
-        "tables": changes_by_table(log, tally.changes),
-        "kinds": {kind.name.lower(): count for kind, count in sorted(counts.kinds.items())},
-        **tally.account(),
-        "warnings": warnings,
-        "exit_code": tally.exit_code(warnings),
-    }

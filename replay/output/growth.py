@@ -19,9 +19,8 @@ from typing import Any
 
 from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
-from replay.output.continuation import COMMITS, NOTHING, read_manifest
-from replay.output.manifest_file import write_manifest
-from replay.output.same_types import refuse_other_types
+from replay.output.continuation import COMMITS, NOTHING, read_manifest, refuse_other_types
+from replay.output.whole_folder import write_manifest
 from replay.storage import Place
 from replay.storage.durable import rename_durably, sync_folders
 from replay.temp_folders import WorkFolder
@@ -105,7 +104,7 @@ class GrowingFolder:
                 )
             if manifest and not _brings(bundle.contents, manifest):
                 return Growth(bundle, None)
-            refuse_other_types(Path(bundle.folder), bundle.contents, self.out, self._manifests())
+            refuse_other_types(bundle.contents, self.out, self._manifests())
             ready = Path(work) / "commit"
             _prepare(bundle, manifest, number, ready)
             try:

@@ -15,7 +15,7 @@ import os
 import pickle
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,11 +26,17 @@ from replay.engine.contract import Engine
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
 from replay.machine import room_for
-from replay.output.copies import copy_bucket
 from replay.output.datasets import export_bucket
+from replay.output.extract_bucket import copy_bucket
 from replay.output.scripts import render_bucket
-from replay.output.stored_folder import StoredFolder, send_attempt
-from replay.output.whole_files import check_files, files_beside, rewritten_elsewhere, wrong_size
+from replay.output.whole_folder import (
+    StoredFolder,
+    check_files,
+    files_beside,
+    rewritten_elsewhere,
+    send_attempt,
+    wrong_size,
+)
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import scan_split
@@ -58,13 +64,12 @@ class Attempt:
 
 @dataclass(frozen=True)
 class RenderJob:
-    """Writes the scripts of a plan: blocks of sort records by bucket, and a task for each bucket
-    that sorts and renders them into a new folder in ``folder``, or in ``exchange`` where that is
-    not to be found. Images never travel: tasks gather them from the log by position. Results are
-    (bucket, :class:`Attempt`), and (-1, :class:`replay.changes.balance.Tally`) of each split.
+    """Writes the scripts, datasets or copies of a plan: blocks of sort records by bucket, and a
+    task for each bucket that sorts and renders them into a new folder in ``folder``, or in
+    ``exchange`` where that is not to be found. Images never travel: tasks gather them from the
+    log by position. Results are (bucket, :class:`Attempt`), and (-1,
+    :class:`replay.changes.balance.Tally`) of each split.
     """
-
-    title = "write scripts"
 
     plan: Plan
     folder: Place
@@ -73,6 +78,11 @@ class RenderJob:
     def __post_init__(self) -> None:
         # each task is given its own split; those of all others would travel with it
         object.__setattr__(self, "plan", replace(self.plan, splits=(), digests={}))
+
+    @property
+    def title(self) -> str:
+        """What tasks do."""
+        return _kind(self.plan)[0]
 
     @property
     def buckets(self) -> int:
@@ -87,7 +97,7 @@ class RenderJob:
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Write the files of a bucket. InputError LR2001 where the folder cannot be written to."""
-        staging = self.folder
+        staging, write_bucket = self.folder, _kind(self.plan)[1]
         if isinstance(staging, Path):
             try:
                 attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=staging))
@@ -99,7 +109,7 @@ class RenderJob:
                 staging = self.exchange
             else:
                 with room_for(_known_to_users(staging)):
-                    result = self._write(log, bucket, blocks, attempt)
+                    result = write_bucket(self.plan, log, bucket, blocks, attempt)
                 if not self.plan.steps:  # they are published, and not only applied
                     for file in result.files:
                         begin_to_sync(attempt / file.name)
@@ -108,52 +118,24 @@ class RenderJob:
         name = f"{bucket}-{os.urandom(8).hex()}"
         with WorkFolder() as place:
             here = Path(place)
-            result = self._write(log, bucket, blocks, here)
-            bundle = staging is self.folder and not self.plan.steps
-            beside = () if bundle else files_beside(here, result.files)
+            result = write_bucket(self.plan, log, bucket, blocks, here)
+            beside = () if staging is self.folder else files_beside(here, result.files)
             send_attempt(staging, name, here, (*result.files, *beside))
         yield pickle.dumps((bucket, Attempt(name, result, beside)))
 
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return render_bucket(self.plan, log, bucket, blocks, folder)
 
-
-@dataclass(frozen=True)
-class ExportJob(RenderJob):
-    """Writes the datasets of a plan's export, along the same path."""
-
-    title = "write datasets"
-
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return export_bucket(self.plan, log, bucket, blocks, folder)
-
-
-@dataclass(frozen=True)
-class CopyJob(RenderJob):
-    """Writes records as they are, along the same path."""
-
-    title = "copy records"
-
-    def _write(
-        self, log: LogFile, bucket: int, blocks: Iterable[bytes], folder: Path
-    ) -> BucketResult:
-        return copy_bucket(self.plan, log, bucket, blocks, folder)
+def _kind(plan: Plan) -> tuple[str, Callable[..., BucketResult]]:
+    """What tasks do, in words, and what makes the files of a bucket."""
+    if plan.copies is not None:
+        return "copy records", copy_bucket
+    if plan.export is not None:
+        return "write datasets", export_bucket
+    return "write scripts", render_bucket
 
 
 def _known_to_users(place: Path) -> Path:
     """The folder around one of ours, whose name begins with a dot and which goes in the end."""
     return next((one for one in place.parents if not one.name.startswith(".")), place)
-
-
-def _job(plan: Plan, attempts: Place, exchange: StoredPath | None) -> RenderJob:
-    if plan.copies is not None:
-        return CopyJob(plan, attempts, exchange)
-    kind = RenderJob if plan.export is None else ExportJob
-    return kind(plan, attempts, exchange)
 
 
 def write(
@@ -168,12 +150,12 @@ def write(
     """
     if stored is not None:
         stored.taken.clear()
-        return _written(engine, _job(plan, stored.staging, None), plan, log, _InStore(stored))
+        return _written(engine, RenderJob(plan, stored.staging), plan, log, _InStore(stored))
     attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
     exchange = StoredFolder.begun(StoredPath(engine.exchange)) if engine.exchange else None
     try:
         taking = _InFolder(attempts, folder, exchange)
-        job = _job(plan, attempts, None if exchange is None else exchange.staging)
+        job = RenderJob(plan, attempts, None if exchange is None else exchange.staging)
         tally, results = _written(engine, job, plan, log, taking)
     finally:
         remove_tree(attempts)
@@ -209,7 +191,7 @@ class _InStore:
 
     def take(self, attempt: Attempt) -> None:
         """Those of an attempt, when all is published."""
-        self.stored.take(attempt.folder, (*attempt.result.files, *(attempt.staged or ())))
+        self.stored.take(attempt.folder, attempt.result.files)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from replay.changes.selection import Selection
 from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
 from replay.logs import LogFile
-from replay.output.bundle import Bundle, check_output, publish, work_folder, write_bundle
-from replay.output.folder_state import proof_in
-from replay.output.initial_load import StateFiles, state_rows
+from replay.output.bundle import Bundle, write_bundle
+from replay.output.initial_load import StateFiles, proof_in, state_rows
 from replay.output.structure import formed_tables
+from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan
 from replay.storage import Place, file_name
 from replay.version import __version__
@@ -75,7 +75,6 @@ def write_migration(
     """Write the folder ``out``. Raises what :func:`replay.output.bundle.write_bundle` raises,
     InputError for an unusable initial state, and SqlgenError for what the target cannot hold; then
     nothing is left behind."""
-    check_output(out, overwrite)
     options, profile = plan.options, profile_named(plan.options.dialect)
     mapping = options.mapping or TableMap()
     tables = {
@@ -85,9 +84,8 @@ def write_migration(
     constraints = mapping.constraints(request.constraints, request.tables, options.render)
     declared = mapping.declared(request.declared, request.tables, options.render)
     schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
-    hidden = work_folder(out)
-    work = Path(hidden.name)
-    try:
+    with whole_folder(out, overwrite) as folder:
+        work = folder.work
         (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
         loaded = {} if request.initial is None else _load(work / LOAD, plan, mapping, request)
         bundle = write_bundle(
@@ -117,13 +115,8 @@ def write_migration(
         manifest = _manifest(plan, request, schema, bundle, loaded, expected) | {
             "not_migrated": not_migrated
         }
-        (work / "manifest.json").write_text(
-            json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_manifest(manifest, work / "manifest.json")
         (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
-        publish(work, out)
-    finally:
-        hidden.cleanup()
     code = bundle.exit_code or (EXIT_WARNING if manifest["warnings"] else EXIT_OK)
     return Migration(
         out, manifest, Bundle(out / REDO, bundle.contents, bundle.tally, bundle.exit_code), code

@@ -24,9 +24,9 @@ from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.carry_out import CompletedRun, carry_out, damaged_units
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
+from replay.output.run_plan import CompletedRun, carry_out, damaged_units
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.plan import UnitDecisions
 from replay.pipeline.request import Request
@@ -83,7 +83,7 @@ class RowChanges:
         self, wanted: Callable[[Dataset], bool] = lambda _: True
     ) -> Iterator[tuple[Dataset, pa.Table]]:
         """The changes of each ``wanted`` dataset in each bucket, in order (schema:
-        :meth:`replay.output.formats.row_batches.RowBatches.schema`); buckets follow one another.
+        :meth:`replay.output.formats.batches.Batches.schema`); buckets follow one another.
         May be read again until :meth:`close`."""
         for some in self.by_bucket(wanted):
             yield from some

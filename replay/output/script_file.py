@@ -19,9 +19,8 @@ import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
-from replay.output.script_lines import Begins, Checks, ScriptLines, available_here
+from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
 from replay.output.steps import LATER, Sources, StepWriter
-from replay.output.unit_comments import UnitComments
 from sqlgen.dialects import Profile
 from sqlgen.parameters import Templates, comments, prologue
 
@@ -145,8 +144,9 @@ class Sink:
         self._state = state
 
     def note(self, size: Index, written: Mask, text: pa.StringArray, sources: Sources) -> None:
-        """Append the steps of statements of ``size`` octets that are made when they are run
-        (:mod:`replay.output.later_texts`); of those ``written``, ``text`` stands in the script."""
+        """Append the steps of statements of ``size`` bytes that are made when they are run
+        (:mod:`replay.output.lazy_statements`); of those ``written``, ``text`` stands in the
+        script."""
         assert self.steps is not None
         if self.file is None:
             self._put(b"")

@@ -28,12 +28,11 @@ from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
 from replay.native import fast_path
-from replay.output.row_parts import RowParts
+from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
-from replay.output.script_lines import Checks
+from replay.output.script_lines import Checks, comments_of, traces_of
 from replay.output.steps import Sources, sources_of
-from replay.output.table_statements import event_statement, structure_statements
-from replay.output.unit_comments import comments_of, traces_of
+from replay.output.structure import event_statement, structure_statements
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.mixed_rows import MixedChanges
@@ -285,13 +284,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         for row, change in zip(
             rows, self.log.structure(changes.records[changes.head[rows]]), strict=True
         ):
-            made = structure_statements(self.plan, self.profile, change, name)
+            where = self._where(changes.records[changes.head[row]], table=name)
+            made = structure_statements(self.plan, self.profile, change, where)
             texts.append(made if isinstance(made, str) else "")
             if not isinstance(made, str) and not changes.uncommitted[row]:
-                where = self._where(changes.records[changes.head[row]], table=name)
-                self.tally.refusals.append(
-                    Finding(made.code, where, made.found, made.expected, made.hint)
-                )
+                self.tally.refusals.append(made)
         return pa.array(texts, pa.string())
 
     # -- emission

@@ -3,7 +3,6 @@ state before a log is given."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from replay.output.bundle import check_output, publish, work_folder
 from replay.output.formats import Dataset
+from replay.output.formats.format_values import BYTES, csv_text, number_text
 from replay.output.formats.parquet import Parquet
-from replay.output.formats.values import BYTES, csv_text, number_text
 from replay.output.initial_load import full_file_name
+from replay.output.whole_folder import whole_folder, write_manifest
 from replay.storage import Place, file_name
 from replay.version import __version__
 from sqlgen.literals import Policy, hexadecimal
@@ -86,10 +85,8 @@ def write_state(
 ) -> dict[str, Any]:
     """Write tables into the folder ``out`` as ``parquet`` or ``csv``, whole or not at all, and say
     ``about`` in its manifest, which is returned. UsageError (LR1002) for a folder in use."""
-    check_output(out, overwrite)
-    hidden = work_folder(out)
-    work = Path(hidden.name)
-    try:
+    with whole_folder(out, overwrite) as folder:
+        work = folder.work
         described: list[dict[str, Any]] = []
         names = file_names(tables)
         for table, name in zip(tables, names, strict=True):
@@ -110,11 +107,7 @@ def write_state(
             "tables": described,
             "files": files + (["views.sql"] if form == "parquet" else []),
         }
-        text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
-        (work / "manifest.json").write_text(text, encoding="utf-8")
-        publish(work, out)
-    finally:
-        hidden.cleanup()
+        write_manifest(manifest, work / "manifest.json")
     return manifest
 
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import StatementPart
 from replay.pipeline.chunk import ChunkChanges
 
-#: Where a statement starts that is made when it is run (:mod:`replay.output.later_texts`).
+#: Where a statement starts that is made when it is run (:mod:`replay.output.lazy_statements`).
 LATER = -1
 #: ``start``/``size`` are bytes of the script (without the line's end; of one that is :data:`LATER`,
 #: ``size`` is what it takes in full), ``version`` and ``change`` as in
@@ -175,19 +175,27 @@ class ScriptUnit:
 
 def script_units(number: int, keys: Records, starts: Index, stops: Index) -> Iterator[ScriptUnit]:
     """The units of the ``number``-th script of a folder, of columns as
-    :meth:`Outline.unit_blocks` gives them."""
+    :meth:`Script.unit_blocks` gives them."""
     octets, size = keys.tobytes(), UNIT_POSITION.itemsize
     for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         key = UnitPosition(octets[place * size : (place + 1) * size])
         yield ScriptUnit(number, key, start, stop)
 
 
-class Outline:
-    """The steps of a script without its text, mapped. ``name`` is that of the script."""
+class Script:
+    """A script with its steps, mapped. ``name`` is that of its file, ``later``: whether statements
+    are made when they are run."""
+
+    later = False
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         self.steps: Records = _mapped(path.with_suffix(".steps"), STEP)
+        self.text: Bytes = _mapped(path, np.dtype(np.uint8))
+        self._records: Records = _mapped(path.with_suffix(".records"), RECORD)
+        self.shapes: dict[str, str] = json.loads(
+            path.with_suffix(".shapes").read_text(encoding="utf-8")
+        )
 
     @property
     def span(self) -> tuple[UnitPosition, UnitPosition]:
@@ -258,20 +266,6 @@ class Outline:
             for value, count in zip(values, counts, strict=True)
         }
 
-
-class Script(Outline):
-    """A script with its steps, mapped. ``later``: whether statements are made when they are run."""
-
-    later = False
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.text: Bytes = _mapped(path, np.dtype(np.uint8))
-        self._records: Records = _mapped(path.with_suffix(".records"), RECORD)
-        self.shapes: dict[str, str] = json.loads(
-            path.with_suffix(".shapes").read_text(encoding="utf-8")
-        )
-
     def slice(self, start: int, stop: int) -> bytes:
         """The text of the statements ``start:stop``, which are neighbours in the script."""
         first = int(self.steps["start"][start])
@@ -298,44 +292,6 @@ class Script(Outline):
 
 def _mapped(path: Path, kind: np.dtype[Any]) -> Any:
     return np.asarray(np.memmap(path, kind, "r"))
-
-
-class Scripts(Protocol):
-    """Scripts that have steps, in the order to run them. Raises InputError (LR2001) where one that
-    is asked for cannot be read, or is not as its task wrote it."""
-
-    def __len__(self) -> int:
-        """How many there are."""
-        ...
-
-    def __getitem__(self, number: int, /) -> Script:
-        """One of them, whole."""
-        ...
-
-    def outlines(self) -> Iterator[Outline]:
-        """What is known of each without its text, in order."""
-        ...
-
-    def span(self, number: int) -> tuple[UnitPosition, UnitPosition]:
-        """The lowest and the highest unit of one of them."""
-        ...
-
-
-class ScriptsHere(list[Script]):
-    """Those of a folder of this machine."""
-
-    def outlines(self) -> Iterator[Outline]:
-        """The scripts themselves."""
-        return iter(self)
-
-    def span(self, number: int) -> tuple[UnitPosition, UnitPosition]:
-        """As its steps say."""
-        return self[number].span
-
-
-def open_scripts(folder: Path) -> ScriptsHere:
-    """The scripts of a folder that have steps, in the order to run them."""
-    return ScriptsHere(map(Script, scripts_of_folder(folder)))
 
 
 def scripts_of_folder(folder: Path) -> list[Path]:

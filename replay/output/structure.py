@@ -1,8 +1,7 @@
-"""The changes of table structure that a log holds, as a script of their own: in commit order, or
-what takes them back, in reverse.
-
-Rows are no part of it: a table that was dropped comes back empty, and the script says so.
-"""
+"""Changes of whole tables -> statements: a table that is emptied, made, altered or dropped. In a
+script with the changes of rows, or as a script of their own: in commit order, or what takes them
+back, in reverse. Rows are no part of that one: a table that was dropped comes back empty, and the
+script says so."""
 
 from __future__ import annotations
 
@@ -19,16 +18,18 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import unit_of
 from replay.changes.selection import REASON, Selection, balance_of
-from replay.errors import InputError, Refusal, Where
+from replay.errors import Finding, InputError, Refusal, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import nothing_left
 from replay.pipeline.headers import judged_headers
+from replay.pipeline.plan import Plan
 from replay.pipeline.scan import sort_records
 from sqlgen import structure
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 from sqlgen.script import script_prologue, unit_comments
+from sqlgen.statements import delete_all_statement, truncate_statement
 from sqlgen.structure import Action, StructureChange
 
 
@@ -307,3 +308,55 @@ _LOST = {
     Action.DROP_TABLE: "the rows of the table",
     Action.DROP_COLUMNS: "the values of the columns",
 }
+
+
+def event_statement(plan: Plan, profile: Profile, kind: Change, table: Table) -> str:
+    """What empties ``table``, '' for an exchange, which scripts do not repeat."""
+    if kind == Change.EXCHANGE:
+        return ""
+    options = plan.options
+    make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
+    target = table if options.mapping is None else options.mapping.table(table, options.render)
+    return make(target, profile, options.names)
+
+
+def structure_statements(
+    plan: Plan, profile: Profile, change: StructureChange, where: Where
+) -> str | Finding:
+    """What happened to the structure of the table that ``where`` names, or (undo) its inverse, a
+    line for each statement; a finding where the former state is not known, where the target cannot
+    say it, in scripts that may be applied again, and under a mapping.
+    """
+    wanted = change.inverse() if plan.mode == "undo" else change
+    found = f"a committed {change.action.value}{f' ({change.note})' if change.note else ''}"
+    if change.action is not Action.NOTE:
+        hint = (
+            "Write the part of the log with it alone (--from-position, --until-position), without"
+            " {}, or leave the table out (--exclude-table)"
+        )
+        if plan.options.render.upsert:
+            expected = (
+                "changes of rows only: an upsert script may be applied again, and a table is made"
+                " or altered once"
+            )
+            return Finding("LR3003", where, found, expected, hint.format("--upsert"))
+        if plan.options.mapping is not None:
+            expected = (
+                "changes of rows only: a mapping says what a table becomes, not what its changes do"
+            )
+            return Finding("LR3003", where, found, expected, hint.format("--mapping"))
+    if wanted is None:
+        hint = (
+            "Undo only what came after it (--from-position), or leave the table out"
+            " (--exclude-table) and restore it from a backup"
+        )
+        return Finding("LR3002", where, found, "a former state that the log holds", hint)
+    try:
+        statements = structure.statements(wanted, profile, plan.options.names)
+    except SqlgenError as error:
+        found, _, expected = error.message.removeprefix("found ").partition("; expected ")
+        expected = expected or f"what {profile.name} can say"
+        return Finding(error.code, where, found, expected, error.hint)
+    if not statements:
+        return f"-- {where.table}: nothing to do ({change.action.value})"
+    return "\n".join(statements)

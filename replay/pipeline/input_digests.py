@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from replay import storage
 from replay.errors import InputError
@@ -108,6 +108,12 @@ class Digests:
         self._abandoned = threading.Event()
         self._inputs: Future[list[dict[str, Any]]] = Future()
         threading.Thread(target=self._run, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abandon()
 
     def _run(self) -> None:
         try:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
-from replay.output.formats.row_batches import row_type, row_values
+from replay.output.formats.batches import row_type, row_values
 from replay.output.initial_load import StateFiles, state_rows, state_values
 from replay.public import public
 from replay.reports.rows_at import TableNet

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from replay.errors import InputError, Refusal, Where
 from replay.output.formats import Dataset
-from replay.output.formats.row_batches import row_type
+from replay.output.formats.batches import row_type
 from replay.output.structure import ColumnMove
 from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows

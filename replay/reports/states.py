@@ -31,10 +31,9 @@ from replay.errors import (
 )
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
-from replay.output.folder_state import proof_in
 from replay.output.formats import Dataset, Datasets, definition_of, format_of
-from replay.output.formats.row_batches import row_type
-from replay.output.initial_load import StateFiles
+from replay.output.formats.batches import row_type
+from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
 from replay.output.state_files import TableRows
 from replay.output.structure import ColumnMove, column_moves, tables_before

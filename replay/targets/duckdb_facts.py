@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind
+from replay.targets.outcomes import comparisons, standard_name
 from sqlgen.holding import holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
@@ -74,21 +75,7 @@ def _hazards(
         if column.name.lower() == "rowid":
             yield Hazard(HazardKind.NO_ROW_ID, "a column of it is called rowid")
     texts = [column.name for column in columns if column.kind in _TEXTS]
-    yield from _comparisons(query, schema, table, texts)
-
-
-def _comparisons(query: Query, schema: str, table: str, columns: list[str]) -> Iterator[Hazard]:
-    """Columns whose collation takes other texts for 'a'. It shows in a text that is put in the
-    column's place, so that the table is not touched."""
-    if not columns:
-        return
-    listed, texts = ", ".join(map(name, columns)), ", ".join("'a'" for _ in columns)
-    row_of_a = f"(SELECT {listed} FROM {name(schema, table)} WHERE false UNION ALL SELECT {texts})"
-    for text, what in _LIKE_A.items():
-        equal = ", ".join(f"{name(column)} = '{text}'" for column in columns)
-        for column, same in zip(columns, query(f"SELECT {equal} FROM {row_of_a}")[0], strict=True):
-            if same:
-                yield Hazard(HazardKind.COMPARISON, what, column)
+    yield from comparisons(query, standard_name(schema, table), texts, _LIKE_A)
 
 
 def _index_columns(text: str, columns: Sequence[TableColumn]) -> list[str]:
@@ -96,11 +83,6 @@ def _index_columns(text: str, columns: Sequence[TableColumn]) -> list[str]:
     known = {column.name for column in columns}
     names = [part.strip().strip("'").strip('"') for part in re.sub(r"^\[|\]$", "", text).split(",")]
     return names if set(names) <= known else []
-
-
-def name(*names: str) -> str:
-    """A name in quotes."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in names)
 
 
 _TEXTS = ("VARCHAR",)

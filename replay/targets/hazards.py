@@ -1,6 +1,6 @@
 """What a table of a target does by itself with what is written to it, or cannot do: the kinds, by
 the codes that ``--accept`` names. What a target tells are facts; whether they stand in the way of a
-replay is decided in :mod:`replay.live.hazards`.
+replay is decided in :mod:`replay.live.hazard_refusals`.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import Any
 
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind, Under
+from replay.targets.outcomes import Reference
 from sqlgen.holding import Holding, ValueKind, holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
-_ACTIONS = ("CASCADE", "SET NULL", "SET DEFAULT")
 #: What InnoDB's own table of foreign keys has for each action.
 _ACTION_BITS = ((1, "ON DELETE CASCADE"), (2, "ON DELETE SET NULL"), (4, "ON UPDATE CASCADE"),
     (8, "ON UPDATE SET NULL"))  # fmt: skip
@@ -74,21 +74,16 @@ class MysqlCatalog:
             if all(column is not None and part is None for column, part in key)
         ]
 
-    def foreign_keys(
-        self, schema: str, table: str
-    ) -> list[tuple[str, str, list[str], list[str], str, str]]:
-        """(the parent's schema, parent, columns, the parent's columns, ON DELETE, ON UPDATE) of the
-        foreign keys of a table."""
-        foreign_keys: dict[str, tuple[str, str, list[str], list[str], str, str]] = {}
-        for name, parent_schema, parent, column, parent_column, on_delete, on_update in self.query(
+    def foreign_keys(self, schema: str, table: str) -> list[Reference]:
+        """The foreign keys of a table."""
+        keys: dict[str, Reference] = {}
+        for name, parent_schema, parent, column, parent_column, *rules in self.query(
             _FOREIGN_KEYS, (schema, table)
         ):
-            entry = foreign_keys.setdefault(
-                name, (parent_schema, parent, [], [], on_delete, on_update)
-            )
-            entry[2].append(column)
-            entry[3].append(parent_column)
-        return list(foreign_keys.values())
+            key = keys.setdefault(name, Reference((parent_schema, parent), [], [], *rules))
+            key.columns.append(column)
+            key.parent_columns.append(parent_column)
+        return list(keys.values())
 
     @staticmethod
     def _table_hazards(kind: str, engine: str | None) -> Iterator[Hazard]:
@@ -123,12 +118,10 @@ class MysqlCatalog:
             yield Hazard(HazardKind.UNSEEN, "its triggers (the TRIGGER privilege shows them)")
         seen = set()
         for child_schema, child in self.query(_RELATED, (schema, table, schema, table)):
-            for parent_schema, parent, columns, _, *rules in self.foreign_keys(child_schema, child):
-                acts = [f"ON DELETE {rules[0]}"] * (rules[0] in _ACTIONS)
-                acts += [f"ON UPDATE {rules[1]}"] * (rules[1] in _ACTIONS)
-                if acts and (schema, table) in ((child_schema, child), (parent_schema, parent)):
+            for key in self.foreign_keys(child_schema, child):
+                if key.acts and (schema, table) in ((child_schema, child), key.parent):
                     place = child if child_schema == schema else f"{child_schema}.{child}"
-                    what = f"{place} ({', '.join(columns)}) to {parent} ({', '.join(acts)})"
+                    what = key.described(place)
                     yield Hazard(HazardKind.FOREIGN_KEY_ACTION, what, under=Under.ON)
                 seen.add((child_schema, child))
         if self._has("SELECT", "", ""):

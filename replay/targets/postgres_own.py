@@ -3,7 +3,7 @@ and nobody who may not be trusted owns it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from replay.targets import OwnTable
@@ -14,46 +14,21 @@ Query = Callable[..., list[tuple[Any, ...]]]
 _SPELLED = {"varchar": "character varying", "timestamp": "timestamp without time zone"}
 
 
-def strange_tables(query: Query, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
-    """Why what stands under our names is not what we make of ``tables``."""
-    if not query("SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'"):
-        return []
-    strange = [*_acting(query, tables), *_columns(query, tables)]
-    if writes:
-        strange += [
-            f"{what} belongs to {owner}, who is neither this user, a role of this user"
-            f"{', the owner of the database' if not superuser else ''} nor a superuser"
-            for what, owner, superuser in query(_OWNERS, (list(tables),))
-        ]
-        strange += [
-            f"{grantee} may make triggers on logreplay.{name}"
-            for name, grantee in query(_TRIGGER_RIGHTS, (list(tables),))
-        ]
-    return strange
+def strange_owners(query: Query, tables: Mapping[str, OwnTable]) -> list[str]:
+    """Who may have our tables act, and may not be trusted."""
+    strange = [
+        f"{what} belongs to {owner}, who is neither this user, a role of this user"
+        f"{', the owner of the database' if not superuser else ''} nor a superuser"
+        for what, owner, superuser in query(_OWNERS, (list(tables),))
+    ]
+    return strange + [
+        f"{grantee} may make triggers on logreplay.{name}"
+        for name, grantee in query(_TRIGGER_RIGHTS, (list(tables),))
+    ]
 
 
-def _acting(query: Query, tables: Mapping[str, OwnTable]) -> Iterator[str]:
-    for name, kind in query(_KINDS, (list(tables),)):
-        yield f"logreplay.{name} is {kind}"
-    for name, what in query(_ACTING, (list(tables),)):
-        yield f"logreplay.{name} has {what}"
-
-
-def _columns(query: Query, tables: Mapping[str, OwnTable]) -> Iterator[str]:
-    columns_of: dict[str, list[tuple[str, str]]] = {}
-    for table, column, kind in query(_COLUMNS, (list(tables),)):
-        columns_of.setdefault(table, []).append((column, kind))
-    for table, columns in columns_of.items():
-        wanted = [(column, _spelled(kind)) for column, kind, _ in tables[table].columns]
-        if columns != wanted:
-            unlike = next(
-                (pair for pair in columns if pair not in wanted),
-                next((pair for pair in wanted if pair not in columns), columns[0]),
-            )
-            yield f"logreplay.{table} has other columns ({' '.join(unlike)})"
-
-
-def _spelled(kind: str) -> str:
+def spelled(kind: str) -> str:
+    """A type of ours as PostgreSQL calls it."""
     name, bracket, rest = kind.partition("(")
     return f"{_SPELLED.get(name, name)}{bracket}{rest}"
 
@@ -61,12 +36,12 @@ def _spelled(kind: str) -> str:
 #: Relations under our names.
 _OURS = """ours AS (SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'logreplay' AND c.relname = ANY(%s))"""
-_KINDS = f"""WITH {_OURS} SELECT relname, CASE WHEN relkind <> 'r' THEN 'not a table'
-    WHEN relpersistence <> 'p' THEN 'a table that a crash empties (UNLOGGED)'
-    WHEN relispartition THEN 'a partition' ELSE 'a table with inheritance' END
+KINDS = f"""WITH {_OURS} SELECT relname, CASE WHEN relkind <> 'r' THEN 'is not a table'
+    WHEN relpersistence <> 'p' THEN 'is a table that a crash empties (UNLOGGED)'
+    WHEN relispartition THEN 'is a partition' ELSE 'is a table with inheritance' END
 FROM ours WHERE relkind <> 'r' OR relpersistence <> 'p' OR relispartition
 OR EXISTS (SELECT FROM pg_inherits h WHERE ours.oid IN (h.inhrelid, h.inhparent)) ORDER BY 1"""
-_ACTING = f"""WITH {_OURS} SELECT relname, a.what FROM (
+ACTING = f"""WITH {_OURS} SELECT relname, 'has ' || a.what FROM (
     SELECT tgrelid AS place, format('the trigger %%I', tgname) AS what FROM pg_trigger
         WHERE NOT tgisinternal
     UNION ALL SELECT ev_class, format('the rule %%I', rulename) FROM pg_rewrite
@@ -83,7 +58,7 @@ _ACTING = f"""WITH {_OURS} SELECT relname, a.what FROM (
     UNION ALL SELECT attrelid, format('a collation of its own for %%I', attname) FROM pg_attribute
         WHERE attnum > 0 AND NOT attisdropped AND attcollation NOT IN (0, 100)
 ) AS a JOIN ours ON ours.oid = a.place WHERE relkind = 'r' ORDER BY 1, 2"""
-_COLUMNS = f"""WITH {_OURS} SELECT relname, a.attname,
+COLUMNS = f"""WITH {_OURS} SELECT relname, a.attname,
 CASE t.typnamespace WHEN 'pg_catalog'::regnamespace THEN '' ELSE 'foreign ' END
     || format_type(a.atttypid, a.atttypmod)
 FROM ours JOIN pg_attribute a ON a.attrelid = ours.oid JOIN pg_type t ON t.oid = a.atttypid

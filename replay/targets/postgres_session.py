@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import select
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import pyarrow as pa
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import TargetError, optional_library
-from replay.public import public, without
+from replay.public import without
 from replay.targets import (
     LOST,
     Condition,
@@ -25,7 +24,6 @@ from replay.targets import (
     StatementCounts,
     StatementFailure,
     TableFacts,
-    Transient,
     postgres_own,
     postgres_rights,
 )
@@ -36,10 +34,12 @@ from replay.targets.postgres_settings import (
     refuse_shared,
     settings_statement,
 )
-from replay.targets.states import text_batches
+from replay.targets.session import SqlSession
+from replay.targets.states import opened, text_batches
 
 if TYPE_CHECKING:
     import psycopg
+    import pyarrow as pa
 
 #: Both halves of the advisory lock's key: the letters LOGR and PLAY.
 _LOCK = (0x4C4F4752, 0x504C4159)
@@ -49,15 +49,6 @@ _PREPARED = 4000
 _CANCEL_SECONDS = 5.0
 #: Text handed to COPY at once.
 _COPY_BYTES = 1 << 20
-_CONDITIONS = {
-    "23505": Condition.DUPLICATE_KEY,
-    "23503": Condition.FOREIGN_KEY,
-    "23001": Condition.FOREIGN_KEY,
-}
-_TRANSIENT = frozenset({"40001", "40P01", "55P03"})
-#: Any statement would end in these: no room or memory, what an operator did, what only reads, files
-#: that cannot be read, defects.
-_SERVER = ("53", "57", "58", "F0", "XX", "25006")
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05"})
 _NOT_PREPARED, _PREPARED_ALREADY = "26000", "42P05"
@@ -66,34 +57,53 @@ REPLICA = (
     "Only a superuser, or who was granted SET ON PARAMETER session_replication_role, may do that"
 )
 
-T = TypeVar("T")
-
 
 def is_gone(sqlstate: str | None) -> bool:
     """Whether an error says that the server has gone away; without a SQLSTATE nobody answered."""
     return not sqlstate or sqlstate in _GONE or sqlstate.startswith("08")
 
 
-class PostgresSession:
-    """Implements :class:`replay.targets.Session`."""
+class PostgresSession(SqlSession):
+    """A session on a PostgreSQL."""
 
-    dialect = "postgres"
-    forget = "DROP SCHEMA logreplay CASCADE"
-    home = "CREATE SCHEMA logreplay"
-    types: Mapping[str, str] = {}
-    savepoints = True
+    dialect, title = "postgres", "PostgreSQL"
     prepares = True
     merges = True
-    shows_all = True
-    alters = True
+    BEGIN = "BEGIN; SET CONSTRAINTS ALL DEFERRED"
+    SNAPSHOT = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+    VERSION = "SHOW server_version"
+    ROW_TEXT = 'r::text COLLATE "C"'
+    CONDITIONS: ClassVar = {
+        "23505": Condition.DUPLICATE_KEY,
+        "23503": Condition.FOREIGN_KEY,
+        "23001": Condition.FOREIGN_KEY,
+    }
+    TRANSIENT = ("40001", "40P01", "55P03")
+    #: No room or memory, what an operator did, what only reads, files that cannot be read, defects.
+    SERVER = ("53", "57", "58", "F0", "XX", "25006")
+    PLACE = "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'"
+    OWN_TABLES = """SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'logreplay'"""
+    OWN_COLUMNS = postgres_own.COLUMNS
+    STRANGE = (postgres_own.KINDS, postgres_own.ACTING)
+    ALIKE = """SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid =
+    c.relnamespace WHERE lower(c.relname) = lower(%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"""
+    TABLES = """SELECT n.nspname, c.relname FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> 'logreplay'
+    AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1, 2"""
+    COLUMNS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod),
+    CASE WHEN a.attnotnull THEN 'NOT NULL' ELSE '' END
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s
+    AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 
     def __init__(self, url: str) -> None:
         optional_library("psycopg", "postgres", "a PostgreSQL database")
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-        self.name = public(url)
-        self._parted = False
+        super().__init__(url)
         self._prepared: set[str] = set()
         #: Why the database did not prepare a statement: its first execution fails of that.
         self._unprepared: dict[bytes, StatementFailure] = {}
@@ -120,23 +130,28 @@ class PostgresSession:
             self.close()
             raise
 
-    def own(self, table: str) -> str:
-        return f"logreplay.{table}"
+    def errors(self) -> tuple[type[Exception], ...]:
+        import psycopg
 
-    def has_place(self) -> bool:
-        return bool(self.query("SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'"))
+        return (psycopg.Error,)
 
-    def own_tables(self) -> frozenset[str]:
-        return frozenset(
-            str(name)
-            for (name,) in self.query(
-                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-                " WHERE n.nspname = 'logreplay'"
-            )
-        )
+    def said(self, error: Any) -> tuple[str, str]:
+        return error.sqlstate or "", str(error)
+
+    def is_lost(self, error: Exception, code: str) -> bool:
+        return bool(self.connection.broken or self.connection.closed) or is_gone(code)
+
+    def ask(self, statement: str, values: Sequence[Any]) -> Any:
+        return self.connection.execute(statement.encode(), values or None)
 
     def strange_tables(self, tables: Mapping[str, OwnTable], writes: bool) -> list[str]:
-        return postgres_own.strange_tables(self.query, tables, writes)
+        strange = super().strange_tables(tables, writes)
+        if writes and self.has_place():
+            strange += postgres_own.strange_owners(self.query, tables)
+        return strange
+
+    def spelled(self, kind: str) -> str:
+        return postgres_own.spelled(kind)
 
     def read_only(self) -> str:
         return postgres_rights.read_only(self.query)
@@ -150,12 +165,9 @@ class PostgresSession:
     def grants(self, role: str, tables: Iterable[str]) -> list[str]:
         rights = f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(map(self.own, tables))}"
         return [
-            f"GRANT USAGE ON SCHEMA logreplay TO {_name(role)}",
-            f"{rights} TO {_name(role)}",
+            f"GRANT USAGE ON SCHEMA logreplay TO {self.quoted(role)}",
+            f"{rights} TO {self.quoted(role)}",
         ]
-
-    def alike(self, table: str) -> list[tuple[str, str]]:
-        return [(str(schema), str(name)) for schema, name in self.query(_ALIKE, (table,))]
 
     def lock(self) -> bool:
         return bool(self.query("SELECT pg_try_advisory_lock(%s, %s)", _LOCK)[0][0])
@@ -173,34 +185,32 @@ class PostgresSession:
         except TargetError as error:
             raise TargetError("LR4001", error.message, error.where, REPLICA) from error
 
-    def begin(self) -> None:
-        self._parted = False
-        self._plain("BEGIN; SET CONSTRAINTS ALL DEFERRED")
+    def unchecked(self, schema: str, tables: Iterable[str]) -> None:
+        """Who may not say so gets tables loaded that have neither keys nor triggers."""
+        try:
+            self.enforce(False)
+        except ConnectionLost:
+            raise
+        except TargetError as error:
+            for (acts,) in self.query(_ACTING, (schema, list(tables))):
+                message = (
+                    f"{error.message}; the table {schema}.{acts} has triggers or foreign keys,"
+                    " which are not to act here"
+                )
+                hint = f"{REPLICA}. Or load before they are made"
+                raise TargetError(error.code, message, hint=hint) from error
 
     def durable(self) -> None:
         if self.query("SHOW synchronous_commit")[0][0] == "off":
-            self._plain("SET LOCAL synchronous_commit = on")
+            self.plain("SET LOCAL synchronous_commit = on")
 
     def settle(self) -> StatementFailure | None:
         return self.run(b"SET CONSTRAINTS ALL IMMEDIATE;").failure
 
-    def commit(self) -> None:
-        self._plain("COMMIT")
-
-    def rollback(self) -> None:
-        self._plain("ROLLBACK")
-
-    def savepoint(self) -> None:
-        self._plain("RELEASE SAVEPOINT part; SAVEPOINT part" if self._parted else "SAVEPOINT part")
-        self._parted = True
-
-    def back_to_savepoint(self) -> None:
-        self._plain("ROLLBACK TO SAVEPOINT part")
-
     def prepare(self, shapes: Mapping[str, str]) -> None:
         fresh = {name: text for name, text in shapes.items() if name not in self._prepared}
         if len(self._prepared) + len(fresh) > _PREPARED:
-            self._plain("DEALLOCATE ALL")
+            self.plain("DEALLOCATE ALL")
             self._prepared, self._unprepared, fresh = set(), {}, dict(shapes)
         if not fresh:
             return
@@ -232,9 +242,9 @@ class PostgresSession:
             server.exit_pipeline_mode()
         except psycopg.OperationalError as error:
             for result in failed.values():
-                self._failure(result)
-            raise self._lost(error) from error
-        return {name: self._failure(result) for name, result in failed.items()}
+                self._failed(result)
+            raise self.lost(error) from error
+        return {name: self._failed(result) for name, result in failed.items()}
 
     def _send(self) -> None:
         """Send what the network did not take at once; the server may want to be read from first."""
@@ -270,9 +280,9 @@ class PostgresSession:
                     failed = result
         except psycopg.OperationalError as error:
             if failed is not None:
-                self._failure(failed)
-            raise self._lost(error) from error
-        failure = None if failed is None else self._failure(failed)
+                self._failed(failed)
+            raise self.lost(error) from error
+        failure = None if failed is None else self._failed(failed)
         if failure is not None and failure.sqlstate == _NOT_PREPARED and self._unprepared:
             name = re.match(rb"EXECUTE (\w+)", _line(text, len(counts)))
             failure = self._unprepared.get(name[1], failure) if name else failure
@@ -288,20 +298,7 @@ class PostgresSession:
                         copy.write(text[start : start + _COPY_BYTES])
                 return StatementCounts([cursor.rowcount])
         except psycopg.Error as error:
-            if self.connection.broken or self.connection.closed:
-                raise self._lost(error) from error
-            sqlstate = error.sqlstate or ""
-            self._raise_for(sqlstate, str(error))
-            return StatementCounts(
-                [],
-                StatementFailure(_condition(sqlstate), sqlstate, str(error)),
-            )
-
-    def execute(self, statement: str, values: Sequence[Any] = ()) -> int:
-        return self._do(lambda: self.connection.execute(*_asked(statement, values)).rowcount)
-
-    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._do(lambda: self.connection.execute(*_asked(statement, values)).fetchall())
+            return StatementCounts([], self.failure(error))
 
     def facts(self, schema: str, table: str) -> TableFacts | None:
         return table_facts(self.query, schema, table)
@@ -313,72 +310,58 @@ class PostgresSession:
     def move_sequences(self, schema: str, table: str) -> dict[str, int]:
         moved = {}
         for column, sequence, up, least, most in self.query(_SEQUENCES, (schema, table)):
-            name = _name(column)
+            name = self.quoted(column)
             farthest, beyond = ("max", ">") if up else ("min", "<")
             set_to = (
                 f"SELECT setval(%s::regclass, m::bigint) FROM (SELECT {farthest}({name}) AS m FROM"
-                f" {_name(schema, table)} WHERE {name} BETWEEN %s AND %s) AS t, {sequence} AS s"
-                f" WHERE m {beyond} s.last_value OR (m = s.last_value AND NOT s.is_called)"
+                f" {self.quoted(schema, table)} WHERE {name} BETWEEN %s AND %s) AS t,"
+                f" {sequence} AS s WHERE m {beyond} s.last_value"
+                " OR (m = s.last_value AND NOT s.is_called)"
             )
             for (value,) in self.query(set_to, (sequence, least, most)):
                 moved[sequence] = value
         return moved
 
-    # -- comparing
-    # ---------------------------------------------------------------------------------------------
-
-    def version(self) -> str:
-        return f"PostgreSQL {self.query('SHOW server_version')[0][0]}"
-
-    def snapshot(self) -> None:
-        self._parted = False
-        self._plain("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
     def make_schema(self, schema: str) -> None:
         # IF NOT EXISTS would ask for the right to create one
         if not self.query("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)):
-            self.execute(f"CREATE SCHEMA {_name(schema)}")
+            self.execute(f"CREATE SCHEMA {self.quoted(schema)}")
 
-    def definition(self, schema: str, table: str) -> list[str]:
-        columns = self.query(_DEFINITIONS, (schema, table))
-        text = ", ".join(
-            f"{_name(name)} {kind}{' NOT NULL' if strict else ''}" for name, kind, strict in columns
-        )
-        facts = self.facts(schema, table)
-        keys = () if facts is None else facts.unique_keys
-        statements = [f"CREATE TABLE {_name(schema, table)} ({text})"]
-        return statements + [
-            f"CREATE UNIQUE INDEX ON {_name(schema, table)} ({', '.join(map(_name, key))})"
-            for key in keys
-        ]
-
-    def count(self, schema: str, table: str) -> int:
-        return int(self.query(f"SELECT count(*) FROM {_name(schema, table)}")[0][0])
-
-    def tables_of(self, schema: str) -> list[str]:
-        return [name for (name,) in self.query(_TABLES, (schema,))]
+    def keys(self, names: Sequence[str]) -> str:
+        rows = self.query(_KEYS, ([name.lower() for name in names],))
+        return "\n".join(statement for (statement,) in rows)
 
     def texts(
         self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         import psycopg
 
-        kinds = {name: kind for name, kind, _ in self.query(_DEFINITIONS, (schema, table))}
+        kinds = {name: kind for name, kind, _ in self.columns(schema, table)}
         names = ", ".join(
-            f"{_name(name)}::pg_catalog.float8" if kinds[name] == "real" else _name(name)
+            f"{self.quoted(name)}::pg_catalog.float8"
+            if kinds[name] == "real"
+            else self.quoted(name)
             for name in columns
         )  # a single alone is shown with digits that a double of the same look may have
-        statement = (
-            f"COPY (SELECT {names} FROM {_name(schema, table)}) TO STDOUT (FORMAT csv, NULL '\\N')"
-        )
+        rows = f"SELECT {names} FROM {self.quoted(schema, table)}"
+        statement = f"COPY ({rows}) TO STDOUT (FORMAT csv, NULL '\\N')"
         try:
             with self.connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
                 yield from text_batches(copy, columns)
         except psycopg.Error as error:
-            if self.connection.broken or self.connection.closed:
-                raise self._lost(error) from error
-            self._raise_for(error.sqlstate or "", str(error))
-            raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
+            raise TargetError("LR4001", str(self.failure(error))) from error
+
+    def put(self, into: str, kinds: Mapping[str, str], path: Path) -> int:
+        columns = self.quoted_list(kinds)
+        statement = f"COPY {into} ({columns}) FROM STDIN WITH (FORMAT csv, HEADER, NULL '\\N')"
+        with self.connection.cursor() as cursor, opened(path, "rb") as file:
+            with cursor.copy(statement.encode()) as copy:
+                while block := file.read(_COPY_BYTES):
+                    copy.write(block)
+            return int(cursor.rowcount)
+
+    def expected_table(self, schema: str) -> str:
+        return "pg_temp.expected"
 
     def interrupt(self) -> None:
         import psycopg
@@ -386,16 +369,7 @@ class PostgresSession:
         with suppress(psycopg.Error):
             self.connection.cancel_safe(timeout=_CANCEL_SECONDS)
 
-    def close(self) -> None:
-        import psycopg
-
-        with suppress(psycopg.Error):
-            self.connection.close()
-
-    # -- errors
-    # ---------------------------------------------------------------------------------------------
-
-    def _failure(self, result: Any) -> StatementFailure:
+    def _failed(self, result: Any) -> StatementFailure:
         from psycopg.pq import DiagnosticField
 
         code = result.error_field(DiagnosticField.SQLSTATE)
@@ -407,50 +381,12 @@ class PostgresSession:
         message = ". ".join(
             part.decode("utf-8", "replace") for part in parts if part
         ) or result.error_message.decode("utf-8", "replace")
-        self._raise_for(sqlstate, message)
-        return StatementFailure(_condition(sqlstate), sqlstate, message)
+        return self.failed(sqlstate, message)
 
-    def _raise_for(self, sqlstate: str, message: str) -> None:
-        if is_gone(sqlstate):
-            raise ConnectionLost(
-                "LR4003",
-                f"the connection to {self.name} was lost: {message.strip()}",
-                hint=LOST,
-            )
-        if sqlstate in _TRANSIENT:
-            raise Transient("LR4001", f"SQLSTATE {sqlstate}: {message}")
-
-    def _lost(self, error: psycopg.Error) -> ConnectionLost:
-        return ConnectionLost(
-            "LR4003",
-            f"the connection to {self.name} was lost: {str(error).strip()}",
-            hint=LOST,
-        )
-
-    def _plain(self, statement: str) -> None:
-        """Run a statement that has no reason to fail but the connection or the end of a
-        transaction."""
-        failure = self.run(statement.encode()).failure
-        if failure is not None:
-            raise TargetError(
-                "LR4001", f"{statement}: SQLSTATE {failure.sqlstate}: {failure.message}"
-            )
-
-    def _do(self, action: Callable[[], T]) -> T:
-        import psycopg
-
-        try:
-            return action()
-        except psycopg.Error as error:
-            if self.connection.broken or self.connection.closed:
-                raise self._lost(error) from error
-            self._raise_for(error.sqlstate or "", str(error))
-            raise TargetError("LR4001", f"SQLSTATE {error.sqlstate}: {error}") from error
-
-
-def _condition(sqlstate: str) -> Condition:
-    other = Condition.SERVER if sqlstate.startswith(_SERVER) else Condition.OTHER
-    return _CONDITIONS.get(sqlstate, other)
+    def lost(self, error: psycopg.Error) -> ConnectionLost:
+        """What is raised for a connection that is gone."""
+        said = f"the connection to {self.name} was lost: {str(error).strip()}"
+        return ConnectionLost("LR4003", said, hint=LOST)
 
 
 def _line(text: bytes, number: int) -> bytes:
@@ -459,28 +395,30 @@ def _line(text: bytes, number: int) -> bytes:
     return lines[number] if number < len(lines) else b""
 
 
-def _name(*names: str) -> str:
-    from psycopg import sql
-
-    return sql.Identifier(*names).as_string()
-
-
-def _asked(statement: str, values: Sequence[Any]) -> tuple[bytes, Sequence[Any] | None]:
-    """A statement and its values as the driver takes them: without values, it reads no marks."""
-    if not values:
-        return statement.replace("%%", "%").encode(), None
-    return statement.encode(), values
-
-
-_DEFINITIONS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull FROM
-pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s AND a.attnum
-> 0 AND NOT a.attisdropped ORDER BY a.attnum"""
-_ALIKE = """SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid =
-c.relnamespace WHERE lower(c.relname) = lower(%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"""
-_TABLES = """SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname"""
+#: Partitions are left out; a unique index over part of a table or over an expression is no key.
+_KEYS = """WITH t AS (SELECT c.oid, format('%%I.%%I', n.nspname, c.relname) AS name
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND lower(c.relname) = ANY(%s)),
+k AS (SELECT i.indexrelid, i.indrelid,
+    string_agg(quote_ident(a.attname), ', ' ORDER BY u.place) AS columns
+    FROM pg_index i
+    CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, place)
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
+    WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND u.place <= i.indnkeyatts
+    GROUP BY i.indexrelid, i.indrelid)
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I UNIQUE (%%s);', t.name, x.relname, k.columns)
+FROM t JOIN k ON k.indrelid = t.oid JOIN pg_class x ON x.oid = k.indexrelid
+UNION ALL
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname,
+    replace(pg_get_constraintdef(f.oid), ' NOT VALID', ''))
+FROM t JOIN pg_constraint f ON f.conrelid = t.oid JOIN t AS p ON p.oid = f.confrelid
+WHERE f.contype = 'f' AND f.conparentid = 0 ORDER BY 1"""
+#: Tables with triggers that fire for a row that comes in; foreign keys are triggers, too.
+_ACTING = """SELECT DISTINCT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = ANY(%s)
+AND t.tgtype & 4 <> 0 AND t.tgenabled IN ('O', 'A') ORDER BY 1"""
 #: Those of columns with numbers: name, whether it counts up, its least and its highest value.
 _SEQUENCES = """SELECT o.attname, o.sequence, s.seqincrement > 0, s.seqmin, s.seqmax
 FROM (SELECT a.attname, a.atttypid,

@@ -10,10 +10,11 @@ from typing import Any
 
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind, Under
+from replay.targets.outcomes import Reference, comparisons
+from replay.targets.outcomes import standard_name as name
 from sqlgen.holding import holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
-_ACTIONS = ("CASCADE", "SET NULL", "SET DEFAULT")
 #: Strings, quoted names and comments of DDL.
 _APART = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/""", re.S
@@ -40,7 +41,8 @@ def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
     listed = [row for row in query(f"PRAGMA {name(schema)}.table_list({name(table)})") if row]
     without_row_id, strict = (bool(flag) for flag in (listed[0][4:6] if listed else (0, 0)))
     words = _APART.sub(" ", ddl)
-    hazards = [*_hazards(query, schema, table, words), *_comparisons(query, schema, table, columns)]
+    hazards = [*_hazards(query, schema, table, words)]
+    hazards += comparisons(query, name(schema, table), [column for column, *_ in columns], _LIKE_A)
     if kind == "view" or re.match(r"\s*CREATE\s+VIRTUAL\b", words, re.I):
         hazards.append(
             Hazard(HazardKind.NO_TABLE, "a view" if kind == "view" else "a virtual table")
@@ -67,21 +69,18 @@ def columns_of(query: Query, schema: str, table: str) -> list[tuple[str, str, bo
     ]
 
 
-def foreign_keys(
-    query: Query, schema: str, table: str
-) -> list[tuple[str, list[str], list[str], str, str, bool]]:
-    """(parent, columns, the parent's columns, ON DELETE, ON UPDATE, whether it waits for the end of
-    a transaction) of the foreign keys of a table."""
-    keys: dict[int, tuple[str, list[str], list[str], str, str]] = {}
+def foreign_keys(query: Query, schema: str, table: str) -> list[Reference]:
+    """The foreign keys of a table."""
+    keys: dict[int, Reference] = {}
     for number, _, parent, column, other, on_update, on_delete, _ in _pragma(
         query, schema, "foreign_key_list", table
     ):
-        entry = keys.setdefault(number, (parent, [], [], on_delete, on_update))
-        entry[1].append(column)
-        entry[2].append(other)
+        key = keys.setdefault(number, Reference((schema, parent), [], [], on_delete, on_update))
+        key.columns.append(column)
+        key.parent_columns.append(other)
     waiting = _waiting(query, schema, table) if keys else []
     return [
-        (*keys[number], len(waiting) == len(keys) and waiting[-1 - place])
+        keys[number]._replace(waits=len(waiting) == len(keys) and waiting[-1 - place])
         for place, number in enumerate(sorted(keys))
     ]
 
@@ -108,12 +107,9 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
     for (trigger,) in fired:
         yield Hazard(HazardKind.TRIGGER, str(trigger))
     for (child,) in query(f"SELECT name FROM {name(schema)}.sqlite_master WHERE type = 'table'"):
-        for parent, names, _, on_delete, on_update, _ in foreign_keys(query, schema, child):
-            acts = [f"ON DELETE {on_delete}"] * (on_delete in _ACTIONS)
-            acts += [f"ON UPDATE {on_update}"] * (on_update in _ACTIONS)
-            if acts and table.lower() in (child.lower(), parent.lower()):
-                what = f"{child} ({', '.join(names)}) to {parent} ({', '.join(acts)})"
-                yield Hazard(HazardKind.FOREIGN_KEY_ACTION, what, under=Under.ON)
+        for key in foreign_keys(query, schema, child):
+            if key.acts and table.lower() in (child.lower(), key.parent[1].lower()):
+                yield Hazard(HazardKind.FOREIGN_KEY_ACTION, key.described(child), under=Under.ON)
     for clause in _CONFLICT.findall(words):
         yield Hazard(HazardKind.CONFLICT_CLAUSE, f"ON CONFLICT {clause.upper()}")
     columns = _pragma(query, schema, "table_xinfo", table)
@@ -124,22 +120,6 @@ def _hazards(query: Query, schema: str, table: str, words: str) -> Iterator[Haza
             yield Hazard(HazardKind.GENERATED, "an expression", column)
         elif not_null and default is None and not hidden and not (key and numbered):
             yield Hazard(HazardKind.REQUIRED, "NOT NULL", column)
-
-
-def _comparisons(
-    query: Query, schema: str, table: str, columns: Sequence[tuple[Any, ...]]
-) -> Iterator[Hazard]:
-    """Columns whose collation takes other texts for 'a'. It shows in a text that is put in the
-    column's place, so that the table is not touched."""
-    listed = ", ".join(name(column) for column, *_ in columns)
-    texts = ", ".join("'a'" for _ in columns)
-    row_of_a = f"(SELECT {listed} FROM {name(schema, table)} WHERE 0 UNION ALL SELECT {texts})"
-    for text, what in _LIKE_A.items():
-        equal = ", ".join(f"{name(column)} = '{text}'" for column, *_ in columns)
-        row = query(f"SELECT {equal} FROM {row_of_a}")[0]
-        for (column, *_), same in zip(columns, row, strict=True):
-            if same:
-                yield Hazard(HazardKind.COMPARISON, what, column)
 
 
 def _unique_keys(
@@ -179,8 +159,3 @@ def shown(value: Any) -> str | None:
 def decimal_shown(value: Any) -> str | None:
     """The same of a decimal: the double that SQLite makes of its digits may be the next one."""
     return f"{value:.15g}" if isinstance(value, float) else shown(value)
-
-
-def name(*names: str) -> str:
-    """A name in quotes."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in names)

@@ -6,14 +6,16 @@ import csv
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
-
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.public import public
 from replay.storage import name_in_file, readable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
 
 #: Text of a script that is sent at once, up to the end of a statement.
 _SCRIPT_BYTES = 1 << 20
@@ -62,13 +64,20 @@ _BLOCK = 16 << 20
 
 def state_header(path: Path) -> list[str]:
     """The columns of a state's file. InputError (LR2001) where it cannot be read."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with readable(path), opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+    with readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
         return next(csv.reader(file), [])
+
+
+def opened(path: Path, mode: str, **how: Any) -> Any:
+    """A state's file, unpacked, opened as ``open`` does it."""
+    return gzip.open(path, mode, **how) if path.suffix == ".gz" else path.open(mode, **how)
 
 
 def state_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """As :func:`state_rows`, in batches. InputError (LR2035) for a file that is not CSV."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
     names = state_header(path)
     reading = pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1)
     parsing, converting = _forms(names)
@@ -101,6 +110,9 @@ def text_batches(blocks: Iterable[bytes | bytearray | memoryview], names: Sequen
 
 
 def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
     rows = pa_csv.read_csv(pa.BufferReader(text), reading, *_forms(names))
     batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
@@ -109,6 +121,9 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
 
 def _forms(names: Sequence[str]) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
     """How files of states are parsed: every value a text, ``\\N`` without quotes NULL."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
     return (
         pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
         pa_csv.ConvertOptions(
@@ -123,10 +138,9 @@ def _forms(names: Sequence[str]) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOpt
 def state_rows(path: Path) -> pa.Table:
     """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL, an empty line
     the empty text of a table's one column."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8", newline="") as file:
-        names = next(csv.reader(file), [])
-    parsing, converting = _forms(names)
+    import pyarrow.csv as pa_csv
+
+    parsing, converting = _forms(state_header(path))
     return pa_csv.read_csv(path, parse_options=parsing, convert_options=converting)
 
 

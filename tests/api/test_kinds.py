@@ -16,7 +16,7 @@ from replay.changes.keywords import LiveOptions
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError, UsageError
-from replay.live.pace import Pace
+from replay.live.transaction_size import Pace
 from replay.pipeline.checked import checked, declared_kinds
 from replay.reports.kinds import ReportOptions
 from replay.reports.questions import Questions

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from replay.cli.main import main
-from replay.targets import postgres
+from replay.targets.postgres import POSTGRES as postgres
 from tests.conftest import SMALL_DISK
 from tests.support.replayed import AT_END, START, position, rows, same
 

@@ -43,7 +43,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.output import quarantine, quarantined_units
+from replay.output import quarantine
 from replay.pipeline import packed_records, partition, scan
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES, ROOT
@@ -214,7 +214,7 @@ def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     set_value(analysis, "_TOGETHER", 5)
     set_value(key_words, "_TOGETHER", 5)
     set_value(reasons, "TOGETHER", 7)
-    set_value(quarantined_units, "_TOGETHER", 7)
+    set_value(quarantine, "_TOGETHER", 7)
     set_value(change_links, "TOGETHER", 40)
     set_value(reach, "PART", 6)
     set_value(graphs, "_PIECE", 64)
@@ -271,7 +271,7 @@ def test_files_go_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert open_files(place)
         raise ZeroDivisionError
 
-    monkeypatch.setattr("replay.output.bundle.publish", fails)
+    monkeypatch.setattr("replay.output.whole_folder.publish", fails)
     with pytest.raises(ZeroDivisionError):
         bundle_of(tmp_path, "redo", "failed")
     assert open_files(place) == []
@@ -300,7 +300,7 @@ def test_a_full_disk_ends_the_run_by_name(
 _STOPS = """
 import sys, time
 from pathlib import Path
-from replay.output import bundle
+from replay.output import whole_folder
 from tests.dependencies import test_much_set_aside as ours
 from replay.cli.main import main
 
@@ -309,7 +309,7 @@ def waits(*_):
     assert ours.open_files(Path(sys.argv[1]))
     print("here", flush=True)
     time.sleep(300)
-bundle.publish = waits
+whole_folder.publish = waits
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -359,7 +359,7 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
     monkeypatch.setattr(partition, "CHUNK", 64)
-    for module in (balance, quarantine, quarantined_units):
+    for module in (balance, quarantine):
         monkeypatch.setattr(module, "SHOWN", 50)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once

@@ -18,7 +18,7 @@ from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import InputError, TargetError, UsageError
 from replay.output.bundle import Bundle, write_bundle
-from replay.output.folder_state import proof_in
+from replay.output.initial_load import proof_in
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Tab, Unit, acct

@@ -15,7 +15,7 @@ from replay.changes.verdicts import Verdicts
 from replay.dependencies import key_words, reasons
 from replay.dependencies.analysis import Resolution
 from replay.dependencies.key_words import key_text
-from replay.output import quarantine, quarantined_units
+from replay.output import quarantine
 from tests.dependencies.test_much_set_aside import INCOMPLETE_LOG
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
@@ -113,13 +113,13 @@ def test_as_unit_by_unit(
 ) -> None:
     for module, name in (
         (reasons, "TOGETHER"),
-        (quarantined_units, "_TOGETHER"),
+        (quarantine, "_TOGETHER"),
         (verdicts, "_TOGETHER"),
         (key_words, "_TOGETHER"),
     ):
         monkeypatch.setattr(module, name, together)
     kept: list[tuple[Resolution, Verdicts]] = []
-    described_units = quarantined_units.described_units
+    described_units = quarantine.described_units
 
     def noted(resolution: Resolution, aside: Verdicts, *units: Any) -> list[dict[str, Any]]:
         kept.append((resolution, aside))

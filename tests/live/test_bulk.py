@@ -16,7 +16,7 @@ from replay.cli.main import main
 from replay.engine import local
 from replay.live import bulk
 from replay.live import replay as live
-from replay.live.row_loads import RowLoads
+from replay.live.bulk import RowLoads
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Session, target_named
 from sqlgen.constraints import Constraints

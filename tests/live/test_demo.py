@@ -10,7 +10,7 @@ from replay.changes.balance import Tally
 from replay.cli import demo
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, UsageError
 from replay.output.bundle import Bundle
-from replay.targets import postgres
+from replay.targets.postgres import POSTGRES as postgres
 
 pytestmark = pytest.mark.live
 

@@ -16,7 +16,8 @@ import psycopg
 import pytest
 
 from replay.errors import TargetError
-from replay.targets import embedded, postgres
+from replay.targets import embedded
+from replay.targets.postgres import POSTGRES as postgres
 from tests.support.places import FIXTURES, ROOT
 
 pytestmark = pytest.mark.live

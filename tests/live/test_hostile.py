@@ -12,7 +12,7 @@ import pytest
 from replay.cli.main import main
 from replay.live import own_tables
 from replay.targets import target_named
-from replay.targets.postgres import connect
+from replay.targets.postgres import POSTGRES as postgres
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import position, rows
 
@@ -97,7 +97,7 @@ def test_nor_by_scripts_nor_by_what_reads(target: str, log: list[str], tmp_path:
 
 def ours(url: str) -> None:
     """Our tables, as a run makes them."""
-    session = connect(url)
+    session = postgres.connect(url)
     own_tables.make(session)
     session.close()
 
@@ -182,7 +182,7 @@ def test_a_schema_that_somebody_else_owns(
 
 def test_temporary_tables_come_last(target: str) -> None:
     """A name of the catalog is the catalog's, whatever the session made."""
-    session = connect(target)
+    session = postgres.connect(target)
     try:
         session.execute("CREATE TEMPORARY TABLE pg_class (relname name)")
         assert session.query("SELECT count(*) FROM pg_class")[0][0] > 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from replay.cli.main import main
-from replay.live import bulk, row_loads
+from replay.live import bulk
 from replay.native import fast_path
 from replay.pipeline.copy_lines import CopyLines
 from tests.pipeline.test_copy_lines import TABLE, VALUES, changed, drawn
@@ -76,7 +76,7 @@ def test_the_end_is_that_of_single_statements(
     odd: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for module, name in ((fast_path, "WORTH"), (row_loads, "WORTH"), (bulk, "WORTH")):
+    for module, name in ((fast_path, "WORTH"), (bulk, "WORTH")):
         monkeypatch.setattr(module, name, 1)
     written: list[int] = []
     lines = CopyLines.rows

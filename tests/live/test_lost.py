@@ -13,11 +13,11 @@ import psycopg
 import pytest
 
 from replay.cli.main import main
-from replay.live import bulk
-from replay.live.applier import Applier
+from replay.live import bulk, replay_run
 from replay.live.position_store import Store
-from replay.targets import ConnectionLost, StatementCounts, postgres_session
+from replay.targets import ConnectionLost, StatementCounts
 from replay.targets.postgres_session import PostgresSession
+from replay.targets.target import SqlTarget
 from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.replayed import position, rows
@@ -107,8 +107,8 @@ def test_every_request_is_lost_once(
         "--apply",
     ]
     sleeping = time.sleep
-    first: tuple[type, str] = (
-        (Store, "make") if pace == "strict" else (Applier, "apply")
+    first: tuple[object, str] = (
+        (Store, "make") if pace == "strict" else (replay_run, "apply_all")
     )  # how the writing begins is the same in all
     going = getattr(*first)
     monkeypatch.setattr(bulk, "WORTH", 1)
@@ -120,7 +120,7 @@ def test_every_request_is_lost_once(
             return going(*given)
 
         rows(fresh_database, f"DROP SCHEMA IF EXISTS testown, logreplay CASCADE; {TABLES}")
-        monkeypatch.setattr(postgres_session, "PostgresSession", breaking(fault))
+        monkeypatch.setattr(SqlTarget, "connect", lambda target, url: breaking(fault)(url))
         monkeypatch.setattr(*first, go)
         return main([*arguments, *PACES[pace]])
 

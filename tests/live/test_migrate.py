@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from replay.cli.main import main
-from replay.targets import postgres
+from replay.targets.postgres import POSTGRES as postgres
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.schema_file import parse_declared

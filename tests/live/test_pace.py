@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from replay.changes.envelope import RECORD, Change
 from replay.changes.position import UNIT_POSITION, Position, UnitId, UnitPosition
-from replay.live.pace import Pace
-from replay.live.route import Route, UnitGroup
-from replay.live.units import UnitBlock, UnitColumns
+from replay.live.route import Route, UnitBlock, UnitColumns, UnitGroup
+from replay.live.transaction_size import Pace
 from replay.output import steps
-from replay.output.steps import STEP, Script, ScriptsHere, ScriptUnit
+from replay.output.steps import STEP, Script, ScriptUnit
 
 
 def script_of(folder: Path, keys: list[UnitPosition], number: int = 0) -> Script:
@@ -42,8 +41,6 @@ def expected(route: Route, key: UnitPosition) -> bool:
     late = key.unit in route.pending
     if not route.forward:
         return key <= route.position and not late and key.commit > (route.until or b"")
-    if route.last is not None and key > route.last:
-        return False
     return key > route.position or late
 
 
@@ -60,7 +57,6 @@ keys = st.lists(st.builds(unit, st.integers(0, 3), st.integers(0, 3)), min_size=
         st.booleans(),
         st.builds(unit, st.integers(0, 3), st.integers(0, 3)),
         st.none() | st.integers(0, 3).map(lambda commit: Position(commit.to_bytes(10))),
-        st.none() | st.builds(unit, st.integers(0, 3), st.integers(0, 3)),
         st.frozensets(st.integers(0, 3).map(lambda n: UnitId(n.to_bytes(12))), max_size=3),
         st.frozensets(st.builds(unit, st.integers(0, 3), st.integers(0, 3)), max_size=3),
     ),
@@ -84,9 +80,9 @@ def test_a_route_takes_the_units_that_are_on_it(
     assert list(script.units(0)) == units
     on_it = [one for one in units if expected(route, one.key)]
     if route.forward or route.until is not None:
-        groups = list(route.groups(ScriptsHere([script]), Pace(units=1)))
+        groups = list(route.groups([script], Pace(units=1)))
         assert [one for group in groups for one in group.units] == on_it
-    workload = route.workload(ScriptsHere([script]))
+    workload = route.workload([script])
     assert (workload.units, workload.statements) == (
         len(on_it),
         sum(one.count for one in on_it),
@@ -152,7 +148,7 @@ def test_groups_hold_what_the_pace_says(
     monkeypatch.setattr(steps, "_BLOCK", block)
     total = sum(map(len, scripts))
     numbers = list(range(1, total + 1) if forward else range(total, 0, -1))
-    units, made, place = [], ScriptsHere(), 0
+    units, made, place = [], [], 0
     for script, counts in enumerate(scripts):
         keys: list[UnitPosition] = []
         for count in counts:
@@ -163,7 +159,7 @@ def test_groups_hold_what_the_pace_says(
         made.append(script_of(tmp_path, keys, script))
     position, until = unit(0 if forward else total, 0), None if forward else Position(bytes(10))
     aside = frozenset(unit(number, 0) for number in rejected)
-    route = Route(forward, position, until, None, rejected=aside)
+    route = Route(forward, position, until, rejected=aside)
     groups = list(route.groups(made, pace))
     expected_groups = grouped(route, units, pace)
     assert [list(group.units) for group in groups] == expected_groups

@@ -17,7 +17,7 @@ from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.replay import ReplayInput, ReplayPlan, ReplayRequest, plan_replay
 from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
-from replay.targets.postgres import connect
+from replay.targets.postgres import POSTGRES as postgres
 from sqlgen.render_options import RenderOptions
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
@@ -61,7 +61,7 @@ def test_a_plan_is_applied(
     done: list[tuple[str, int, int]] = []
     with planned() as plan:
         assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
-        with closing(connect(database)) as other:
+        with closing(postgres.connect(database)) as other:
             assert other.lock(), "a plan alone takes no lock"
         report = plan.apply(lambda *step: done.append(step))
     assert (report.units, report.statements, report.rejected) == (*AT_PIT1, 0)
@@ -75,7 +75,7 @@ def test_a_plan_is_applied(
     )
     assert same(database, sakila, "pit1")
     assert capsys.readouterr().out == ""
-    with planned() as plan, closing(connect(database)) as other:
+    with planned() as plan, closing(postgres.connect(database)) as other:
         assert plan.is_empty is False
         assert other.lock(), "the lock is given back"
     with planned(START) as plan:
@@ -97,7 +97,7 @@ def test_a_target_that_moved_since_the_plan_was_made(
 
 def test_a_plan_is_applied_once(planned: Planned, database: str) -> None:
     with planned(apply=True) as plan:
-        with closing(connect(database)) as other:
+        with closing(postgres.connect(database)) as other:
             assert not other.lock(), "a plan that is to be applied holds the lock"
         plan.apply()
         with pytest.raises(Refusal, match="LR4007"):

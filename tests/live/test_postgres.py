@@ -11,7 +11,8 @@ import psycopg
 import pytest
 
 from replay.errors import InputError, TargetError, UsageError
-from replay.targets import ConnectionLost, Difference, postgres, target_named
+from replay.targets import ConnectionLost, Difference, postgres_session, target_named
+from replay.targets.postgres import POSTGRES as postgres
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.schema import Column, SqlType, Table
@@ -217,7 +218,7 @@ def test_a_server_that_is_not_there_is_named_without_its_password(tmp_path: Path
 
 
 def test_targets_are_found_by_name() -> None:
-    assert target_named("postgres").compare_states is postgres.compare_states
+    assert target_named("postgres") is postgres
     with pytest.raises(UsageError, match="postgres") as raised:
         target_named("db1")
     assert raised.value.code == "LR1001"
@@ -228,7 +229,7 @@ def test_a_server_that_goes_away_while_it_is_asked_for_keys(
 ) -> None:
     """A follower waits for it, as for one that goes away at any other time."""
     monkeypatch.setattr(
-        postgres, "_KEYS", "SELECT pg_terminate_backend(pg_backend_pid()), %(names)s::text[]"
+        postgres_session, "_KEYS", "SELECT pg_terminate_backend(pg_backend_pid()), %s::text[]"
     )
     with pytest.raises(ConnectionLost, match=r"LR4003 .* Run the same command again"):
         postgres.keys(database, ["t"])

@@ -13,7 +13,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.live import bulk
-from replay.targets.postgres import connect
+from replay.targets.postgres import POSTGRES as postgres
 from tests.support.logbuilder import LogBuilder
 from tests.support.replayed import rows
 from tests.support.small_target import AFTER, BEFORE, SCHEMA, TABLE, replay, write_log
@@ -165,7 +165,7 @@ def test_what_role_and_database_have_set_does_not_matter(
         rows(target, f"ALTER ROLE {name_of(role)} SET {setting}")
     assert replay(log, role) == 0
     assert rows_of(target) == AFTER
-    session = connect(role)
+    session = postgres.connect(role)
     try:
         found = dict(session.query("SELECT name, setting FROM pg_settings"))
     finally:
@@ -181,7 +181,7 @@ def test_what_role_and_database_have_set_does_not_matter(
 def test_a_server_or_client_whose_machine_is_gone_is_given_up_soon(fresh_database: str) -> None:
     """Which the system would do after two hours; what a URL says counts."""
     for given, idle in (("", "30"), ("?keepalives_idle=300", "300")):
-        with closing(connect(f"{fresh_database}{given}")) as session:
+        with closing(postgres.connect(f"{fresh_database}{given}")) as session:
             ours = session.connection.info.get_parameters()
             theirs = dict(session.query("SELECT name, setting FROM pg_settings"))
         assert ours["keepalives_idle"] == idle
@@ -233,7 +233,7 @@ def test_errors_name_unit_record_and_values(
 
 def test_what_cannot_be_prepared_fails_where_it_is_executed(target: str) -> None:
     """So that the statement, its unit and record are named, and what comes before is applied."""
-    with closing(connect(target)) as session:
+    with closing(postgres.connect(target)) as session:
         session.prepare(
             {
                 "s1": "UPDATE testown.t SET v = $1 WHERE k = $2",
@@ -254,7 +254,7 @@ def test_what_cannot_be_prepared_fails_where_it_is_executed(target: str) -> None
 def test_statements_are_prepared_one_by_one(target: str) -> None:
     """Each keeps no more than its own text: the server copies it with every execution. Those that
     are there already, and those that cannot be prepared, are no hindrance to the others."""
-    with closing(connect(target)) as session:
+    with closing(postgres.connect(target)) as session:
         session.run(b"PREPARE s1 AS DELETE FROM testown.t WHERE k = $1;")
         session.prepare({f"s{number}": f"SELECT {number}" for number in (4, 5)})
         session.prepare(

@@ -21,7 +21,7 @@ import pytest
 from replay.cli.main import main
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
-from replay.targets.postgres import connect
+from replay.targets.postgres import POSTGRES as postgres
 from tests.support import encoders
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, rba
 from tests.support.places import ROOT
@@ -94,7 +94,8 @@ def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
     """A message is larger than what a socket takes at once, and the server does not answer before
     it has all of it."""
     found: list[int] = []
-    with proxied(database, cuts=0, buffer=4096) as (url, _), closing(connect(url)) as session:
+    proxy = proxied(database, cuts=0, buffer=4096)
+    with proxy as (url, _), closing(postgres.connect(url)) as session:
         number = os.dup(session.connection.pgconn.socket)  # type: ignore[attr-defined]
         own = socket.socket(fileno=number)
         own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)

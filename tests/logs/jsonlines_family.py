@@ -9,33 +9,32 @@ A line is ``{"unit": 1, "table": "S.T", "op": "insert", "before": {...}, "after"
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from replay.arrays import Bytes, Index, Lengths, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
-from replay.errors import Finding, InputError, UsageError, Where
+from replay.errors import Finding, InputError, Where
 from replay.logs import (
     FACTS,
     Capabilities,
     Family,
     Images,
     Inputs,
-    Split,
+    indexed_inspect,
     placed_position,
     urids,
 )
+from replay.logs.description import Description
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, IndexedLog, save
+from replay.logs.indexed_log import IndexedFile, RowLog, image_sides, save
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 
 ENTRY = np.dtype(
@@ -48,6 +47,7 @@ ENTRY = np.dtype(
         ("fault", "u1"),
         ("segment", "<u2"),
         ("segments", "<u2"),
+        ("size", "<i4"),
         ("before", "<i8"),
         ("before_size", "<i4"),
         ("after", "<i8"),
@@ -96,36 +96,15 @@ class JsonWalk:
 
 
 @dataclass(kw_only=True)
-class JsonLog(IndexedLog):
+class JsonLog(RowLog):
     """A log of JSON lines; ``arrays`` are entries, units, and all images behind each other."""
 
     ENVELOPE_CLASS: ClassVar[type[JsonEntries]] = JsonEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
-
-    @property
-    def has_offsets(self) -> bool:
-        return False
-
-    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
-        return list(self.opening_warnings)
+    BESIDE_DATA: ClassVar[int] = 0
 
     def placed(self, position: bytes, last: bool) -> Position:
         return placed_position(position.rjust(Position.SIZE, b"\0"), position)
-
-    def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
-        first = np.array([file.first for file in self.files], np.int64)
-        return np.asarray(first[files] + offsets.astype(np.int64))
-
-    def splits(self, split_bytes: int) -> Iterator[tuple[Split, Index, Lengths]]:
-        for number, file in enumerate(self.files):
-            if file.count:
-                rows = np.arange(file.count)
-                yield Split(number, 0, file.count, 1), rows, np.zeros(file.count, np.int32)
-
-    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        for start in range(split.start, split.stop, batch):
-            rows = np.arange(start, min(start + batch, split.stop))
-            yield start + 1, rows, np.zeros(len(rows), np.int32)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         where = Where(self.files[file].name, number, None, "table")
@@ -135,20 +114,9 @@ class JsonLog(IndexedLog):
         self, records: Records, heads: Index, weights: Index, kind: Change
     ) -> Iterator[tuple[Index, Images]]:
         entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        before, after = (
-            (entries[side], entries[side] + entries[f"{side}_size"]) for side in ("before", "after")
-        )
-        bad = np.zeros(len(heads), bool)
-        yield (
-            np.arange(len(heads)),
-            Images(
-                self.array(2),
-                None if kind is Change.INSERT else before,
-                None if kind is Change.DELETE else after,
-                bad,
-                lambda row: ("", "", ""),
-            ),
-        )
+        before, after, bad = image_sides(entries, kind)
+        images = Images(self.array(2), before, after, bad, lambda row: ("", "", ""))
+        yield np.arange(len(heads)), images
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> JsonWalk:
         bounds = zip(start.tolist(), end.tolist(), strict=True)
@@ -190,7 +158,7 @@ def open_log(inputs: Inputs) -> JsonLog:
                 bounds += [len(images), len(text)]
                 images += text
             fault = change is not Change.CONTROL and version < 0
-            entries.append((number, row, unit[0], change, version, fault, 1, 1, *bounds))
+            entries.append((number, row, unit[0], change, version, fault, 1, 1, 0, *bounds))
     return JsonLog(
         files=files,
         catalog=Catalog(versions),
@@ -234,20 +202,22 @@ def _version(number: int, table: tuple[str, Any]) -> TableVersion:
     )
 
 
-def describe(log: JsonLog) -> dict[str, Any]:
-    counts = Counter(Change(change).name.lower() for change in log.entries()["change"].tolist())
-    return {"lines": dict(counts), "exit_code": 0}
-
-
-def text(description: Mapping[str, Any]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in description["lines"].items())
+def describe(log: JsonLog) -> Description:
+    return indexed_inspect.describe(
+        log,
+        opened={},
+        file=lambda number: {},
+        records={},
+        units={},
+        commits=lambda unit: {},
+        table=lambda version: {"columns": len(version.table.columns)},
+    )
 
 
 def dump_record(log: JsonLog, number: int, file: int, with_hex: bool) -> list[str]:
-    if not 1 <= number <= log.files[file - 1].count:
-        raise UsageError("LR1004", f"found --record {number}; expected one of the log")
-    unit = log.entries()["unit"][log.files[file - 1].first + number - 1]
-    return [f"line {number}, unit {UnitId(log.units()['unit'][unit].tobytes())}"]
+    place = indexed_inspect.place_of(log, number, file)
+    unit = log.units()["unit"][log.entries()["unit"][place]].tobytes()
+    return [f"line {number}, unit {UnitId(unit)}", *indexed_inspect.row_lines(log, place)]
 
 
 _KNOWN = {"before images", "rolled-back work"}
@@ -264,6 +234,5 @@ FAMILY = Family(
     options={},
     open=open_log,
     describe=describe,
-    text=text,
     dump_record=dump_record,
 )

@@ -566,7 +566,7 @@ def test_inspect_shows_what_lies_before_the_damage(
     assert main.main(["inspect", *log]) == 12
     said = capsys.readouterr().out
     assert f"record {number + 1}, offset {place_of(small.records, number) - 4} " in said
-    assert f"  {number} records, " in said
+    assert f"  count: {number}\n" in said
     assert main.main(["redo", *log, "--engine", "local", "--out", str(small.folder / "out")]) == 12
     assert "LR2006" in capsys.readouterr().err
     assert main.main(["inspect", *log, "--record", "7"]) == 0

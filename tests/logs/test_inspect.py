@@ -19,6 +19,10 @@ from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 
 
+def described(log: LogmasterLog) -> dict[str, Any]:
+    return dict(inspect.describe(log).values)
+
+
 def manifest(folder: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     return content
@@ -27,9 +31,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def large(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     scratch = tmp_path_factory.mktemp("scratch")
-    return inspect.describe(
-        open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch)
-    )
+    return described(open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=scratch))
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +109,7 @@ def test_ddl_and_a_missing_key_are_notes(large: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("name", "framing"), [("small", "rdw"), ("small-nordw", "none")])
 def test_small_logs_have_no_warnings(sakila_small: Path, name: str, framing: str) -> None:
-    found = inspect.describe(open_log(sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"]))
+    found = described(open_log(sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"]))
     known = manifest(sakila_small)
     assert found["exit_code"] == 0
     assert found["files"][0]["framing"] == framing
@@ -119,32 +121,31 @@ def test_small_logs_have_no_warnings(sakila_small: Path, name: str, framing: str
 
 
 def test_batches_make_no_difference(small: LogmasterLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = inspect.describe(small)
+    whole = described(small)
     monkeypatch.setattr(census, "_BATCH", 7)
     monkeypatch.setattr(census, "BLOCK", 10_000)
-    assert inspect.describe(small) == whole
+    assert described(small) == whole
 
 
 def test_incomplete_units_are_a_warning(incomplete: Path) -> None:
-    found = inspect.describe(
-        open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
-    )
+    log = open_log(incomplete / "incomplete.ctl", [incomplete / "incomplete.dat"])
+    found = described(log)
     known = json.loads((incomplete / "dependencies.json").read_text(encoding="utf-8"))
     assert found["units"]["incomplete"] == len(known["incomplete"])
     assert found["units"]["possibly_dependent"] >= len(known["really_dependent"])
     assert found["units"]["from_dependent_position"] > found["units"]["possibly_dependent"]
     assert found["control"]["dependent_position"] == known["dependentrba"]
     assert found["exit_code"] == 4
-    assert f"warning: {len(known['incomplete'])} incomplete unit(s)" in inspect.text(found)
+    assert f"warning: {len(known['incomplete'])} incomplete unit(s)" in inspect.describe(log).text()
 
 
-def test_the_report_says_it_all(large: dict[str, Any]) -> None:
-    shown = inspect.text(large)
+def test_the_report_says_it_all(sakila: Path, tmp_path: Path) -> None:
+    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
+    shown = inspect.describe(log).text()
     for words in (
-        "subsystem DB2P", "22,811 records", "22,780 changes", "Units of recovery: 2,827",
-        "committed 2,603, aborted 224",
-        "SAKILA.KIOSK_SCAN: DBID/PSID/OBID", "00DECC12CECE80900000", "authids: CLERK1",
-        "note: SAKILA.KIOSK_SCAN: no key", "Records with a damaged header: 0",
+        "CNTLFILESYSID: DB2P", "count: 22,811", "changes: 22,780", "Units: count 2,827",
+        "committed 2,603, aborted 224", "SAKILA.KIOSK_SCAN: dbid", "00DECC12CECE80900000",
+        "CLERK1", "note: SAKILA.KIOSK_SCAN: no key", "I (insert)",
     ):  # fmt: skip
         assert words in shown
     assert max(map(len, shown.split("\n"))) <= 120
@@ -193,17 +194,14 @@ def changed(log: LogmasterLog, folder: Path, *changes: tuple[int, int, bytes]) -
 def test_damaged_records_are_counted_and_named(small: LogmasterLog, tmp_path: Path) -> None:
     update = number_of(small, whole("UB"))
     damaged = changed(small, tmp_path, (2, 104, b"\xe7\xe7"), (update, 288 + 2, b"\x7f\xff"))
-    found = inspect.describe(damaged)
+    found = described(damaged)
     assert found["exit_code"] == 8
     assert found["damaged"]["count"] == 2
     one, other = sorted(found["damaged"]["findings"])
     assert one.startswith(f"LR2012 {damaged.files[0].name}, record 2,")
     assert "field CHANGE TYPE" in one
     assert other.startswith(f"LR2014 {damaged.files[0].name}, record {update},")
-    assert (
-        "Records with a damaged header: 2 (rows, segments and records given twice are looked at by"
-        " redo and undo)\n  LR2012" in inspect.text(found)
-    )
+    assert "Damaged\n  count: 2\n  findings\n    LR2012" in inspect.describe(damaged).text()
 
 
 def test_damaged_records_are_shown_as_far_as_they_can_be_read(
@@ -245,15 +243,14 @@ def test_every_record_of_a_log_full_of_rubbish_can_be_shown(
     for number in range(1, len(offsets) + 1):
         lines = dump.dump_record(damaged, number, with_hex=bool(number % 3))
         assert all(line.isprintable() for line in lines)
-    found = inspect.describe(damaged)
+    found = described(damaged)
     assert found["exit_code"] == 8
     assert len(found["damaged"]["findings"]) == 20
-    assert f"{found['damaged']['count'] - 20} more" in inspect.text(found)
 
 
 def test_a_committed_mass_delete_cannot_be_undone(small: LogmasterLog, tmp_path: Path) -> None:
     delete = number_of(small, whole("D "))
-    found = inspect.describe(changed(small, tmp_path, (delete, 104, "DM".encode("cp037"))))
+    found = described(changed(small, tmp_path, (delete, 104, "DM".encode("cp037"))))
     (limit,) = (entry for entry in found["limits"] if entry["warning"])
     assert limit["what"] == "1 committed mass delete(s)"
     assert limit["table"].startswith("SAKILA.")
@@ -264,11 +261,11 @@ def test_what_lies_before_damaged_framing_is_counted(sakila: Path, tmp_path: Pat
     cut = tmp_path / "cut.dat"
     cut.write_bytes(gzip.decompress((sakila / "sakila.dat.gz").read_bytes())[:-100])
     log = open_log(sakila / "sakila.ctl", [cut])
-    found = inspect.describe(log)
+    found = described(log)
     assert found["exit_code"] == 12
     assert found["records"]["count"] == manifest(sakila)["physical_records"] - 1
     assert found["damaged"]["unreadable"][0].startswith("LR2006")
-    assert "What follows in this file was not read" in inspect.text(found)
+    assert "unreadable\n    LR2006" in inspect.describe(log).text()
     assert dump.dump_record(log, found["records"]["count"])
 
 

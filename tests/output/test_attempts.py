@@ -22,7 +22,7 @@ from replay.engine.contract import Job
 from replay.errors import InputError, UsageError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
-from replay.output import whole_files
+from replay.output import whole_folder
 from replay.output.bundle import write_bundle
 from replay.output.jobs import RenderJob, write
 from replay.pipeline.plan import make_plan
@@ -137,13 +137,13 @@ def test_a_file_of_other_bytes(
             yield blob
 
     if by_tasks:
-        monkeypatch.setattr(whole_files, "_BY_TASKS", 0)
+        monkeypatch.setattr(whole_folder, "_BY_TASKS", 0)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
         write_bundle(plan, log, Path("out"), MadeEngine(torn, EngineName.SPARK))
     job = jobs[-1]
-    assert isinstance(job, whole_files.ReadAgainJob) == by_tasks
-    if isinstance(job, whole_files.ReadAgainJob):
+    assert isinstance(job, whole_folder.ReadAgainJob) == by_tasks
+    if isinstance(job, whole_folder.ReadAgainJob):
         assert isinstance(job.folder, Path)
         assert job.folder.is_absolute()  # tasks are in folders of their own
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
@@ -164,7 +164,7 @@ def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
         return made(suffix, prefix, dir)
 
     monkeypatch.setattr(tempfile, "mkdtemp", denied)
-    monkeypatch.setattr(whole_files, "_BY_TASKS", 0)  # nor would they find what was put there
+    monkeypatch.setattr(whole_folder, "_BY_TASKS", 0)  # nor would they find what was put there
     log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
     plan = replace(plan, steps=steps)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replay.cli import main
-from replay.output import dataset_files
+from replay.output import datasets
 from tests.support.examples import examples
 from tests.support.exported import export, rows
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, generation, lrsn
@@ -428,8 +428,8 @@ def test_few_files_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     source = written(log, tmp_path)
     monkeypatch.setattr("replay.pipeline.partition.CHUNK", 1)
     plain = export(source, tmp_path / "plain")
-    monkeypatch.setattr(dataset_files, "OPEN", 1)
-    monkeypatch.setattr(dataset_files, "WAITING", 1)
+    monkeypatch.setattr(datasets, "OPEN", 1)
+    monkeypatch.setattr(datasets, "WAITING", 1)
     export(source, tmp_path / "out")
     names = sorted(
         str(path.relative_to(tmp_path / "out" / "testown.acct"))
@@ -706,7 +706,7 @@ def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> N
 
 def test_the_folder_of_an_attempt_is_not_made_anew(tmp_path: Path) -> None:
     """A run that was interrupted has removed it, while its tasks still wrote."""
-    sink = dataset_files.DatasetSink(tmp_path / "attempt", cast(Any, None), "0000")
+    sink = datasets.DatasetSink(tmp_path / "attempt", cast(Any, None), "0000")
     with pytest.raises(FileNotFoundError):
         sink._make_folders("SAKILA.FILM/commit_date=2024-03-15")
     assert list(tmp_path.iterdir()) == []

@@ -12,8 +12,7 @@ import pytest
 
 from replay.dependencies.baseline import Lookup
 from replay.errors import InputError, some_of
-from replay.output.folder_state import FolderState
-from replay.output.initial_load import StateFiles, state_rows
+from replay.output.initial_load import FolderState, StateFiles, state_rows
 from replay.targets import states
 from sqlgen.schema import Column, SqlType, Table
 

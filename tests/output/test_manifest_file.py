@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from replay.output.manifest_file import write_manifest
+from replay.output.whole_folder import write_manifest
 
 UNIT = {"unit": "00A1/1", "path": [{"key": "t/1\n2", "link": "row"}, []], "keys": ["ä", '"']}
 

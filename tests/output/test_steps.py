@@ -15,7 +15,7 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.output.jobs import write
-from replay.output.steps import Script, open_scripts
+from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline.plan import make_plan
 
 #: Length of the headers of the Sakila log.
@@ -37,7 +37,9 @@ def scripts_of(
     out = folder / "out"
     out.mkdir()
     tally, results = write(local.ENGINE, plan, log, out)
-    return open_scripts(out), tally.statements + sum(result.tally.statements for result in results)
+    return [*map(Script, scripts_of_folder(out))], tally.statements + sum(
+        result.tally.statements for result in results
+    )
 
 
 @pytest.mark.parametrize("prepared", [False, True])

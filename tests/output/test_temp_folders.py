@@ -114,7 +114,7 @@ def test_a_folder_that_another_run_wrote_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from replay.output import bundle
+    from replay.output import whole_folder
 
     files = [
         "--control",
@@ -122,14 +122,14 @@ def test_a_folder_that_another_run_wrote_meanwhile(
         "--data",
         str(sakila_small / "small.dat"),
     ]
-    out, renamed = tmp_path / "out", bundle.rename_durably
+    out, renamed = tmp_path / "out", whole_folder.rename_durably
 
     def late(work: Path, place: Path) -> None:
         place.mkdir()
         (place / "theirs").touch()
         renamed(work, place)
 
-    monkeypatch.setattr(bundle, "rename_durably", late)
+    monkeypatch.setattr(whole_folder, "rename_durably", late)
     assert main(["redo", *files, "--engine", "local", "--out", str(out)]) == 12
     assert "LR1002 found" in (said := capsys.readouterr().err)
     assert "written by another run meanwhile" in said

@@ -11,8 +11,8 @@ import pytest
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.opening import open_log
-from replay.output import unit_comments
-from replay.output.unit_comments import UnitComments, comments_of, traces_of
+from replay.output import script_lines
+from replay.output.script_lines import UnitComments, comments_of, traces_of
 from sqlgen.script import unit_names
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
@@ -82,7 +82,7 @@ def made(tmp_path: Path) -> Made:
 
 def said(comments: UnitComments) -> tuple[list[str], list[str]]:
     """The comments, and the names that lie in them."""
-    octets, _ = unit_comments.parts_of(comments.text)
+    octets, _ = script_lines.parts_of(comments.text)
     low, high = comments.names()
     names = [bytes(octets[start:end]).decode() for start, end in zip(low, high, strict=True)]
     return comments.text.to_pylist(), names
@@ -93,7 +93,7 @@ def test_plain_headers(made: Made, seed: int, monkeypatch: pytest.MonkeyPatch) -
     first = made.headers(seed)
     slow = said(comments_of(made.log, first, False))
     assert slow[1] == unit_names(made.log.unit_fields(first)).to_pylist()
-    monkeypatch.setattr(unit_comments, "unit_comments", None)
+    monkeypatch.setattr(script_lines, "unit_comments", None)
     assert said(comments_of(made.log, first, True)) == slow
 
 
@@ -119,7 +119,7 @@ def test_traces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = made.headers(3)
     expected = [f" -- {trace}" for trace in made.log.trace(changes).to_pylist()]
     with monkeypatch.context() as patch:
-        patch.setattr(unit_comments, "available", lambda _: None)
+        patch.setattr(script_lines, "available", lambda _: None)
         assert traces_of(made.log, changes).to_pylist() == expected
     monkeypatch.setattr(type(made.log), "trace", None)
     assert traces_of(made.log, changes).to_pylist() == expected

@@ -19,9 +19,9 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.logs.logmaster.opening import open_log
 from replay.native import fast_path
+from replay.output.delete_and_reinsert import values_differ
 from replay.output.jobs import write
-from replay.output.row_parts import values_differ
-from replay.output.steps import open_scripts
+from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Mode, make_plan
 from replay.pipeline.row_batch import whole_rows
@@ -98,7 +98,7 @@ def both(
     out = folder / "out"
     out.mkdir()
     write(local.ENGINE, plan, opened, out)
-    (script,) = open_scripts(out)
+    (script,) = map(Script, scripts_of_folder(out))
     steps = np.arange(len(script.steps))
     records, head = script.records_of(steps)
     weight = script.steps["weight"].astype(np.int64)

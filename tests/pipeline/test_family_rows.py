@@ -33,9 +33,9 @@ from replay.logs.soliddb import tables as solid_tables
 from replay.logs.soliddb.layouts import FRAMINGS, InternalType
 from replay.native import fast_path
 from replay.native.fast_program import OPS
+from replay.output.delete_and_reinsert import values_differ
 from replay.output.jobs import write
-from replay.output.row_parts import values_differ
-from replay.output.steps import open_scripts
+from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline import partition
 from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.mixed_rows import MixedRows
@@ -531,7 +531,7 @@ def test_loads_are_those_of_values(
         plan = make_plan(log, Mode.REDO, Selection(), ScriptOptions(render=render))
         (tmp_path / "out").mkdir()
         write(local.ENGINE, replace(plan, steps=True), log, tmp_path / "out")
-        for script in open_scripts(tmp_path / "out"):
+        for script in map(Script, scripts_of_folder(tmp_path / "out")):
             every, head = script.records_of(np.arange(len(script.steps)))
             weight = script.steps["weight"].astype(np.int64)
             records = every[head]

@@ -13,7 +13,7 @@ import replay
 from replay.cli.main import main
 from replay.errors import Refusal
 from replay.output.formats import Datasets
-from replay.output.formats.row_batches import row_type
+from replay.output.formats.batches import row_type
 from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet
 from sqlgen.dialects import profile_named

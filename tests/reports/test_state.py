@@ -26,6 +26,7 @@ from replay.reports.rows_at import TableNet, rows_at
 from replay.reports.state_load import load_rows
 from replay.targets import target_named
 from replay.targets.states import path_of, state_tables
+from replay.targets.target import SqlTarget
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.few import few
 from tests.support.logbuilder import Col, LogBuilder, Tab
@@ -234,12 +235,12 @@ def test_what_a_file_refuses_is_told_and_nothing_of_it_stays(
     assert "table sakila.customer" in said
     assert "CHECK constraint failed" in said
 
-    def full(url: str, schema: str, folder: Path) -> int:
+    def full(target: SqlTarget, url: str, schema: str, folder: Path) -> int:
         for end in ("-journal", "-wal"):
             Path(f"{path_of(url)}{end}").write_text("left")
         raise TargetError("LR4001", "SQLITE_FULL: database or disk is full")
 
-    monkeypatch.setattr(target_named("sqlite"), "load_state", full)
+    monkeypatch.setattr(SqlTarget, "load_state", full)
     (tmp_path / "sakila.db").unlink()
     assert main(words) == 8
     assert list(tmp_path.iterdir()) == [], "a journal would be taken for the next file's"

@@ -20,7 +20,7 @@ from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
-from replay.output.stored_folder import StoredFolder
+from replay.output.whole_folder import StoredFolder
 from replay.pipeline.plan import Plan, make_plan
 from tests.output.test_attempts import Twice
 from tests.support.logbuilder import Col, LogBuilder, Tab

@@ -4,8 +4,7 @@ threads, so forking is safe and costs no start-up.
 
 A job: ``{"url", "control", "data", "until", "commit_every", "point", "times"}``; with ``point``
 null the ``times``-th point of any name counts, with ``times`` 0 the child lives. With ``"bulk"``
-rows come in together; with ``"exchange"`` the scripts, of 2,000 records each, lie below that URL.
-The answer: the exit code, or minus the signal.
+rows come in together. The answer: the exit code, or minus the signal.
 
 ``"blow"`` names what happens at the point where it is not the client that is killed: ``server``
 (the backend is, so PostgreSQL restarts), ``connection`` (the server ends it), ``answer`` (it ends
@@ -34,8 +33,8 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.live import preflight
 from replay.live import replay as live
-from replay.live.pace import ApplyMode, Pace
 from replay.live.route import Destination
+from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
@@ -145,11 +144,7 @@ def replay(job: dict[str, Any]) -> int:
     options = ScriptOptions(
         dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard")
     )
-    engine = local.ENGINE
-    if job.get("exchange"):
-        engine = replace(engine, exchange=job["exchange"])
-        options = replace(options, records_per_file=2000)
-    work = live.ReplayInput(log, Selection(), options, Constraints(), engine)
+    work = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     code = live.run(work, request, lambda _: blow.reached("told"), lambda *_: None)
     return MISSED if blow.missed else code
 

@@ -52,7 +52,6 @@ FAMILY = Family(
     },
     open=open_log,
     describe=inspect.describe,
-    text=inspect.text,
     dump_record=inspect.dump_record,
     order=OrderRules(rising=positions_rise),
     unconfirmed=checkup.UNCONFIRMED,

@@ -89,7 +89,7 @@ class LuwLog(IndexedLog):
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""
-        texts = list(self.opening_warnings)
+        texts = super().warnings(taken)
         unlogged = sorted(self.by_column & {version.name for version in taken})
         if unlogged:
             texts.append(

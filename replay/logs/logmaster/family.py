@@ -63,7 +63,6 @@ FAMILY = Family(
     options={},
     open=open_inputs,
     describe=inspect.describe,
-    text=inspect.text,
     dump_record=dump.dump_record,
     order=OrderRules(order_rules.faults, order_rules.rising),
     with_wide_reals=with_wide_reals,

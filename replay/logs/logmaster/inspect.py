@@ -19,8 +19,8 @@ from replay.changes.envelope import (
     Change,
 )
 from replay.decoding.layout import Field, FieldKind
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_UNUSABLE, EXIT_WARNING
-from replay.logs.logmaster import set_timeline
+from replay.errors import EXIT_UNUSABLE
+from replay.logs.description import Description, exit_code_of
 from replay.logs.logmaster.census import (
     ABORTED,
     AFTER,
@@ -34,20 +34,19 @@ from replay.logs.logmaster.data import Reading
 from replay.logs.logmaster.headers import CODE_MEANINGS, timestamp_text
 from replay.logs.logmaster.layouts import CONTROL
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.logs.text import aligned, counted, hexadecimal, printable, wrapped
+from replay.logs.text import hexadecimal
 
 #: Names shown of each kind.
 _TOP = 20
 
 
-def describe(log: LogmasterLog) -> dict[str, Any]:
-    """What is in a log, as JSON-able data. ``exit_code``: 0, 4 with warnings, 8 with damaged
-    records, 12 where a file cannot be read on."""
+def describe(log: LogmasterLog) -> Description:
+    """What is in a log; damaged are records whose header is (rows, segments and records given twice
+    are looked at by redo and undo)."""
     census = Census(log)
     census.read()
     limits = list(_limits(log, census))
-    code = EXIT_WARNING if any(entry["warning"] for entry in limits) else EXIT_OK
-    code = EXIT_UNUSABLE if census.unreadable else EXIT_ERROR if census.damaged else code
+    code = exit_code_of(census.damaged, any(entry["warning"] for entry in limits))
     timeline = log.timeline()
     described: dict[str, Any] = {
         **({"set": timeline} if timeline else {}),
@@ -65,9 +64,27 @@ def describe(log: LogmasterLog) -> dict[str, Any]:
             "unreadable": census.unreadable,
         },
         "limits": limits,
-        "exit_code": code,
+        "exit_code": EXIT_UNUSABLE if census.unreadable else code,
     }
-    return described
+    return Description(described, _MEANINGS, {"limits": _sentence}, _APART)
+
+
+#: Counts of codes, by the field that has them.
+_MEANINGS = {
+    "change_types": CODE_MEANINGS["CHANGE TYPE"],
+    "changes": CODE_MEANINGS["CHANGE TYPE"],
+    "dispositions": DISPOSITIONS,
+    "unit_dispositions": UNIT_DISPOSITIONS,
+    "origins": CODE_MEANINGS["SQLSRCTYPE"],
+    "sqltypes": CODE_MEANINGS["SQLTYPE"],
+}
+#: What only programs want.
+_APART = frozenset({"fields", "changes_by_disposition", "data", "CNTLRECORDTYPE"})
+
+
+def _sentence(limit: Mapping[str, Any]) -> str:
+    table = f"{limit['table']}: " if limit["table"] else ""
+    return f"{'warning' if limit['warning'] else 'note'}: {table}{limit['what']}: {limit['why']}"
 
 
 def _control(log: LogmasterLog) -> dict[str, Any]:
@@ -341,180 +358,3 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
                 version.name,
                 False,
             )
-
-
-# -- the description as text
-# -------------------------------------------------------------------------------------------------
-
-
-def text(description: Mapping[str, Any]) -> str:
-    """The description for a terminal."""
-    parts = (
-        _set_text,
-        _control_text,
-        _records_text,
-        _units_text,
-        _tables_text,
-        _names_text,
-        _limits_text,
-    )
-    lines = ("\n".join(wrapped(line) for line in part(description)) for part in parts)
-    return "\n\n".join(part for part in (*lines, "\n".join(_damaged_text(description))) if part)
-
-
-def _set_text(description: Mapping[str, Any]) -> Iterator[str]:
-    if "set" in description:
-        yield from set_timeline.text(description["set"])
-        yield ""
-        yield "The last log, and what all of them hold"
-
-
-def _control_text(description: Mapping[str, Any]) -> Iterator[str]:
-    control = description["control"]
-    common, header, data_set, end = (
-        control["XTYP"],
-        control["header"],
-        control["DLDS"],
-        control["DLGE"],
-    )
-    yield f"Control file {control['name']} (framing {control['framing']})"
-    yield (
-        f"  subsystem {common['CNTLFILESYSID']}, {common['CNTLFILETYPE']}, version"
-        f" {common['CNTLFILETYPEVERSION']}"
-    )
-    yield "  CCSIDs (single/mixed/double): " + ", ".join(
-        f"{scheme} "
-        + "/".join(
-            str(common[f"{scheme.upper()}{kind}CCSID"]) for kind in ("SINGLE", "MIXED", "DOUBLE")
-        )
-        for scheme in ("EBCDIC", "ASCII", "Unicode")
-    )
-    appended = header["bytes_in_records"] - header["bytes_described"]
-    more = f", {appended} more in the records" if appended else ""
-    yield (
-        f"  header: {header['bytes_described']} bytes, {len(header['fields'])} fields, described by"
-        f" {header['described_by']}{more}"
-    )
-    for tag, values in (("DLDS", data_set), ("DLGE", end)):
-        fields = ", ".join(
-            f"{name} {value}"
-            for name, value in values.items()
-            if name != "CNTLRECORDTYPE" and value not in (None, "")
-        )
-        yield f"  {tag}: {fields or 'no record'}"
-    if control["dependent_position"]:
-        yield (
-            f"  incomplete units: units from {control['dependent_position']} (DEPENDENTRBA) on may"
-            " depend on them"
-        )
-    yield "  records: " + counted(control["records"])
-    if control["unknown_records"]:
-        yield "  unknown records, not read: " + counted(control["unknown_records"])
-    yield from (f"  filter: {filtered}" for filtered in control["filters"])
-
-
-def _records_text(description: Mapping[str, Any]) -> Iterator[str]:
-    records = description["records"]
-    yield "Data"
-    yield from aligned(
-        ["  file", "bytes", "framing", "records"],
-        [
-            [f"  {file['name']}", f"{file['bytes']:,}", file["framing"], f"{file['records']:,}"]
-            for file in description["files"]
-        ],
-    )
-    yield (
-        f"  {records['count']:,} records, {records['changes']:,} changes,"
-        f" {records['segmented_changes']:,} of them segmented"
-    )
-    yield f"  {records['other']:,} records of catalog changes, commands and status"
-    yield f"  DATA: reading {records['data_reading']}; {records['segments']}"
-    yield "  change types: " + counted(records["change_types"], CODE_MEANINGS["CHANGE TYPE"])
-    yield "  dispositions: " + counted(records["dispositions"], DISPOSITIONS)
-    yield "  of their units: " + counted(records["unit_dispositions"], UNIT_DISPOSITIONS)
-    yield "  origins: " + counted(records["origins"], CODE_MEANINGS["SQLSRCTYPE"])
-    yield "  SQLTYPE: " + counted(records["sqltypes"], CODE_MEANINGS["SQLTYPE"])
-    yield "  members: " + counted(description["members"])
-
-
-def _units_text(description: Mapping[str, Any]) -> Iterator[str]:
-    units, ranges = description["units"], description["ranges"]
-    yield f"Units of recovery: {units['count']:,}"
-    yield "  " + ", ".join(
-        f"{name.replace('_', ' ')} {count:,}" for name, count in units.items() if name != "count"
-    )
-    yield f"  positions: {ranges['positions_are']}"
-    for name, title in (
-        ("commit", "commits"),
-        ("commit time", "committed"),
-        ("LOGLRSN", "LOGLRSN"),
-        ("LOGRBA", "LOGRBA"),
-        ("record time", "logged"),
-    ):
-        ends = ranges[name]
-        yield f"  {title:<9} " + ("none" if ends is None else f"{ends['first']} to {ends['last']}")
-
-
-def _tables_text(description: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Tables: {len(description['tables'])} generation(s)"
-    for table in description["tables"]:
-        ccsids = "/".join(map(str, table["ccsids"])) or "none"
-        yield ""
-        yield (
-            f"  {table['name']}: DBID/PSID/OBID {table['dbid']}/{table['psid']}/{table['obid']},"
-            f" generation {table['sequence']}, version {table['version']}, encoding"
-            f" {table['encoding']}, CCSID {ccsids}"
-        )
-        if set(table["created"] + table["dropped"]) - {"0"}:
-            yield f"  valid from {table['created']} to {table['dropped']}"
-        if table["edit_procedure"]:
-            yield f"  edit procedure {table['edit_procedure']}"
-        yield "  changes: " + (counted(table["changes"], CODE_MEANINGS["CHANGE TYPE"]) or "none")
-        yield from aligned(
-            ["    column", "type", "code", "length", "scale", "null", "CCSID", "key"],
-            [
-                [f"    {column['name']}", column["type"], column["code"], str(column["length"]),
-                    str(column["scale"] or ""),
-                 "yes" if column["nullable"] else "no", str(column["ccsid"] or ""),
-                 str(column["key"] or "")]
-                for column in table["columns"]
-            ],
-        )  # fmt: skip
-
-
-def _names_text(description: Mapping[str, Any]) -> Iterator[str]:
-    yield "Who (records)"
-    for kind, names in description["names"].items():
-        rest = names["count"] - len(names["most"])
-        listed = ", ".join(
-            f"{printable(entry['name']) or '(blank)'} {entry['records']:,}"
-            for entry in names["most"]
-        )
-        yield f"  {kind}: {listed or 'none'}" + (f", and {rest:,} more" if rest > 0 else "")
-
-
-def _limits_text(description: Mapping[str, Any]) -> Iterator[str]:
-    limits = description["limits"]
-    if limits:
-        yield "What the scripts cannot do, and why"
-    elif description["exit_code"] == EXIT_OK:
-        yield "Everything that was committed can be repeated and undone."
-    for entry in limits:
-        name = f"{entry['table']}: " if entry["table"] else ""
-        yield (
-            f"  {'warning' if entry['warning'] else 'note'}: {name}{entry['what']}: {entry['why']}"
-        )
-
-
-def _damaged_text(description: Mapping[str, Any]) -> Iterator[str]:
-    damaged = description["damaged"]
-    yield (
-        f"Records with a damaged header: {damaged['count']:,} (rows, segments and records given"
-        " twice are looked at by redo and undo)"
-    )
-    yield from (f"  {finding}" for finding in damaged["findings"])
-    if damaged["count"] > len(damaged["findings"]):
-        yield f"  … {damaged['count'] - len(damaged['findings']):,} more"
-    yield from (
-        f"  {error}. What follows in this file was not read" for error in damaged["unreadable"]
-    )

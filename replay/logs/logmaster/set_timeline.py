@@ -9,7 +9,7 @@ from typing import Any
 
 from replay.changes.position import Position
 from replay.logs.logmaster.headers import timestamp_text
-from replay.logs.text import aligned, hexadecimal
+from replay.logs.text import hexadecimal
 
 #: What stands between a log and those before it.
 FIRST, JOINS, OVERLAPS, HOLE, UNTOLD = "first", "joins", "overlaps", "hole", "not told"
@@ -113,26 +113,3 @@ def describe(spans: Sequence[Span], repeated: Sequence[int]) -> list[dict[str, A
 
 def _hex(position: Position | None) -> str | None:
     return None if position is None else hexadecimal(position)
-
-
-def text(timeline: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The timeline for a terminal."""
-    found = sum(entry["hole"] is not None for entry in timeline)
-    yield f"Log set: {len(timeline)} logs, {found} hole(s)"
-    rows = []
-    for number, entry in enumerate(timeline, 1):
-        if entry["hole"]:
-            rows.append(["", "*** HOLE", *entry["hole"], "", "", "nothing covers this"])
-        rows.append(
-            [
-                f"  {number}",
-                entry["control"],
-                entry["begin"] or entry["first"] or "",
-                entry["end"] or entry["last"] or "",
-                f"{entry['records']:,}",
-                f"{entry['repeated']:,}",
-                entry["joint"],
-            ]
-        )
-    heads = ["  log", "control file", "from", "to", "records", "repeated", "joint"]
-    yield from aligned(heads, rows)

@@ -46,7 +46,6 @@ FAMILY = Family(
     },
     open=open_log,
     describe=inspect.describe,
-    text=inspect.text,
     dump_record=inspect.dump_record,
     unconfirmed=checkup.UNCONFIRMED,
     checkup=checkup.checkup,

@@ -67,18 +67,13 @@ class LoadLog(RowLog):
     by_lrsn: bool
     columns: tuple[str, ...]
 
-    @property
-    def has_offsets(self) -> bool:
-        """False: records are lines."""
-        return False
-
     def untold(self) -> Mapping[str, str]:
         """What the files have no column for."""
         return self.lacking
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these tables."""
-        texts = list(self.opening_warnings)
+        texts = super().warnings(taken)
         for version in taken:
             if version.unlogged:
                 texts.append(

@@ -34,6 +34,13 @@ REC_NAMES = {
     Rec.BEFORE: "UPDATE_BEFOREIMAGE",
     Rec.SQL: "SQL", Rec.START: "TRX_START", Rec.COMMIT: "COMMIT", Rec.DDL: "DDL",
 }  # fmt: skip
+
+
+def rec_name(code: int) -> str:
+    """What a RECID is called."""
+    return "NOP" if code < 0 else REC_NAMES.get(Rec(code), "") if code in set(Rec) else ""
+
+
 REC_PREFIX = "DBE_LOGREADER_LOG_REC_"
 #: Records that hold a row image.
 ROW_RECS = (Rec.INSERT, Rec.UPDATE, Rec.DELETE, Rec.BEFORE)

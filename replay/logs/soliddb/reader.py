@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask, Records
-from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
 from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
@@ -100,15 +100,6 @@ class SolidLog(RowLog):
         if not self.by_address or not address or len(address) != self.logaddr().shape[1]:
             return None
         return Position(bytes(address[:8]) + b"\0\0")
-
-    @property
-    def has_offsets(self) -> bool:
-        """False: records are rows of an export."""
-        return False
-
-    def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
-        """What a user should know before trusting scripts for these table versions."""
-        return list(self.opening_warnings)
 
     def placed(self, position: bytes, last: bool) -> Position:
         """A LOGADDR, or the first 6 or 8 bytes of it, as the 10 bytes of commit positions.

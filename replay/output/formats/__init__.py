@@ -38,7 +38,6 @@ from sqlgen.schema import Column, SqlType, Table
 
 #: Formats of no files that last: batches for readers in the same process.
 TEXT_BATCHES, TYPED_BATCHES, ROW_BATCHES = "text batches", "typed batches", "row batches"
-VALUE_BATCHES = "value batches"
 #: The module of each format: what ``--format`` accepts, and batches.
 FORMATS: dict[str, str] = {
     ExportFormat.PARQUET: "replay.output.formats.parquet",
@@ -48,8 +47,7 @@ FORMATS: dict[str, str] = {
     ExportFormat.LOAD: "replay.output.formats.load",
     TEXT_BATCHES: "replay.output.formats.batches",
     TYPED_BATCHES: "replay.output.formats.batches",
-    ROW_BATCHES: "replay.output.formats.row_batches",
-    VALUE_BATCHES: "replay.output.formats.batches",
+    ROW_BATCHES: "replay.output.formats.batches",
 }
 
 #: Facts of a change that stand beside its images, in order. Text that is not known is null;
@@ -198,6 +196,15 @@ class UnitFormat(Format, Protocol):
         """What :meth:`Writer.write` takes of ``n`` units (:data:`FACTS` of one change of each).
         ``unit`` (rising; int64 from 0), ``collection`` and ``events`` (int64) say how many events
         each has of each table, at least one entry a unit."""
+        ...
+
+
+@runtime_checkable
+class StreamFormat(Format, Protocol):
+    """A format that has the rows of all datasets together, in commit order. Raises no error."""
+
+    def takes(self, dataset: Dataset) -> bool:
+        """Whether rows of a dataset are among them, which have one schema then."""
         ...
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,19 @@ import pyarrow as pa
 from replay.changes.options import Export
 from replay.output.formats import (
     FACTS,
+    ROW_BATCHES,
+    STRUCTURE,
     TEXT_BATCHES,
-    VALUE_BATCHES,
     Dataset,
     ImageColumns,
     Writer,
 )
+from replay.output.formats.format_values import MOMENTS, both_images, profile_of, shaped
 from replay.output.formats.lines import JsonLines
 from replay.output.formats.parquet import Parquet
-from replay.output.formats.values import MOMENTS, profile_of
-from sqlgen.literals import ValueProblem
+from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import ARROW_TYPES
+from sqlgen.schema import ARROW_TYPES, Column
 
 #: Rows of a batch at most.
 BATCH_ROWS = 8192
@@ -44,35 +46,55 @@ class BatchWriter:
         self.stream.close()
 
 
-class Values:
+def row_type(columns: tuple[Column, ...]) -> pa.StructType:
+    """The type of an image of values: a struct with the source's names."""
+    return pa.struct([(column.name, ARROW_TYPES[column.type]) for column in columns])
+
+
+def row_values(values: pa.Array, column: Column) -> pa.Array:
+    """Values of a column as such images have them: without blanks at the end of CHAR."""
+    return shaped(values, column, RowValues.profile, Policy())[0]
+
+
+class RowValues:
     """Structs of the values by the contract of :mod:`sqlgen.schema`, under the names of the
     source."""
 
-    profile = profile_of("values", 12, MOMENTS)
+    profile = profile_of("rows", 12, MOMENTS)
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
 
     def images(
         self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
     ) -> tuple[pa.Table, list[ValueProblem]]:
-        """Two columns of structs; nothing is beyond them."""
-        fields = [pa.field(column.name, ARROW_TYPES[column.type]) for column in dataset.columns]
-        sides = [
-            pa.nulls(count, pa.struct(fields))
-            if side is None
-            else pa.StructArray.from_arrays(
-                [side[field.name].cast(field.type) for field in fields], fields=fields
-            )
-            for side in (before, after)
-        ]
-        return pa.table(sides, ["before", "after"]), []
+        """Two columns of structs."""
+        return both_images(partial(self._struct, dataset), before, after, count)
+
+    def _struct(
+        self, dataset: Dataset, side: ImageColumns | None, count: int, problems: list[ValueProblem]
+    ) -> pa.Array:
+        kind = row_type(dataset.columns)
+        if side is None:
+            return pa.nulls(count, kind)
+        columns = []
+        for column, field in zip(dataset.columns, kind, strict=True):
+            values, value_problems = shaped(side[column.name], column, self.profile, self.policy)
+            columns.append(values.cast(field.type))
+            problems += value_problems
+        return pa.StructArray.from_arrays(columns, fields=list(kind))
 
 
 class Batches:
-    """``table`` (OWNER.NAME), facts, and both images as another format has them."""
+    """``table`` (OWNER.NAME), facts (with ``fate`` where images have the values themselves), and
+    both images as another format has them."""
 
     suffix = "arrow"
 
-    def __init__(self, form: JsonLines | Parquet | Values) -> None:
+    def __init__(self, form: JsonLines | Parquet | RowValues) -> None:
         self.form, self.profile = form, form.profile
+        fate = [pa.field("fate", pa.int32())] if isinstance(form, RowValues) else []
+        self.facts = pa.schema([*FACTS, *fate])
 
     def images(
         self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
@@ -92,7 +114,7 @@ class Batches:
         return pa.table(
             [
                 pa.array([name] * len(facts), pa.string()),
-                *(facts[name] for name in FACTS.names),
+                *(facts[name] for name in self.facts.names),
                 *images.columns,
             ],
             schema=self.schema(dataset),
@@ -101,7 +123,7 @@ class Batches:
     def schema(self, dataset: Dataset) -> pa.Schema:
         """The schema of the rows of a dataset."""
         empty, _ = self.images(dataset, None, None, 0)
-        return pa.schema([pa.field("table", pa.string()), *FACTS, *empty.schema])
+        return pa.schema([pa.field("table", pa.string()), *self.facts, *empty.schema])
 
     def open(self, path: Path, dataset: Dataset) -> Writer:
         """A stream of its own."""
@@ -112,10 +134,18 @@ class Batches:
         return {}
 
 
+class StreamBatches(Batches):
+    """As :class:`Batches`, of all tables in one stream; of one table, where images are typed."""
+
+    def takes(self, dataset: Dataset) -> bool:
+        """All where images are text: changes of structure have no columns of a table."""
+        return isinstance(self.form, JsonLines) or dataset.table is not STRUCTURE
+
+
 def format_of(export: Export, options: RenderOptions) -> Batches:
     """The format as the options want it."""
-    if export.format == VALUE_BATCHES:
-        return Batches(Values())
+    if export.format == ROW_BATCHES:
+        return Batches(RowValues(options.policy))
     if export.format == TEXT_BATCHES:
-        return Batches(JsonLines(options.policy))
-    return Batches(Parquet(True, options.policy))
+        return StreamBatches(JsonLines(options.policy))
+    return StreamBatches(Parquet(True, options.policy))

@@ -3,7 +3,7 @@ a line, with topic, key, value and headers.
 
 A delete is followed by a tombstone (value null); an update of the key is a delete, a tombstone and
 a create, with the header that names the other key, as connectors do. Where units begin and end is
-told on a topic of its own (:mod:`replay.output.formats.transactions`). Decimals are strings
+told on a topic of its own (:mod:`replay.output.formats.transaction_events`). Decimals are strings
 (``decimal.handling.mode=string``), bytes base64, times and timestamps what their precision asks for
 (``time.precision.mode=adaptive``). Keys and values have their schemas with them
 (``schemas.enable``) unless these stand apart, in the manifest.
@@ -29,7 +29,7 @@ from replay.output.formats import (
     ImageColumns,
     Writer,
     schema_events,
-    transactions,
+    transaction_events,
     transactions_dataset,
 )
 from replay.output.formats.connect import (
@@ -43,8 +43,7 @@ from replay.output.formats.connect import (
     timestamp_of,
     topic_of,
 )
-from replay.output.formats.lines import LineWriter
-from replay.output.formats.values import (
+from replay.output.formats.format_values import (
     BYTES,
     NUMBERS,
     base64_of,
@@ -56,6 +55,7 @@ from replay.output.formats.values import (
     seconds_of,
     shaped,
 )
+from replay.output.formats.lines import LineWriter
 from replay.version import __version__
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions
@@ -237,11 +237,13 @@ class Debezium:
         schemas = _schemas(transactions_dataset())
         assert schemas.key is not None
         wraps = (
-            transactions.wrapped(schemas.key, self.inline),
-            transactions.wrapped(schemas.value, self.inline),
+            transaction_events.wrapped(schemas.key, self.inline),
+            transaction_events.wrapped(schemas.value, self.inline),
         )
-        ids = transactions.unit_id(*(facts[name].combine_chunks() for name in ("urid", "member")))
-        lines = transactions.unit_lines(ids, _moment(facts), unit, collection, events, wraps)
+        ids = transaction_events.unit_id(
+            *(facts[name].combine_chunks() for name in ("urid", "member"))
+        )
+        lines = transaction_events.unit_lines(ids, _moment(facts), unit, collection, events, wraps)
         return pa.table([lines], ["line"])
 
     def open(self, path: Path, dataset: Dataset) -> Writer:
@@ -249,10 +251,13 @@ class Debezium:
         return LineWriter(path)
 
     def describe(self, dataset: Dataset) -> dict[str, Any]:
-        """Topic and schemas."""
+        """Topic, the type of each column, and schemas."""
         schemas = _schemas(dataset)
+        columns = [column_schema(column, column.name) for column in dataset.columns]
+        types = [schema.get("name", schema["type"]) for schema in columns]
         return {
             "topic": topic_of(dataset),
+            "types": dict(zip(dataset.names, types, strict=True)),
             **({} if self.inline else {"schemas": {"key": schemas.key, "value": schemas.value}}),
         }
 
@@ -265,7 +270,7 @@ def _moment(facts: pa.Table) -> pa.Array:
 
 def _schemas(dataset: Dataset) -> Schemas:
     if dataset.table is TRANSACTIONS:
-        return Schemas(transactions.KEY, transactions.VALUE)
+        return Schemas(transaction_events.KEY, transaction_events.VALUE)
     return (
         Schemas(schema_events.KEY, schema_events.VALUE)
         if dataset.table is STRUCTURE
@@ -292,7 +297,7 @@ class _Events:
 
     @staticmethod
     def _envelope(form: Debezium, schema: Schema | None) -> tuple[str, str]:
-        return ("", "") if schema is None else transactions.wrapped(schema, form.inline)
+        return ("", "") if schema is None else transaction_events.wrapped(schema, form.inline)
 
     def text(self, name: str) -> pa.Array:
         """A column of the images."""
@@ -337,7 +342,7 @@ class _Events:
             pc.cast(pc.add(self.facts[name].combine_chunks(), later), pa.string())
             for name in ("sequence", "place")
         ]
-        unit = transactions.unit_id(
+        unit = transaction_events.unit_id(
             *(self.facts[name].combine_chunks() for name in ("urid", "member"))
         )
         return [

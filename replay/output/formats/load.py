@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export
 from replay.output.formats import Dataset, ImageColumns, Writer
-from replay.output.formats.lines import LineWriter, line_table
-from replay.output.formats.values import (
+from replay.output.formats.format_values import (
     BYTES,
     MOMENTS,
     NUMBERS,
@@ -28,6 +27,7 @@ from replay.output.formats.values import (
     profile_of,
     shaped,
 )
+from replay.output.formats.lines import LineWriter, line_table
 from sqlgen.literals import Policy, ValueProblem, hexadecimal
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType

@@ -244,8 +244,8 @@ def test_open_units_are_reported_and_not_written(tmp_path: Path) -> None:
     skipped = bundle.manifest["balance"]["skipped"]
     assert skipped["unit of recovery in flight at the end of the log"] == 1
     assert skipped["unit of recovery in doubt (prepared)"] == 1
-    described = inspect.describe(source_named("db2luw"), log)
-    assert [(unit["state"], unit["changes"]) for unit in described["open_units"]] == [
+    described = inspect.describe(source_named("db2luw"), log).values
+    assert [(unit["state"], unit["changes"]) for unit in described["units"]["not_ended"]] == [
         ("in flight", 1),
         ("in doubt", 1),
     ]

@@ -92,8 +92,11 @@ def test_a_unit_without_a_commit_time_counts_as_just_before_the_next_one(
     bundle, lines = script(log, tmp_path, selection=Selection(until_time=limit))
     assert len(lines) == taken
     assert bundle.manifest["balance"]["closes"]
-    described = inspect.describe(log)["commits"]
-    assert (described["first_time"], described["last_time"]) == ("2001-09-09 01:46:40.000000", None)
+    commits = inspect.describe(log).values["commits"]
+    assert (commits["first"]["time"], commits["last"]["time"]) == (
+        "2001-09-09 01:46:40.000000",
+        None,
+    )
 
 
 def test_a_log_without_any_commit_time_is_read(tmp_path: Path) -> None:

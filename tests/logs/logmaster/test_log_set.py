@@ -12,7 +12,7 @@ import replay
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
 from replay.logs import LogPair, source_named
-from replay.logs.inspect import describe, text
+from replay.logs.inspect import describe
 from replay.logs.logmaster.set_opening import open_set
 from replay.logs.named import listed
 from replay.output.bundle import Bundle
@@ -332,8 +332,7 @@ def test_a_hole_is_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*redo, str(tmp_path / "allowed"), "--gaps", "allow"]) == 0
     assert main(["inspect", *logs]) == 4
     shown = capsys.readouterr().out
-    assert "Log set: 3 logs, 1 hole(s)" in shown
-    assert "*** HOLE" in shown
+    assert "a hole in the log set, from" in shown
     assert "overlaps" in shown
 
 
@@ -342,11 +341,19 @@ def test_the_timeline_says_how_logs_join(tmp_path: Path) -> None:
     path = list_of(tmp_path, pairs, [(0, 400), (400, 800), (700, 1200)])
     with replay.open_log(logs=path) as opened:
         described = describe(opened.opened.family, opened.opened.log)
-        assert [entry["joint"] for entry in described["set"]] == ["first", "joins", "overlaps"]
-        assert "night-1.ctl" in text(opened.opened.family, described)
+        assert [entry["joint"] for entry in described.values["set"]] == [
+            "first",
+            "joins",
+            "overlaps",
+        ]
+        assert "night-1.ctl" in described.text()
     with replay.open_log(logs=tmp_path / "night-*.ctl") as opened:
         described = opened.describe()
-        assert [entry["joint"] for entry in described["set"]] == ["first", "not told", "not told"]
+        assert [entry["joint"] for entry in described["set"]] == [
+            "first",
+            "not told",
+            "not told",
+        ]
 
 
 def test_headers_of_several_releases(tmp_path: Path) -> None:

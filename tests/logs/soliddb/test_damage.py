@@ -916,8 +916,8 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         "commit times",
         "origins",
         "authorization ids",
-        "framing len32, column list A",
-        "DBA.ITEM: RELID 10014, key ID",
+        "framing len32, columns A",
+        "DBA.ITEM: key ID, relid 10014",
     ):
         assert word in shown
     assert main(["inspect", *named, "--record", "2", "--hex"]) == 0
@@ -964,7 +964,7 @@ def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
     rows = two_units(LogBuilder()).rows
     rows[1]["DATA"] = rows[1]["DATA"][:-1]
     found = opened(tmp_path, rows, framing="len32")
-    described = inspect.describe(source_named("soliddb"), found)
+    described = inspect.describe(source_named("soliddb"), found).values
     assert described["exit_code"] == 8
     assert described["damaged"]["count"] >= 1
     assert any("LR2014" in text and "record 2" in text for text in described["damaged"]["findings"])
@@ -1075,9 +1075,10 @@ def test_a_log_of_nothing(tmp_path: Path) -> None:
     found = opened(tmp_path, log)
     bundle, lines = script(found, tmp_path)
     assert (lines, bundle.exit_code) == ([], 0)
-    described = inspect.describe(source_named("soliddb"), found)
+    description = inspect.describe(source_named("soliddb"), found)
+    described = description.values
     assert (described["exit_code"], described["commits"]) == (0, None)
-    assert "Units of recovery: 0" in inspect.text(source_named("soliddb"), described)
+    assert "Units: count 0" in description.text()
 
 
 @pytest.mark.parametrize("seed", range(120))

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from replay.changes.choices import Derived
+from replay.changes.options import ScriptOptions
 from replay.errors import UsageError
 from replay.pipeline.plan import Plan
 from replay.targets import TableFacts
 from replay.targets.hazards import ACCEPTABLE, Hazard, HazardKind, Under
 from sqlgen.ddl import source_type
-from sqlgen.dialects import Profile, profile_named
-from sqlgen.holding import fit
-from sqlgen.names import target_name
+from sqlgen.holding import Fit, Holding, fit
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.value_limits import ValueLimit
@@ -195,7 +194,7 @@ def _concerns(
         return inserts and hazard.column not in asked
     if kind is HazardKind.COMPARISON:
         column = asked.get(hazard.column)
-        profile = profile_named(plan.options.dialect)
+        profile = plan.options.profile
         if column is None or (profile.folds and column.type in profile.exact):
             return False  # so usual there that statements compare every character
         return column.type in _COLLATED and _compares(column, table, plan)
@@ -210,47 +209,45 @@ def _compares(column: Column, table: Table, plan: Plan) -> bool:
 
 def _columns_of(table: Table, plan: Plan, options: RenderOptions) -> dict[str, Column]:
     """The columns that statements name, by their names in the target."""
-    profile, names = profile_named(plan.options.dialect), plan.options.names
-    shown = shown_columns(table, options)
-    return {target_name(column.name, profile, names): column for column in shown}
+    return {plan.options.spelled(column.name): column for column in shown_columns(table, options)}
+
+
+def _judged(
+    table: Table, facts: TableFacts, options: ScriptOptions
+) -> Iterator[tuple[Column, Holding, Fit]]:
+    """The columns that statements name, what the target's hold, and how they fit."""
+    for column in shown_columns(table, options.render):
+        name = options.spelled(column.name)
+        if name in facts.columns and facts.holdings:
+            actual = facts.holdings[facts.columns.index(name)]
+            yield column, actual, fit(column, actual, options.profile)
 
 
 def _narrow_types(table: Table, facts: TableFacts, plan: Plan) -> Iterator[Hazard]:
-    profile = profile_named(plan.options.dialect)
-    for name, column in _columns_of(table, plan, plan.options.render).items():
-        if name in facts.columns and facts.holdings:
-            actual = facts.holdings[facts.columns.index(name)]
-            judged = fit(column, actual, profile)
-            if judged.reason:
-                better = f", {judged.better} would do" if judged.better else ""
-                what = (
-                    f"column {name} is {actual.declared}, {source_type(column)} in the log:"
-                    f" {judged.reason}{better}"
-                )
-                yield Hazard(HazardKind.TYPE, what, name)
+    for column, actual, judged in _judged(table, facts, plan.options):
+        if judged.reason:
+            name = plan.options.spelled(column.name)
+            better = f", {judged.better} would do" if judged.better else ""
+            what = (
+                f"column {name} is {actual.declared}, {source_type(column)} in the log:"
+                f" {judged.reason}{better}"
+            )
+            yield Hazard(HazardKind.TYPE, what, name)
 
 
-def inexact_key(table: Table, facts: TableFacts, profile: Profile, names: str) -> bool:
+def inexact_key(table: Table, facts: TableFacts, options: ScriptOptions) -> bool:
     """Whether the target takes different texts in the table's key for equal, and statements can
     tell them apart."""
-    key = {
-        target_name(name, profile, names)
-        for name in table.key
-        if table.column(name).type in profile.exact
-    }
+    exact = options.profile.exact
+    key = {options.spelled(name) for name in table.key if table.column(name).type in exact}
     return any(h.kind is HazardKind.COMPARISON and h.column in key for h in facts.hazards)
 
 
-def value_limits(
-    table: Table, facts: TableFacts, profile: Profile, names: str, render: RenderOptions
-) -> dict[str, ValueLimit]:
+def value_limits(table: Table, facts: TableFacts, options: ScriptOptions) -> dict[str, ValueLimit]:
     """What values the target's columns hold, where their types alone do not decide, by the log's
     column."""
-    limits = {}
-    for column in shown_columns(table, render):
-        name = target_name(column.name, profile, names)
-        if name in facts.columns and facts.holdings:
-            judged = fit(column, facts.holdings[facts.columns.index(name)], profile)
-            if judged.limit is not None:
-                limits[column.name] = judged.limit
-    return limits
+    return {
+        column.name: judged.limit
+        for column, _, judged in _judged(table, facts, options)
+        if judged.limit is not None
+    }

@@ -24,7 +24,7 @@ from replay.arrays import Index, Mask
 from replay.changes.envelope import Change, distinct
 from replay.errors import InputError, Where
 from replay.logs import LogFile
-from replay.output.steps import LATER, Script, ScriptsHere, scripts_of_folder
+from replay.output.steps import LATER, Script, scripts_of_folder
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder
 from sqlgen.dialects import profile_named
@@ -193,6 +193,10 @@ class LateScript(Script):
         return self.steps["size"][start:stop].astype(np.int64) + 1
 
 
-def late_scripts(folder: Path, maker: TextMaker) -> ScriptsHere:
-    """The scripts of a folder whose plan left the texts for later, in the order to run them."""
-    return ScriptsHere(LateScript(path, maker) for path in scripts_of_folder(folder))
+def open_scripts(folder: Path, plan: Plan, log: LogFile) -> list[Script]:
+    """The scripts of a plan that was carried out in a folder, in the order to run them."""
+    paths = scripts_of_folder(folder)
+    if not plan.texts_later:
+        return list(map(Script, paths))
+    maker = TextMaker(plan, log)
+    return [LateScript(path, maker) for path in paths]

@@ -21,8 +21,8 @@ from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
 from replay.native import fast_path
 from replay.output.jobs import write
-from replay.output.later_texts import LateScript, TextMaker, late_scripts
-from replay.output.steps import LATER, Script, open_scripts
+from replay.output.lazy_statements import LateScript, open_scripts
+from replay.output.steps import LATER, Script, scripts_of_folder
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
@@ -52,8 +52,9 @@ def made(
         for result in results:
             tally.add(result.tally)
         tallies.append(tally)
-    scripts = late_scripts(folder / "later", TextMaker(later, opened))
-    return list(scripts), open_scripts(folder / "full"), tallies  # type: ignore[return-value]
+    scripts = open_scripts(folder / "later", later, opened)
+    full = [Script(path) for path in scripts_of_folder(folder / "full")]
+    return scripts, full, tallies  # type: ignore[return-value]
 
 
 def said(script: Script) -> list[bytes]:

@@ -9,7 +9,7 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,12 +17,12 @@ import numpy as np
 from replay.arrays import Index
 from replay.changes.position import UnitId
 from replay.errors import Refusal, TargetError
-from replay.live.pace import Pace
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
+from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.logs.unchanged import check_unchanged
-from replay.output.steps import Script, Scripts, ScriptUnit
+from replay.output.steps import Script, ScriptUnit
 from replay.targets import (
     CommitRefused,
     Condition,
@@ -129,7 +129,7 @@ class Transactions:
     def __init__(
         self,
         connect: Callable[[], Session],
-        scripts: Scripts,
+        scripts: Sequence[Script],
         route: Route,
         run: int,
         pace: Pace,
@@ -243,7 +243,6 @@ class Transactions:
         """Run a group and move the position; or, where a statement is bad, undo it all and say
         which."""
         store = Store(session)
-        # held on to, so that none is fetched while the transaction is open
         scripts = {number: self.scripts[number] for number in group.units.scripts}
         later = any(script.later for script in scripts.values())
         if later or not scripts.keys() <= self._prepared:

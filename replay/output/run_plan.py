@@ -4,7 +4,7 @@ again when writing finds damage."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,19 +28,14 @@ from replay.dependencies.cascade import (
 from replay.dependencies.key_spaces import key_spaces
 from replay.engine.contract import Engine
 from replay.logs import LogFile
+from replay.output.delete_and_reinsert import can_count, counts_parts
 from replay.output.jobs import write
-from replay.output.row_parts import can_count, counts_parts
-from replay.output.stored_folder import StoredFolder
+from replay.output.whole_folder import StoredFolder
 from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
 from sqlgen.render_options import shown_columns
-
-#: Carries out a plan once (:func:`replay.output.jobs.write`).
-Writing = Callable[
-    [Engine, Plan, LogFile, Path, StoredFolder | None], tuple[Tally, list[BucketResult]]
-]
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,6 @@ def carry_out(
     work: Path,
     state: StateBefore | None = None,
     stored: StoredFolder | None = None,
-    write: Writing = write,
 ) -> CompletedRun:
     """Write the scripts of ``plan`` into ``work`` (or ``stored``), as often as it takes to leave
     out what cannot be trusted.
@@ -81,8 +75,7 @@ def carry_out(
     record shows it: units that are chosen may build on others that are not. What rendering finds
     out (a unit with two commit positions, a damaged record) leaves out the unit and all that builds
     on it. An undo then finds rows by their old values too (:func:`_guarded`). ``state``: what is
-    known of the rows beside the log, before a redo and after an undo's log. ``write``: what writes,
-    or only finds out what would be written.
+    known of the rows beside the log, before a redo and after an undo's log.
 
     Refusal LR3010 when others built on what shall be undone (see
     :func:`replay.dependencies.cascade.cascade`).
