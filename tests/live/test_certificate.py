@@ -97,28 +97,6 @@ def test_a_part_of_the_changes_is_followed_by_column(
     assert "t = x, n = 2: row missing" in said
 
 
-def test_rows_with_other_keys_and_a_part_of_the_changes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What was left out may have changed the values that a row takes along to its new key."""
-    log = LogBuilder((ITEM,))
-    log.unit(AUTHID="ANN").update(ITEM, (1, 10, "one"), (2, 10, "one"))
-    log.unit(AUTHID="BOB").update(ITEM, (2, 10, "one"), (2, 10, "two"))
-    control, (data,) = log.write(tmp_path)
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "item.csv").write_text("id,a,b\n1,10,one\n")
-    url = f"sqlite:///{tmp_path / 'testown.db'}"
-    execute(url, "CREATE TABLE item (id integer PRIMARY KEY, a integer, b text)")
-    execute(url, "INSERT INTO item VALUES (1, 10, 'one')")
-    mine = ["--control", str(control), "--data", str(data), "--engine", "local", "--to", url]
-    verify = ["verify", *mine, "--expected", str(tmp_path / "state")]
-    assert main(["replay", *mine, "--authid", "ANN", "--apply"]) == 0
-    capsys.readouterr()
-    assert main([*verify, "--authid", "ANN"]) == 0
-    said = capsys.readouterr().out
-    assert "not compared: table item: rows get other keys, and only a part of the log's" in said
-
-
 def test_a_state_that_does_not_fit_the_log(
     shop: tuple[str, list[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
