@@ -240,6 +240,10 @@ def make_request(
             constraints = replace(constraints, complete=not constraints.strange)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
             notes += [*_passed_over(constraints), *constraints.notes]
+        if options.mapping is not None:
+            options.mapping.check_masks(
+                constraints, [one.table for one in versions], options.render
+            )
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
         if (demand.options is not None and demand.export is None) or demand.dependencies:
