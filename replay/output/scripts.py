@@ -418,8 +418,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 )
             if self.parts.untold:
                 hint += (
-                    ". A row that others may refer to is not removed and put back: say which foreign"
-                    " keys there are (--schema; none: there are none)"
+                    ". A row that others may refer to is not removed and put back: say which"
+                    " foreign keys there are (--schema; none: there are none)"
                 )
             if self.parts.unlike:
                 hint += (

@@ -30,9 +30,9 @@ LATER = -1
 #: ``size`` is what it takes in full), ``version`` and ``change`` as in
 #: :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
 #: ``part`` what it does of the change
-#: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of the last change
-#: that a statement stands for follow those of its first: ``last_weight`` of them, of the kind ``last_change``; both are 0 for
-#: every other statement.
+#: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of the last change that a
+#: statement stands for follow those of its first: ``last_weight`` of them, of the kind
+#: ``last_change``; both are 0 for every statement of one change.
 STEP = np.dtype(
     [
         ("key", UNIT_POSITION),

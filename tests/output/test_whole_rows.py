@@ -36,9 +36,11 @@ def told(folder: Path, mode: str, *more: str, later: bool = False, **first: Any)
 @pytest.mark.parametrize("more", [*BY_FLAGS, UNTIL, FROM])
 def test_where_nothing_stays_out_rows_are_whole(more: tuple[str, ...], tmp_path: Path) -> None:
     code, text = told(tmp_path, "redo", *more)
-    assert code == 0 and "DELETE FROM testown.acct WHERE id = 1;\nINSERT" in text
+    assert code == 0
+    assert "DELETE FROM testown.acct WHERE id = 1;\nINSERT" in text
     code, text = told(tmp_path, "undo", *more)
-    assert code == 0 and "DELETE FROM testown.acct WHERE id = 2;\nINSERT" in text
+    assert code == 0
+    assert "DELETE FROM testown.acct WHERE id = 2;\nINSERT" in text
 
 
 def test_what_is_beyond_a_time_comes_later(tmp_path: Path) -> None:
@@ -54,10 +56,12 @@ def test_what_is_set_aside_by_the_flags_alone_is_not_put_in_place(
     more: tuple[str, ...], tmp_path: Path
 ) -> None:
     code, text = told(tmp_path, "redo", *more, INCOMPLETETRANS="Y")
-    assert code == 8 and "2.00" not in text
+    assert code == 8
+    assert "2.00" not in text
 
 
 def test_commit_times_that_go_back_part_no_log(tmp_path: Path) -> None:
     code, text = told(tmp_path, "redo", *UNTIL, UORCOMMITTIMESTAMP=LATE)
-    assert code == 8 and "2.00" not in text
+    assert code == 8
+    assert "2.00" not in text
     assert told(tmp_path, "undo", *FROM, later=True)[0] == 0

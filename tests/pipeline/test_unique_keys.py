@@ -99,9 +99,11 @@ def test_a_row_is_not_found_by_a_part_of_its_columns(
     unique = "CREATE UNIQUE INDEX ux ON testown.bare (a, b);"
     assert written(log, tmp_path, unique, *more) == []
     text = (tmp_path / "out" / "manifest.json").read_text()
-    assert "LR3006" in text and "without B" in text
+    assert "LR3006" in text
+    assert "without B" in text
     update, delete = written(log, tmp_path, "CREATE UNIQUE INDEX ux ON testown.bare (a);", *more)
-    assert update.endswith(" WHERE a = 1;") and delete.endswith(" WHERE a = 2;")
+    assert update.endswith(" WHERE a = 1;")
+    assert delete.endswith(" WHERE a = 2;")
 
 
 def test_a_row_that_is_put_in_needs_no_column_that_is_left_out(tmp_path: Path) -> None:
