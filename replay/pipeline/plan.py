@@ -138,8 +138,8 @@ class Plan:
     looked at, and made when they are run.
     ``units_stay_out``: units were set aside, or lie beyond a selected time, that may have written
     what the images of others show; ``rows_differ``: so rows may be others by now.
-    ``export``: datasets are written, not scripts. ``limits``: table version -> column -> what values the live database's column
-    holds, where its type alone does not tell.
+    ``export``: datasets are written, not scripts. ``limits``: table version -> column -> what
+    values the live database's column holds, where its type alone does not tell.
     ``continued``: what bundles before this one took. ``copies``: the family whose log the records
     become again as they are, None where they become something else. ``digests``: those of inputs
     that tasks made while they indexed them, by input. ``awaited``: units that were set
