@@ -174,8 +174,7 @@ class TableMap:
         self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions
     ) -> Constraints:
         """Keys and foreign keys as the target has them; those with a column or table that is left
-        out go, and are named. SqlgenError (LR1011) where the two sides of a foreign key get
-        different masks."""
+        out go, and are named."""
         known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
         unused = list(constraints.unused)
 
@@ -205,7 +204,6 @@ class TableMap:
                         " table of it is left out"
                     )
                 continue
-            self._check_masks(foreign, known)
             table, columns = mapped(foreign.table, foreign.columns)
             parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
             foreign_keys.append(
@@ -228,28 +226,43 @@ class TableMap:
             outside=outside,
         )
 
-    def _check_masks(self, foreign: ForeignKey, known: Mapping[str, Table]) -> None:
-        child, parent = known[foreign.table], known[foreign.parent]
-        for pair in zip(foreign.columns, foreign.parent_columns or parent.key, strict=False):
-            masks = [
-                mask_kind(table.column(name)) if name in self._entry(table).mask else ""
-                for table, name in zip((child, parent), pair, strict=True)
+    def check_masks(
+        self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions
+    ) -> None:
+        """SqlgenError (LR1011) where the two sides of a foreign key get different masks: rows that
+        refer to each other part ways."""
+        known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
+        for foreign in constraints.foreign_keys:
+            child, parent = known.get(foreign.table), known.get(foreign.parent)
+            if child is None or parent is None:
+                continue
+            names = [
+                {column.name for column in shown_columns(table, options)}
+                for table in (child, parent)
             ]
-            if masks[0] != masks[1]:
-                found = " and ".join(
-                    f"{table.schema}.{table.name}.{name}"
-                    f" {f'masked as {mask}' if mask else 'not masked'}"
-                    for table, name, mask in zip((child, parent), pair, masks, strict=True)
-                )
-                hint = (
-                    "Mask both columns, which must have the same type, or neither; or leave one out"
-                )
-                raise SqlgenError(
-                    "LR1011",
-                    f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'}"
-                    " joins them",
-                    hint,
-                )
+            for pair in zip(foreign.columns, foreign.parent_columns or parent.key, strict=False):
+                if pair[0] in names[0] and pair[1] in names[1]:
+                    self._check_pair(foreign, (child, parent), pair)
+
+    def _check_pair(
+        self, foreign: ForeignKey, tables: Sequence[Table], pair: tuple[str, str]
+    ) -> None:
+        masks = [
+            mask_kind(table.column(name)) if name in self._entry(table).mask else ""
+            for table, name in zip(tables, pair, strict=True)
+        ]
+        if masks[0] == masks[1]:
+            return
+        found = " and ".join(
+            f"{table.schema}.{table.name}.{name} {f'masked as {mask}' if mask else 'not masked'}"
+            for table, name, mask in zip(tables, pair, masks, strict=True)
+        )
+        raise SqlgenError(
+            "LR1011",
+            f"found {found}; expected one mask: foreign key {foreign.name or '(unnamed)'} joins"
+            " them",
+            "Mask both columns, which must have the same type, or neither; or leave one out",
+        )
 
     def declared(
         self, declared: Mapping[str, Declared], tables: Sequence[Table], options: RenderOptions

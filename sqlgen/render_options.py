@@ -111,3 +111,12 @@ def columns_needed(table: Table, op: Op, options: RenderOptions) -> tuple[list[s
     if op is Op.DELETE:
         return (shown if options.where_columns != "key" else found_by), []
     return (shown if options.where_columns == "guard" else found_by), shown
+
+
+def lacking_identity(table: Table, options: RenderOptions) -> str:
+    """The first hidden column of a table without a key, '' where none is: rows are found by all of
+    its columns, and without one of them two that differ look the same."""
+    if table.key:
+        return ""
+    shown = {column.name for column in shown_columns(table, options)}
+    return next((column.name for column in table.columns if column.name not in shown), "")

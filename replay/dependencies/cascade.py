@@ -113,13 +113,7 @@ def taken_units(analysis: DependencyAnalysis, plan: Plan) -> frozenset[UnitId]:
 def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
     """Who built on the changes that the plan's selection takes, by the columns that it writes."""
     survey = analysis.survey(StartUnits(selection=plan.selection))
-    render = plan.options.render
-    some = bool(render.columns or render.exclude_columns)
-    subgraph = analysis.reached(
-        survey,
-        by_column=some or render.where_columns != "all",
-        written=render if some else None,
-    )
+    subgraph = analysis.reached(survey, by_column=True, written=plan.options.render)
     chosen = _chosen(subgraph, plan)
     links = subgraph.links
     source, target = np.ascontiguousarray(links["source"]), np.ascontiguousarray(links["target"])

@@ -34,18 +34,24 @@ from replay.dependencies.write_sets import KeyRole
 class StatementPart(IntEnum):
     """What an entry of a unit's order does: the change as it is; the half that removes the row as
     it was; the half that puts it as it becomes; the net change of a row from the first of several
-    changes to the last."""
+    changes to the last; the row of the first change gets the values of another row, that of the
+    last, which takes its key."""
 
     WHOLE = 0
     REMOVE = 1
     PUT = 2
     NET = 3
+    EXCHANGE = 4
+
+
+#: Parts that stand for a first and a last change.
+OF_TWO = (StatementPart.NET, StatementPart.EXCHANGE)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One statement of a unit: changes by number. ``first`` and ``last`` differ for a net change
-    only, and ``covered`` are then all changes that it stands for."""
+    """One statement of a unit: changes by number. ``first`` and ``last`` differ for
+    a net change and an exchange of values only."""
 
     first: int
     last: int
@@ -203,6 +209,7 @@ class _Statements:
         self.first: list[int] = []
         self.last: list[int] = []
         self.halves: dict[int, list[int]] = {}
+        self.exchanged: set[int] = set()
         inner, unwritten = set(followed.next_move.values()), self.unit.unwritten
         for change in sequence:
             if change in inner or change in followed.cancelled or unwritten.get(change, -1) >= 0:
@@ -238,6 +245,7 @@ class _Statements:
             able = all(unit.kind[one] is Change.UPDATE and rewritten(one) for one in changes)
             if len(circle) > 1 and able:
                 following = [*circle[1:], circle[0]]
+                self.exchanged |= {*circle}
                 put.update(zip(following, circle, strict=True))
                 for one, last in zip(circle, [self.last[one] for one in following], strict=True):
                     self.last[one] = last
@@ -268,6 +276,8 @@ class _Statements:
         first, last = self.first[one], self.last[one]
         if half is not None:
             return Entry(first, last, StatementPart.PUT if half else StatementPart.REMOVE)
+        if one in self.exchanged:
+            return Entry(first, last, StatementPart.EXCHANGE)
         return Entry(first, last, StatementPart.WHOLE if first == last else StatementPart.NET)
 
     def _arcs(self) -> set[_Arc]:

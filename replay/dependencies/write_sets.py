@@ -224,11 +224,11 @@ class WriteSets:
     def column_masks(
         self, batch: ChangeBatch, written: RenderOptions | None
     ) -> tuple[dict[int, int], dict[int, int]]:
-        """:meth:`changed_columns`, and those of them that statements name (None: all); every column
-        where they also find rows by all that they name."""
+        """:meth:`changed_columns`, and those of them that statements (None: with all columns) name;
+        every column where they also find rows by all that they name: those of tables without a key
+        do, whatever the options."""
         changed = self.changed_columns(batch)
-        if written is None:
-            return changed, changed
+        written = written or RenderOptions()
         shown = {
             version: sum(
                 1 << place
@@ -242,8 +242,14 @@ class WriteSets:
             for version in distinct(batch.version).tolist()
         }
         masks = {place: mask & shown[int(batch.version[place])] for place, mask in changed.items()}
-        if written.where_columns == "all":
-            masks = {place: -1 if mask else 0 for place, mask in masks.items()}
+        found_by_all = {
+            version
+            for version in shown
+            if written.where_columns == "all" or not self.log.catalog.versions[version].table.key
+        }
+        for place in masks:
+            if int(batch.version[place]) in found_by_all and masks[place]:
+                masks[place] = -1
         return changed, masks
 
     def values_of(

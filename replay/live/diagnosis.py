@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from replay.changes.envelope import Change
-from replay.dependencies.unique_order import StatementPart
+from replay.dependencies.unique_order import OF_TWO, StatementPart
 from replay.errors import Where
 from replay.logs import LogFile, where_of
 from replay.output.steps import Script
@@ -87,7 +87,7 @@ class Diagnoser:
         name = f"{table.schema}.{table.name}"
         rows = None
         part = StatementPart(int(row["part"]))
-        if kind in _OPS and part is not StatementPart.NET:
+        if kind in _OPS and part not in OF_TWO:
             _, rows = next(
                 whole_rows(
                     self.log,

@@ -39,7 +39,7 @@ from replay.native.machine_code import MachineCode, loaded
 from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.mapping import TableMap, plain
-from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.render_options import RenderOptions, lacking_identity, shown_columns
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import Table
 from sqlgen.shapes import NAME_LENGTH
@@ -167,6 +167,8 @@ class FastPath:
         written = INVERSE[op] if self.undo else op
         target = self._target(version)
         if any(column.lob for column in version.format.columns):
+            return None
+        if written is not Op.INSERT and lacking_identity(version.table, self.options):
             return None
         how = (target.table, written, self.profile, target.options)
         elements = templates.skeleton(*how, target.whole, self.whole)

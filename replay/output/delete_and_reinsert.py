@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change, distinct
 from replay.changes.options import ScriptOptions
-from replay.dependencies.unique_order import StatementPart
+from replay.dependencies.unique_order import OF_TWO, StatementPart
 from replay.logs import LogFile
 from replay.pipeline.chunk import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
@@ -50,6 +50,8 @@ class RowParts:
         self.plan, self.log, self.profile = plan, log, profile
         self.undo = plan.mode == "undo"
         self.unlike = frozenset(plan.decisions.unlike.tolist() if plan.decisions else ())
+        #: Whether foreign keys that nobody told of may act where the statements run.
+        self.untold = plan.enforced and not plan.constraints.tell_foreign_keys
         self.never_counted = counts_parts(plan) and (
             plan.options.asserts is Assertion.NONE or not can_count(plan.options)
         )
@@ -59,8 +61,7 @@ class RowParts:
         is then, and is written, and no foreign key notices that it is gone for a moment. ``head``
         is the first record (dtype :data:`replay.changes.envelope.RECORD`) of the change, of a table
         ``version``."""
-        options = self.plan.options.render
-        if (options.upsert and not self.plan.whole_rows) or self.never_counted:
+        if self.untold or not self._found(self.never_counted):
             return False
         name = self.log.catalog.versions[version].name.upper()
         referring = (key for key in self.plan.acting.foreign_keys if key.parent == name)
@@ -68,8 +69,24 @@ class RowParts:
 
     def rewritable(self, version: int, head: np.void) -> bool:
         """Whether the row of a change may get the values of another one: all of it is in the log,
-        as it is then, and is written. What else a row holds by now would stay with its key."""
-        return not (self.plan.rows_differ or _in_part(self.plan)) and self._whole(version, head)
+        as it is then, and is written. Where rows may be others by now it is found by all of its
+        columns, and counted: what else it holds would stay with its key."""
+        return self._found(self.never_counted and _may_differ(self.plan)) and self._whole(
+            version, head
+        )
+
+    def _found(self, uncounted: bool) -> bool:
+        """Whether a statement finds no row but one that is as the log shows it: it is counted, or
+        what an upsert puts in place is whole."""
+        upsert = self.plan.options.render.upsert
+        return not uncounted and (self.plan.whole_rows or not upsert)
+
+    def counted(self, part: Bytes) -> int:
+        """How many of some entries need to be counted where that is to be chosen."""
+        counts = part == StatementPart.REMOVE
+        if _may_differ(self.plan):
+            counts |= part == StatementPart.EXCHANGE
+        return int(counts.sum())
 
     def _whole(self, version: int, head: np.void) -> bool:
         """Whether all of the row is in the log, as it is then, and is written."""
@@ -98,11 +115,11 @@ class RowParts:
         texts: list[pa.Array] = []
         places: list[Index] = []
         problems: list[ValueProblem] = []
-        for kind in (StatementPart.REMOVE, StatementPart.PUT, StatementPart.NET):
+        for kind in StatementPart:
             for version in distinct(changes.version[first[part == kind]]).tolist():
                 rows = np.flatnonzero((part == kind) & (changes.version[first] == version))
                 for among, some in self._rows(changes, first[rows], last[rows], version, kind):
-                    rendered = self._rendered(some)
+                    rendered = self._rendered(some, kind)
                     here = rows[among]
                     texts.append(rendered.text)
                     places.append(here)
@@ -121,7 +138,7 @@ class RowParts:
     ) -> Iterator[tuple[Index, Rows]]:
         """(which of the entries, their rows in the direction of the log)."""
         every = np.arange(len(first))
-        if part is not StatementPart.NET:
+        if part not in OF_TWO:
             make = self._gone if part is StatementPart.REMOVE else self._come
             yield every, make(changes, first, last, version)
             return
@@ -178,13 +195,15 @@ class RowParts:
             pieces[0], count=len(chosen), before=sides[0], after=sides[1], changed={}, whole=None
         )
 
-    def _rendered(self, rows: Rows) -> Rendered:
+    def _rendered(self, rows: Rows, part: StatementPart) -> Rendered:
         options = self.plan.options.render
         if options.upsert and rows.op is Op.UPDATE and self.plan.whole_rows:
             rows = replace(rows, whole=pa.array(np.ones(rows.count, bool)))
         if self.undo:
             rows = rows.inverse()
-        if _in_part(self.plan) and options.where_columns is WhereColumns.KEY:
+        if part is StatementPart.EXCHANGE and _may_differ(self.plan):
+            options = replace(options, where_columns=WhereColumns.ALL)
+        elif _in_part(self.plan) and options.where_columns is WhereColumns.KEY:
             options = replace(options, where_columns=WhereColumns.GUARD)
         if self.plan.options.mapping is not None:
             rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
@@ -196,13 +215,18 @@ def _in_part(plan: Plan) -> bool:
     return not (plan.whole_rows or plan.options.render.upsert)
 
 
+def _may_differ(plan: Plan) -> bool:
+    """Whether rows may be others by now than the log shows them."""
+    return plan.rows_differ or _in_part(plan)
+
+
 def counts_parts(plan: Plan) -> bool:
     """Whether a script must count the rows that it touches where it removes a row early and puts it
     back last: it finds them by their old values too, and where these are others by now, the row
     would be there twice, or not at all. (A replay counts by itself.)"""
     if plan.steps or plan.options.render.upsert:
         return False
-    return _in_part(plan) or plan.options.render.where_columns is not WhereColumns.KEY
+    return _may_differ(plan) or plan.options.render.where_columns is not WhereColumns.KEY
 
 
 def can_count(options: ScriptOptions) -> bool:

@@ -112,12 +112,7 @@ def carry_out(
             return outcome
         if contradictory:
             plan = replace(plan, quarantine=plan.quarantine | contradictory)
-        elif (
-            plan.mode == "undo"
-            and plan.options.render.upsert
-            and tally.quarantined_units
-            and not plan.units_stay_out
-        ):
+        elif not plan.units_stay_out and _others_write(plan, tally):
             plan = replace(plan, units_stay_out=True)
         else:
             damaged = damaged_units(tally.quarantined_units, plan)
@@ -133,6 +128,17 @@ def carry_out(
                 return replace(outcome, resolution=resolution)
             plan = following
         clear(work)
+
+
+def _others_write(plan: Plan, tally: Tally) -> bool:
+    """Whether units that stay out may have written what images of others show: those that commit
+    on the wrong side of a selected time; those that are set aside, where what builds on them is
+    not (by the log's flags alone), or what they did later is to be overwritten."""
+    if tally.clock.warnings():
+        return True
+    by_flags = plan.selection.incomplete in ("quarantine", "dependentrba")
+    overwritten = plan.mode == "undo" and plan.options.render.upsert
+    return bool(tally.quarantined_units) and (by_flags or overwritten)
 
 
 def damaged_units(aside: Verdicts, plan: Plan) -> UnitSet:

@@ -23,7 +23,6 @@ from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with_shown
 from replay.dependencies.long_units import crosses
-from replay.dependencies.unique_order import StatementPart
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
@@ -249,7 +248,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         assert arranged.part is not None
         assert arranged.last is not None
         rows = np.flatnonzero(arranged.part)
-        self.tally.parted += int((arranged.part == StatementPart.REMOVE).sum())
+        self.tally.parted += self.parts.counted(arranged.part)
         first, last = arranged.sequence[rows], arranged.last[rows]
         rendered = self.parts.statements(changes, first, last, arranged.part[rows])
         for problem in rendered.problems:
@@ -416,6 +415,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 hint += (
                     ". A row that is removed and put back must be counted where rows are found by"
                     " their old values: --assert rows"
+                )
+            if self.parts.untold:
+                hint += (
+                    ". A row that others may refer to is not removed and put back: say which"
+                    " foreign keys there are (--schema; none: there are none)"
                 )
             if self.parts.unlike:
                 hint += (

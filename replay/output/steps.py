@@ -21,7 +21,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Records, Versions, take_rows
 from replay.changes.envelope import RECORD, WHOLE_TABLE
 from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
-from replay.dependencies.unique_order import StatementPart
+from replay.dependencies.unique_order import OF_TWO
 from replay.pipeline.chunk import ChunkChanges
 
 #: Where a statement starts that is made when it is run (:mod:`replay.output.lazy_statements`).
@@ -30,9 +30,9 @@ LATER = -1
 #: ``size`` is what it takes in full), ``version`` and ``change`` as in
 #: :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
 #: ``part`` what it does of the change
-#: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of a net change's last change
-#: follow those of its first: ``last_weight`` of them, of the kind ``last_change``; both are 0 for
-#: every other statement.
+#: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of the last change that a
+#: statement stands for follow those of its first: ``last_weight`` of them, of the kind
+#: ``last_change``; both are 0 for every statement of one change.
 STEP = np.dtype(
     [
         ("key", UNIT_POSITION),
@@ -86,7 +86,7 @@ def sources_of(
             none,
             none.astype(np.int64),
         )
-    net = part == StatementPart.NET
+    net = np.isin(part, OF_TWO)
     further = np.where(net, changes.weight[last], 0).astype(np.int64)
     heads = np.stack([head, changes.head[last]], axis=1).ravel()
     weights = np.stack([weight, further], axis=1).ravel()

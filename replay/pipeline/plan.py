@@ -135,10 +135,11 @@ class Plan:
     foreign keys act where the statements run. ``steps``: each
     script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
     prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
-    looked at, and made when they are run. ``units_stay_out``: units were set aside that may have
-    written later; ``rows_differ``: so rows may be others by now. ``export``: datasets are written,
-    not scripts. ``limits``: table version -> column -> what values the live database's column
-    holds, where its type alone does not tell.
+    looked at, and made when they are run.
+    ``units_stay_out``: units were set aside, or lie beyond a selected time, that may have written
+    what the images of others show; ``rows_differ``: so rows may be others by now.
+    ``export``: datasets are written, not scripts. ``limits``: table version -> column -> what
+    values the live database's column holds, where its type alone does not tell.
     ``continued``: what bundles before this one took. ``copies``: the family whose log the records
     become again as they are, None where they become something else. ``digests``: those of inputs
     that tasks made while they indexed them, by input. ``awaited``: units that were set
@@ -176,12 +177,13 @@ class Plan:
         in every column: no change stays out of the scripts that came before it (redo) or after it
         (undo)."""
         chosen = self.selection
-        limits = (*BY_HEADER, "where", "until_time", "excepted")
-        if any(getattr(chosen, name) for name in limits) or chosen.incomplete == "quarantine":
+        if any(getattr(chosen, name) for name in (*BY_HEADER, "where", "excepted")):
             return False
-        return self.mode == "redo" or not (
-            chosen.until_position or chosen.from_time or self.units_stay_out
-        )
+        if self.mode == "undo" and (chosen.until_position or chosen.until_time):
+            decisions = None if self.steps or chosen.cascade == "force" else self.decisions
+            if decisions is None or len(decisions.unlike):
+                return False
+        return not self.units_stay_out
 
     @property
     def acting(self) -> Constraints:

@@ -241,11 +241,15 @@ def make_request(
             constraints = replace(constraints, complete=not constraints.strange)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
             notes += [*_passed_over(constraints), *constraints.notes]
+        if options.mapping is not None:
+            options.mapping.check_masks(
+                constraints, [one.table for one in versions], options.render
+            )
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
-        if demand.options is not None and not (demand.export or demand.mapping):
+        if (demand.options is not None and demand.export is None) or demand.dependencies:
             log, found = with_unique_keys(log, constraints, options.render)
-            notes += found
+            notes += found if writes else []
             opened = replace(opened, log=log)
             versions = [log.catalog.versions[version.index] for version in versions]
         warnings = (

@@ -33,7 +33,7 @@ from sqlgen.dialects import Profile
 from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column
+from sqlgen.schema import Column, Table
 from sqlgen.shapes import render_shaped, worth_preparing
 
 #: The outcome of updates that are a comment in scripts.
@@ -232,9 +232,10 @@ class RowDecoder:
             rendered, shapes, prepared = shaped.rendered, shaped.shapes, shaped.prepared
         else:
             rendered = render_by(rows, self.profile, options)
-        for problem in (*rendered.problems, *self._too_wide(version, rows)):
-            batch.value_problem(problem)
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
+        alike = self._not_found(batch.version.table, rows.op, np.flatnonzero(outcome == 0))
+        for problem in (*rendered.problems, *self._too_wide(version, rows), *alike):
+            batch.value_problem(problem)
         text = rendered.text
         left = np.flatnonzero((outcome == LEFT_OUT) & ~batch.failed)
         if len(left) and not self.plan.prepared:
@@ -249,6 +250,19 @@ class RowDecoder:
                     moved |= mask
         made = ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
         return made, prepared
+
+    def _not_found(self, table: Table, op: Op, rows: Index) -> Iterator[literals.ValueProblem]:
+        """Each of some rows that a statement must find by columns of which one is hidden."""
+        hidden = render_options.lacking_identity(table, self.options)
+        if hidden and op is not Op.INSERT:
+            found = f"a row of {table.schema}.{table.name}, which has no key, without {hidden}"
+            expected = "all of its columns, by which it is found"
+            hint = (
+                f"Leave {hidden} in, or the table out (--exclude-table); or state a unique key of"
+                " other columns that are NOT NULL (--schema)"
+            )
+            for row in rows.tolist():
+                yield literals.ValueProblem(row, "", found, expected, hint, "LR3006")
 
     def _too_wide(self, version: int, rows: Rows) -> Iterator[literals.ValueProblem]:
         """Values to be written that the target's columns do not hold."""

@@ -17,7 +17,7 @@ from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
-from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
+from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 
 
 def name(unit: Unit) -> str:
@@ -116,6 +116,27 @@ def test_a_way_of_finding_rows_by_all_columns_counts_those_that_it_names(tmp_pat
     assert alone.manifest["consequences"]["units"] == [name(two)]
 
 
+@pytest.mark.parametrize("unique", [(), ("CODE",)])
+def test_a_row_without_a_key_is_found_by_all_of_its_columns(
+    tmp_path: Path, unique: tuple[str, ...]
+) -> None:
+    """A unique column that may hold NULL tells rows apart, and the WHERE names all of them."""
+    columns = (
+        Col("CODE", "INT", 4, nulls="Y"),
+        Col("A", "INT", 4),
+        Col("B", "INT", 4),
+    )
+    bare = Tab("BARE", columns)
+    log = LogBuilder((bare,))
+    units = [log.unit() for _ in range(2)]
+    units[0].update(bare, (7, 1, 1), (7, 2, 1))
+    units[1].update(bare, (7, 2, 1), (7, 2, 2))
+    keys = Constraints(keys=(("TESTOWN.BARE", unique),) if unique else (), complete=True)
+    with pytest.raises(Refusal, match=name(units[1])):
+        written(log, tmp_path, "undo", keys=keys, units=chosen(units[0]).units)
+    assert written(log, tmp_path, "redo", keys=keys, excepted=chosen(units[0])) == ""
+
+
 def test_who_wrote_to_a_row_builds_on_its_insert_whatever_the_column(tmp_path: Path) -> None:
     """To take the insert back deletes the whole row."""
     log, (first, one, two, three) = built()
@@ -184,8 +205,15 @@ def exchanged(*later: int) -> tuple[LogBuilder, list[Unit]]:
 UNIQUE_NAMES = Constraints(keys=(("TESTOWN.ACCT", ("NAME",)),), complete=True)
 
 
-def written(log: LogBuilder, folder: Path, mode: str, cascade: str = "none", **chosen: Any) -> str:
-    """The statements of a script where names are unique."""
+def written(
+    log: LogBuilder,
+    folder: Path,
+    mode: str,
+    cascade: str = "none",
+    keys: Constraints = UNIQUE_NAMES,
+    **chosen: Any,
+) -> str:
+    """The statements of a script where keys are unique."""
     control, data = log.write(folder)
     bundle = replay.write_script(
         control,
@@ -193,7 +221,7 @@ def written(log: LogBuilder, folder: Path, mode: str, cascade: str = "none", **c
         folder / "out",
         mode=mode,
         selection=Selection(cascade=cascade, **chosen),
-        constraints=UNIQUE_NAMES,
+        constraints=keys,
         overwrite=True,
     )
     return "\n".join(statements(bundle))

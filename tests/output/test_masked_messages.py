@@ -121,3 +121,14 @@ def test_masked_values_are_not_told(what: str, run: Run, tmp_path: Path) -> None
     assert code_then == code
     assert SAYS[what] in hidden
     assert not [secret for secret in SECRETS if secret in hidden]
+
+
+@pytest.mark.parametrize("command", ["redo", "undo", "migrate"])
+def test_keys_and_what_refers_to_them_get_one_mask(command: str, run: Run, tmp_path: Path) -> None:
+    log = LogBuilder((EMP,))
+    log.unit().insert(EMP, (1, None, "1.00", "a"))
+    (tmp_path / "map.toml").write_text('[tables."TESTOWN.EMP"]\nmask = ["ID"]\n')
+    code, said = run(log, command, True)
+    assert code == 12
+    assert "LR1011" in said
+    assert "TESTOWN.EMP.BOSS not masked" in said

@@ -247,20 +247,22 @@ def test_both_sides_of_a_foreign_key_get_one_mask() -> None:
     film = '[tables."SHOP.FILM"]\nmask = ["ID"]\n'
     lent = '[tables."SHOP.LENT"]\nmask = ["FILM"]\n'
     known = Constraints((), (ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM"),))
-    assert parsed(film + lent, KEY).constraints(known, TABLES, RenderOptions()).foreign_keys
+    parsed(film + lent, KEY).check_masks(known, TABLES, RenderOptions())
+    left_out = RenderOptions(exclude_columns=("FILM",))
+    parsed(film, KEY).check_masks(known, TABLES, left_out)
     for text, said in (
         (film, "SHOP.LENT.FILM not masked and SHOP.FILM.ID masked as INTEGER"),
         (lent, "SHOP.FILM.ID not masked"),
     ):
         with pytest.raises(SqlgenError, match=said) as caught:
-            parsed(text, KEY).constraints(known, TABLES, RenderOptions())
+            parsed(text, KEY).check_masks(known, TABLES, RenderOptions())
         assert caught.value.code == "LR1011"
     short = Table("SHOP", "LENT", (Column("FILM", SqlType.SMALLINT, False),))
     made = parse_mapping(film + lent, [FILM, short], POSTGRES, RenderOptions(), KEY)
     with pytest.raises(
         SqlgenError, match="SHOP.LENT.FILM masked as SMALLINT and SHOP.FILM.ID masked as INTEGER"
     ):
-        made.constraints(known, [FILM, short], RenderOptions())
+        made.check_masks(known, [FILM, short], RenderOptions())
 
 
 def test_names_that_differ_in_case_are_told_apart() -> None:
