@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from replay.changes.clock_steps import ClockSteps
-from replay.changes.position import Position, UnitId
+from replay.changes.position import Position
 from replay.changes.units import UnitTable
 from replay.changes.verdicts import Verdicts
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
@@ -30,11 +30,10 @@ SHOWN = 10_000
 class Tally:
     """Outcomes counted by one task; tallies of all tasks are added up by :meth:`add`. ``parted``:
     rows that are removed early and put back last. ``without_cause``: changes that are left to the
-    target, which does not get what caused them. ``contradictory``: units that were found with
-    more than one commit position; ``clock``: commits on either side of a selected time; ``held``:
-    those of the plan's held units that were found, of which the plan knows why (:meth:`settle`);
-    ``flagged_records``: committed ones of units that are incomplete or may depend on one, chosen or
-    not."""
+    target, which does not get what caused them; ``clock``: commits on either side of a selected
+    time; ``held``: those of the plan's held units that were found, of which the plan knows why
+    (:meth:`settle`); ``flagged_records``: committed ones of units that are incomplete or may depend
+    on one, chosen or not."""
 
     read: int = 0
     emitted: int = 0
@@ -56,7 +55,6 @@ class Tally:
     fatal: list[Finding] = field(default_factory=list)
     first_commit: Position | None = None
     last_commit: Position | None = None
-    contradictory: set[UnitId] = field(default_factory=set)
     clock: ClockSteps = field(default_factory=ClockSteps)
 
     def find(self, finding: Finding) -> None:
@@ -93,7 +91,6 @@ class Tally:
         self.findings.extend(other.findings[: FINDINGS_KEPT - len(self.findings)])
         self.refusals.extend(other.refusals)
         self.fatal.extend(other.fatal)
-        self.contradictory |= other.contradictory
         self.clock.add(other.clock)
         if other.first_commit is not None and other.last_commit is not None:
             self.saw_commits(other.first_commit, other.last_commit)

@@ -248,7 +248,7 @@ def _remove_stored(place: StoredPath, words: str) -> Mark:
     left = [mark for one, marks in parts if one == part for mark in marks]
     del left[number]
     if left:
-        part.write_text("".join(mark.line() for mark in left))
+        storage.put("".join(mark.line() for mark in left).encode(), part)
     else:
         part.unlink()
     return known[chosen]

@@ -28,6 +28,7 @@ from replay.dependencies.cascade import (
 from replay.dependencies.key_spaces import key_spaces
 from replay.engine.contract import Engine
 from replay.logs import LogFile
+from replay.logs.record_facts import refuse_behind_end
 from replay.output.jobs import write
 from replay.output.row_parts import can_count, counts_parts
 from replay.output.stored_folder import StoredFolder
@@ -110,11 +111,10 @@ def carry_out(
     asked = UnitSet()
     while True:
         tally, results = write(engine, plan, log, work, stored)
-        # where tasks looked for them, results hold few units
-        contradictory = contradictory_units([result.units for result in results])
-        contradictory = (contradictory | tally.contradictory) - plan.quarantine
+        contradictory = contradictory_units([result.units for result in results]) - plan.quarantine
         for result in results:
             tally.add(result.tally)
+        refuse_behind_end(log, tally.last_commit)
         tally.settle(plan.held)
         outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)
         if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):

@@ -24,7 +24,7 @@ from replay.changes.selection import (
 )
 from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
-from replay.pipeline.headers import SPLIT, Headers, all_headers, headers, judged_headers
+from replay.pipeline.headers import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
 
@@ -102,7 +102,7 @@ class ExtentJob:
         raise AssertionError
 
 
-def _extent_of(some: Headers, time: bytes | None) -> LogExtent:
+def _extent_of(some: HeaderBlock, time: bytes | None) -> LogExtent:
     """The extent of some records."""
     envelope, committed = some.envelope, some.committed()
     commit = envelope.commit()[committed]
