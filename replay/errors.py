@@ -63,6 +63,7 @@ CODES: dict[str, str] = {
     "LR2039": "a new log has units that commit before the position where the last run ended",
     "LR2040": "a file of marks is unusable",
     "LR2041": "a unit of recovery began before the files that are given",
+    "LR2042": "the data file is of another run than the control file",
     "LR3001": "a value cannot be represented in the target dialect",
     "LR3002": "a change cannot be undone from the log",
     "LR3003": "a change cannot be expressed in the target dialect",

@@ -49,6 +49,8 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRo
 from replay.engine.contract import Engine, Runner
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, some_of
 from replay.logs import LogFile, OrderRules, Split, where_of
+from replay.logs.record_facts import long_before_end, refuse_behind_end
+from replay.pipeline.extent import log_extent
 from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
 from replay.pipeline.row_batch import unread_changes
@@ -497,6 +499,13 @@ class _Words:
 def agreement_of(
     opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
 ) -> Agreement:
-    """Check a log by an engine (:func:`check_log`)."""
-    splits = splits_of(opened.log, split_bytes, engine)
-    return check_log(engine.execute, opened.log, splits, opened.family.order, constraints)
+    """Check a log by an engine (:func:`check_log`), and that it ends where it says. InputError
+    LR2042 where it goes on behind that."""
+    log = opened.log
+    extent = log_extent(log, engine=engine, split_bytes=split_bytes)
+    refuse_behind_end(log, extent.last)
+    splits = splits_of(log, split_bytes, engine)
+    found = check_log(engine.execute, log, splits, opened.family.order, constraints)
+    if extent.last is not None and (end := long_before_end(log, extent.last)):
+        found.warnings += (f"the data end long before their control file says: {extent}, {end}",)
+    return found

@@ -129,6 +129,7 @@ class IndexedLog(ABC):
 
     #: As :class:`replay.logs.MadeOfLogs`.
     stated_end: ClassVar[Position | None] = None
+    final_position: ClassVar[Position | None] = None
 
     def record_places(self, envelope: IndexedEnvelope) -> None:
         """Units whose beginning is not there are marked: as :class:`replay.logs.MadeOfLogs`."""

@@ -375,6 +375,12 @@ class MadeOfLogs(Protocol):
         they do not, or none may. Raises no error."""
         ...
 
+    @property
+    def final_position(self) -> Position | None:
+        """Behind which nothing commits, by the control file of a log that is whole by itself; None
+        where nothing says so, or logs may come. Raises no error."""
+        ...
+
     def record_places(self, envelope: Any) -> Bytes | None:
         """Where records lie among commit positions (``uint8[n, 10]``); None where a unit that
         begins before the logs is known by other means. Raises no error."""

@@ -3,6 +3,8 @@ positions and units as people give them."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pyarrow as pa
 
@@ -10,9 +12,14 @@ from replay.arrays import Bytes, Index, Lengths
 from replay.changes.envelope import ENVELOPE, Envelope
 from replay.changes.position import Position, unit_of
 from replay.decoding import codecs
-from replay.errors import UsageError, Where
-from replay.logs.log_file import LogFile
+from replay.errors import InputError, UsageError, Where
+from replay.logs.log_file import LogFile, MadeOfLogs
 
+#: Microseconds between the last commit of a log and the end that it states, from which on it is
+#: said that data may lack: a day.
+_LONG = 24 * 3600 * 1_000_000
+#: Where store clocks begin.
+_LRSN_BEGINS = datetime(1900, 1, 1)
 #: Bytes of a position as a user may give it.
 _SIZES = (6, 8, 10, 20, 28)
 
@@ -87,6 +94,37 @@ def placed_unit(log: LogFile, unit: bytes) -> bytes:
             f"found the id of a unit of {2 * len(unit)} digits; expected 20 (or 12, or 16)",
         )
     return placed
+
+
+def refuse_behind_end(log: LogFile, commit: Position | None) -> None:
+    """InputError (LR2042) where a unit commits behind the end that the control file of a log
+    states: the data file is one of another run."""
+    end = log.final_position if isinstance(log, MadeOfLogs) else None
+    if commit is None or end is None or commit <= end:
+        return
+    raise InputError(
+        "LR2042",
+        f"found a unit of recovery that commits at {commit.hexadecimal}; expected none behind"
+        f" {end.hexadecimal}, where the control file says that the log ends (DLGE.ENDRBA)",
+        Where(log.files[0].name),
+        "Give the control file that the same run of Log Master wrote",
+    )
+
+
+def long_before_end(log: LogFile, commit: Position) -> str:
+    """Where a log says that it ends, if that is more than :data:`_LONG` behind the last commit that
+    it has: some of its data are not there, or they are of another run. '' if not, or where
+    positions are no times."""
+    end = log.final_position if isinstance(log, MadeOfLogs) else None
+    if end is None or not any(end[1:4]) or _micros(end) - _micros(commit) < _LONG:
+        return ""
+    moment = _LRSN_BEGINS + timedelta(microseconds=_micros(end))
+    return f"and the control file says {end.hexadecimal} (about {moment:%Y-%m-%d %H:%M:%S})"
+
+
+def _micros(lrsn: Position) -> int:
+    """Microseconds of an LRSN: a store clock behind one byte, whose bit 51 is one of them."""
+    return int.from_bytes(lrsn[1:9]) >> 12
 
 
 def where_of(

@@ -28,6 +28,7 @@ from replay.dependencies.cascade import (
 from replay.dependencies.key_spaces import key_spaces
 from replay.engine.contract import Engine
 from replay.logs import LogFile
+from replay.logs.record_facts import refuse_behind_end
 from replay.output.delete_and_reinsert import can_count, counts_parts
 from replay.output.jobs import write
 from replay.output.whole_folder import StoredFolder
@@ -106,6 +107,7 @@ def carry_out(
         contradictory = contradictory_units([result.units for result in results]) - plan.quarantine
         for result in results:
             tally.add(result.tally)
+        refuse_behind_end(log, tally.last_commit)
         tally.settle(plan.held)
         outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)
         if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):

@@ -206,6 +206,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Give the files in which it began too, together with these. Where that is not possible,"
         " --log-option headless=apply writes what is there of it.",
     ),
+    "LR2042": (
+        "A unit of recovery commits behind the position at which the control file says that the"
+        " log ends (DLGE.ENDRBA). The two files are of different runs of Log Master, so the control"
+        " file does not describe the data.",
+        "Give the control file and the data files of one run. A log that is still being written is"
+        " read with the logs that follow it (--logs, --after).",
+    ),
     "LR3001": (
         "The target cannot hold the value: X'00' in text, too many fraction digits, a number"
         " outside its range. The unit of recovery is set aside.",

@@ -22,10 +22,11 @@ from replay.changes.envelope import (
     Envelope,
     opaque,
 )
-from replay.changes.position import urids_of
+from replay.changes.position import Position, urids_of
 from replay.changes.selection import REASON, Selection
 from replay.decoding import codecs
 from replay.logs import LogFile, Split
+from replay.logs.record_facts import refuse_behind_end
 from replay.output.formats import OPS
 from replay.pipeline.headers import judged_headers
 
@@ -307,6 +308,8 @@ def headers_of(blobs: Iterable[bytes], log: LogFile, unknown: frozenset[str]) ->
     units = units.append_column("name", names)
     counts = _counted(_joined(tables["counts"]), units, log)
     clock = clock_of(units["commit"].to_pylist(), moments)
+    last = pc.max(units.filter(pc.equal(units["ended"], "committed"))["commit"]).as_py()
+    refuse_behind_end(log, None if last is None else Position.from_hex(last))
     return HeaderFacts(units, counts, _joined(tables["events"]), clock)
 
 

@@ -134,6 +134,11 @@ class LogSet(LogmasterLog):
         """Where the last log states that it ends, where others may come."""
         return self.end
 
+    @property
+    def final_position(self) -> Position | None:
+        """None: another log may come."""
+        return None
+
     def owing_logs(self) -> Collection[int]:
         """The logs with a DEPENDENTRBA that counts."""
         return self.owing

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions, of_rows
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
-from replay.changes.position import UNIT_POSITION, Position, UnitId
+from replay.changes.position import HIGHEST, LOWEST, UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs, images, plain_images
 from replay.decoding.hashes import hash_rows
 from replay.decoding.images import ImageWalk
@@ -147,6 +147,14 @@ class LogmasterLog:
     def stated_end(self) -> Position | None:
         """None: a log alone is whole."""
         return None
+
+    @property
+    def final_position(self) -> Position | None:
+        """DLGE.ENDRBA, where it is of the kind that commit positions are."""
+        end = self.control.end.get("ENDRBA")
+        if end is None or end in (LOWEST, HIGHEST) or any(end[1:4]) != self.uses_lrsn():
+            return None
+        return Position(end)
 
     def record_places(self, envelope: Headers) -> Bytes:
         """LOGLRSN, which lies among commit positions."""
