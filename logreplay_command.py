@@ -18,7 +18,7 @@ OURS = {
     "replay": '"""logreplay: reads database change logs and turns them into redo and undo SQL.',
     "sqlgen": '"""SQL from row images: tables, rows, literals and statements. Pure: knows no logs,',
 }
-EXIT_UNUSABLE = 12
+EXIT_UNUSABLE, EXIT_INTERRUPTED = 12, 130
 #: Modules that list what of theirs is not cleared away as a process ends, on stderr.
 _COUNTS_WHAT_IS_LEFT = {"_duckdb"}
 
@@ -57,6 +57,9 @@ def _own_process() -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return _run(None)
+    except KeyboardInterrupt:  # before the program hears of signals
+        print("logreplay: interrupted; nothing was published", file=sys.stderr)
+        return EXIT_INTERRUPTED
     finally:
         if not _COUNTS_WHAT_IS_LEFT & sys.modules.keys():
             gc.freeze()  # else all modules are looked through once more, a tenth of a small command

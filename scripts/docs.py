@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from replay.cli.manual import codes_page, commands_page, described_parser, man_pages
+from replay.cli.manual import codes_page, commands_page, man_pages
 from replay.cli.reference_tables import dialects_page, layouts_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,10 +21,9 @@ def sources(folder: Path) -> None:
     """Put all pages into ``folder``: those of the repository, and what is made from the program."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "replay" / "docs", folder)
-    parser = described_parser()
     reference = folder / "reference"
     reference.mkdir(exist_ok=True)
-    (reference / "commands.md").write_text(commands_page(parser), encoding="utf-8")
+    (reference / "commands.md").write_text(commands_page(), encoding="utf-8")
     (reference / "codes.md").write_text(codes_page(), encoding="utf-8")
     (reference / "dialects.md").write_text(dialects_page(), encoding="utf-8")
     (reference / "layouts.md").write_text(layouts_page(), encoding="utf-8")
@@ -50,7 +49,7 @@ def main() -> int:
     site, man = ROOT / "replay" / "site", ROOT / "build" / "man"
     shutil.rmtree(man, ignore_errors=True)
     man.mkdir(parents=True)
-    for name, text in man_pages(described_parser()).items():
+    for name, text in man_pages().items():
         (man / name).write_text(text, encoding="utf-8")
     code = build(ROOT / "build" / "docs", site)
     if code == 0:

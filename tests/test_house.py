@@ -19,7 +19,8 @@ from types import SimpleNamespace
 import pytest
 
 from replay import targets
-from replay.cli.manual import commands_of, described_parser
+from replay.cli.command_table import BY_NAME
+from replay.cli.parser import OF_PROGRAM
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
@@ -738,10 +739,8 @@ def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[
         for option in OPTION.findall(line.split("|")[1])
     }
     program = {
-        option
-        for command in commands_of(described_parser())
-        for option in OPTION.findall(help_of(command, capsys))
-    } | set(OPTION.findall(described_parser().format_help()))
+        option for command in BY_NAME for option in OPTION.findall(help_of(command, capsys))
+    } | set(OF_PROGRAM)
     assert table - program == set(), "options.md has options that the program lacks"
     assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from replay.changes.notation import position_of, range_of, rid_of, time_of, unit_of
+from replay.changes.notation import position_of
+from replay.changes.option_kinds import Several
 from replay.changes.options import ScriptOptions
+from replay.changes.reading_options import SELECTION
 from replay.changes.selection import Selection
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError
@@ -141,29 +143,24 @@ def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
     check_words(options, SelectionOptions)
     values: dict[str, Any] = dict(options)
     values["until_position"] = values.pop("until", None)
-    for name in ("from_position", "until_position"):
-        values[name] = octets_of_position(values.get(name))
-    for name in ("from_time", "until_time"):
-        text = values.get(name)
-        values[name] = time_of(text, name == "until_time") if isinstance(text, str) else text
-    units = values.get("units", ())
-    if isinstance(units, str) or (units and isinstance(next(iter(units)), bytes)):
-        units = (units,)
-    values["units"] = tuple(
-        unit_of(unit) if isinstance(unit, str) else tuple(unit) for unit in units
-    )
-    for name in ("partitions", "pages"):
-        numbers = values.get(name, ())
-        values[name] = tuple(
-            number if isinstance(number, tuple) else range_of(str(number))
-            for number in ((numbers,) if isinstance(numbers, (str, int)) else numbers)
-        )
-    rids = values.get("rids", ())
-    values["rids"] = tuple(
-        rid_of(rid) if isinstance(rid, str) else rid
-        for rid in ((rids,) if isinstance(rids, (str, bytes)) else rids)
-    )
-    return Selection(**values)
+    return Selection(**{name: _read(name, value) for name, value in values.items()})
+
+
+#: What the values of a selection's fields are, where they are read from text.
+_KINDS = {option.dest: option.kind for option in SELECTION if option.kind.read is not str}
+
+
+def _read(name: str, value: Any) -> Any:
+    """The value of a field that may be text, or several of them."""
+    kind = _KINDS.get(name)
+    if kind is None or value is None:
+        return value
+    if kind.several is Several.REFUSED:
+        return kind.read(value) if isinstance(value, str) else value
+    alone = isinstance(value, str | int | bytes)
+    alone = alone or (name == "units" and bool(value) and isinstance(next(iter(value)), bytes))
+    several = (value,) if alone else value
+    return tuple(kind.read(str(one)) if isinstance(one, str | int) else one for one in several)
 
 
 def octets_of_position(position: PositionText | None) -> bytes | None:

@@ -6,18 +6,18 @@ import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.changes.choices import USUAL_NAME, CascadeMode, Incomplete, Mode
-from replay.changes.options import Export
+from replay.changes.choices import CascadeMode, Incomplete, Mode
+from replay.changes.options import Export, ScriptOptions
 from replay.cli.extracting import copy_request
-from replay.cli.request import keys_of, options_of, selection_of
+from replay.cli.request import LogInput, data_options_of, selection_of
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.output.continuation import NOTHING
 from replay.output.extraction import writer_of
 from replay.output.formats import export_request
 from replay.output.whole_folder import check_output
-from replay.pipeline.request import Demand, MappingFile, OpenLog, Request, make_request
-from sqlgen.choices import EmptyTextPolicy, WhereColumns
+from replay.pipeline.request import Demand, OpenLog, Request, make_request
+from replay.storage import Place
 
 #: The kinds of output that are no scripts: data, and a log again.
 EXPORT, EXTRACT = "export", "extract"
@@ -115,36 +115,34 @@ def _refuse_meant_for(mode: Mode, kind: str, arguments: argparse.Namespace) -> N
 
 @dataclass(frozen=True)
 class OtherOutput:
-    """An output beside the first: its kind, what is wanted, and the arguments of a command that
-    writes it alone."""
+    """An output beside the first: its kind, what is wanted, its folder, and what it goes on
+    from."""
 
     kind: str
     request: Request
-    arguments: argparse.Namespace
+    out: Path
+    after: Place | None
 
 
 def also_outputs(
-    opened: OpenLog, arguments: argparse.Namespace, mapping: MappingFile | None
+    opened: OpenLog, arguments: argparse.Namespace, reading: LogInput, first: Demand
 ) -> list[OtherOutput]:
-    """What is wanted of an open log beside the first output. Errors as those of
+    """What is wanted of an open log beside the ``first`` output. Errors as those of
     :func:`replay.pipeline.request.make_request`."""
     chains = dict(getattr(arguments, "also_after", ()))
     usual = getattr(arguments, "after", None)  # which is none where an output does not say
-    outputs: list[OtherOutput] = []
-    for kind, place in arguments.also:
-        alone = {"out": place, "after": chains.get(kind, usual)}
-        if kind == EXTRACT:
-            alone |= {"name": USUAL_NAME, "whole_units": False}
-        named = argparse.Namespace(**{**vars(arguments), **alone})
-        outputs.append(OtherOutput(kind, _request(kind, opened, named, mapping), named))
-    return outputs
+    return [
+        OtherOutput(
+            kind, _request(kind, opened, arguments, reading, first), place, chains.get(kind, usual)
+        )
+        for kind, place in arguments.also
+    ]
 
 
 def _request(
-    kind: str, opened: OpenLog, arguments: argparse.Namespace, mapping: MappingFile | None
+    kind: str, opened: OpenLog, arguments: argparse.Namespace, reading: LogInput, first: Demand
 ) -> Request:
-    selection, keys = selection_of(arguments), keys_of(arguments)
-    options = options_of(arguments)
+    selection = selection_of(arguments)
     if kind == EXTRACT:
         # what the other outputs set aside stays in the copy, flagged, as extract has it; unless
         # units are left out by what the log itself says of them
@@ -155,20 +153,9 @@ def _request(
             include_aborted=True,
             from_recovery_point=True,
         )
-        return copy_request(opened, selection, arguments)
+        return copy_request(opened, selection, reading, first.options or ScriptOptions())
     if kind == EXPORT:
-        values = {
-            "dialect": "duckdb",
-            "where_columns": WhereColumns.KEY,
-            "empty_text": EmptyTextPolicy.REFUSE,
-            "commit_every": 1,
-            "commit_statements": None,
-            "trace": False,
-            "upsert": False,
-            "asserts": None,
-        }
-        options = options_of(argparse.Namespace(**{**vars(arguments), **values}))
+        options = data_options_of(arguments, selection)
         demand = Demand(options=options, export=Export("parquet"), baseline=arguments.baseline)
-        return export_request(opened, selection, demand, keys)
-    demand = Demand(Mode(kind), options, mapping, baseline=arguments.baseline)
-    return make_request(opened, selection, demand, keys)
+        return export_request(opened, selection, demand, reading.keys())
+    return make_request(opened, selection, replace(first, mode=Mode(kind)), reading.keys())

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,25 +18,23 @@ from typing import TYPE_CHECKING
 from replay.changes.choices import (
     DrawingFormat,
     ExportFormat,
-    Gaps,
     Generation,
     Mode,
 )
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.cli.also import EXTRACT, also_outputs, check_also
-from replay.cli.exporting import export_of, grow
-from replay.cli.extracting import write_copy
-from replay.cli.log_words import log_words, look_at
+from replay.cli.also import EXTRACT, OtherOutput, also_outputs, check_also
+from replay.cli.exporting import grow
+from replay.cli.extracting import CopyPlace, write_copy
+from replay.cli.log_words import look_at
 from replay.cli.outcome import check_file, is_printed, tell_bundle, tell_notes
 from replay.cli.progress import Bar
 from replay.cli.request import (
-    engine_of,
-    keys_of,
-    open_log,
+    LogInput,
+    data_options_of,
+    export_of,
     options_of,
-    request_of,
     selection_of,
 )
 from replay.cli.terminal import OUTPUT
@@ -57,7 +56,7 @@ from replay.pipeline.request import (
     script_notes,
     unread_keys,
 )
-from replay.storage import is_database
+from replay.storage import Place, is_database
 from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
@@ -93,23 +92,14 @@ else:  # what some commands alone need
 
 def _demo(arguments: argparse.Namespace) -> int:
     def generate(mode: str, control: Path, data: Path, out: Path) -> Bundle:
-        named = argparse.Namespace(
-            source="logmaster",
-            in_turn=[("control", [str(control)]), ("data", [str(data)])],
-            log=[],
-            logs=[],
-            gaps=None,
-            catalog=None,
-            framing=None,
-            ccsid=[],
-            log_option=[],
-        )
+        in_turn = (("control", [str(control)]), ("data", [str(data)]))
+        reading = replace(LogInput.of(arguments), in_turn=in_turn)
         with WorkFolder() as scratch, Bar(sys.stderr) as progress:
             demand = Demand(Mode(mode), ScriptOptions())
             keys = Constraints()  # the tables of the demo have none but those of the log
-            request = make_request(open_log(named, scratch), Selection(), demand, keys)
-            engine = engine_of(arguments, request.log, progress)
-            return Writable(request, engine, arguments.split_mb << 20).write(out)
+            request = make_request(reading.open(scratch), Selection(), demand, keys)
+            engine = reading.engine_for(request.log, progress)
+            return Writable(request, engine, reading.split_bytes).write(out)
 
     return demo.run(generate, print, arguments.keep)
 
@@ -119,23 +109,23 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 
 def analysis_of(
-    arguments: argparse.Namespace, request: Request, engine: Engine
+    reading: LogInput, request: Request, engine: Engine
 ) -> tuple[Plan, analysis.DependencyAnalysis]:
     """The plan of a request, and who can be asked what depends on what in it."""
-    plan = request.plan(arguments.split_mb << 20, engine)
+    plan = request.plan(reading.split_bytes, engine)
     spaces = key_spaces.KeySpaces(request.log.catalog, request.constraints)
     return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
 
 def _graph(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
+    reading, selection = LogInput.of(arguments), selection_of(arguments)
     with WorkFolder() as scratch:
-        demand = Demand(options=options_of(arguments), dependencies=True)
-        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        request = reading.request(scratch, Demand(dependencies=True), selection)
         tell_notes(request.notes)
         with Bar(sys.stderr) as progress:
-            engine = engine_of(arguments, request.log, progress)
-            plan, asked = analysis_of(arguments, request, engine)
+            engine = reading.engine_for(request.log, progress)
+            plan, asked = analysis_of(reading, request, engine)
             survey = asked.survey(passes.StartUnits(units=cascade.taken_units(asked, plan)))
             answer = asked.reached(survey, by_column=arguments.by_column, back=arguments.back)
         if len(answer.graph) > arguments.max_units:
@@ -152,7 +142,9 @@ def _graph(arguments: argparse.Namespace) -> int:
             )
         chosen = frozenset(survey.start)
         if arguments.format == DrawingFormat.HTML:
-            drawn, said = graph_page(arguments, request, engine, answer, chosen, warnings)
+            drawn, said = graph_page(
+                request, reading, engine, answer, chosen, arguments.by_column, warnings
+            )
         else:
             picture = drawing.describe(answer, chosen, plan, warnings)
             drawn = drawing.text(picture, arguments.format)
@@ -173,26 +165,26 @@ def _graph(arguments: argparse.Namespace) -> int:
 
 
 def graph_page(
-    arguments: argparse.Namespace,
     request: Request,
+    reading: LogInput,
     engine: Engine,
     answer: analysis.Subgraph,
     chosen: frozenset[UnitId],
+    by_column: bool,
     warnings: list[str],
 ) -> tuple[str, str]:
     """The page about the units of a graph, which begins with who built on whom, and its size in
     words."""
     with WorkFolder() as work:
-        opened, words = request.opened, log_words(arguments)
         about = ask.Asked(
-            opened,
+            request.opened,
             engine,
             lambda: Path(tempfile.mkdtemp(dir=work)),
-            arguments.split_mb << 20,
+            reading.split_bytes,
             request.constraints,
-            words,
+            reading.words(),
         )
-        made = page.graph_page(about, answer.graph, chosen, arguments.by_column)
+        made = page.graph_page(about, answer.graph, chosen, by_column)
     made["warnings"] = warnings
     units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
     return page.page_html(made), f"{units:,} units, {edges:,} dependencies"
@@ -207,17 +199,16 @@ def _ddl(arguments: argparse.Namespace) -> int:
     if arguments.changes is not None:
         return _structure(arguments)
     marked = arguments.from_mark or arguments.until_mark
-    if arguments.from_position or arguments.until_position or marked or arguments.ur:
+    if arguments.from_position or arguments.until_position or marked or arguments.units:
         raise UsageError(
             "LR1001",
             "--from-position, --until-position, --from-mark, --until-mark and --ur choose changes",
             hint="Give --changes redo or --changes undo",
         )
-    tables, excluded = tuple(arguments.table), tuple(arguments.exclude_table)
-    selection = Selection(tables=tables, exclude_tables=excluded)
+    selection = Selection(tables=arguments.tables, exclude_tables=arguments.exclude_tables)
     with WorkFolder() as scratch:
         demand = Demand(wide_reals=arguments.reals == RealPolicy.DOUBLE)
-        request = request_of(arguments, scratch, demand, selection)
+        request = LogInput.of(arguments).request(scratch, demand, selection)
         declared = _declared(arguments, request)
         first = arguments.generation == Generation.FIRST
         latest = structure.tables_within(request.log, request.versions, first)
@@ -275,18 +266,9 @@ def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, sche
 
 def _structure(arguments: argparse.Namespace) -> int:
     """``ddl --changes``."""
-    selection = Selection(
-        tables=tuple(arguments.table),
-        exclude_tables=tuple(arguments.exclude_table),
-        from_position=arguments.from_position,
-        until_position=arguments.until_position,
-        from_mark=arguments.from_mark,
-        until_mark=arguments.until_mark,
-        marks=arguments.marks,
-        units=tuple(arguments.ur),
-    )
     with WorkFolder() as scratch:
-        request = request_of(arguments, scratch, Demand(structure=True), selection)
+        demand = Demand(structure=True)
+        request = LogInput.of(arguments).request(scratch, demand, selection_of(arguments))
         undo, profile = arguments.changes == Mode.UNDO, profile_named(arguments.dialect)
         script = structure.structure_script(
             request.log, request.selection, profile, arguments.names, undo
@@ -310,16 +292,19 @@ def _structure(arguments: argparse.Namespace) -> int:
 
 def _migrate(arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
-    mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
-    demand = Demand(options=options_of(arguments), mapping=mapping)
+    reading, selection = LogInput.of(arguments), selection_of(arguments)
+    options = options_of(arguments, arguments.dialect, selection)
+    demand = Demand(
+        options=options, mapping=mapping_file(arguments.mapping, arguments.mask_key_file)
+    )
     with WorkFolder() as scratch:
-        request = request_of(arguments, scratch, demand, selection_of(arguments))
+        request = reading.request(scratch, demand, selection)
         tell_notes(request.notes)
         wanted = _migration(arguments, request)
         with Bar(sys.stderr) as progress:
-            engine = engine_of(arguments, request.log, progress)
+            engine = reading.engine_for(request.log, progress)
             written = migration.write_migration(
-                request.plan(arguments.split_mb << 20, engine),
+                request.plan(reading.split_bytes, engine),
                 request.log,
                 wanted,
                 arguments.out,
@@ -360,18 +345,13 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
 _LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
 
 
-def _passing(arguments: argparse.Namespace, folder: Path, **others: object) -> argparse.Namespace:
-    """The same options, with ``others``, for output into a folder that goes with the command."""
-    return argparse.Namespace(**{**vars(arguments), "out": folder, "passing": True, **others})
-
-
-def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+def _printed(write: Callable[[Path], int]) -> int:
     """Write a bundle into a temporary folder, print its files in order, and say on standard error
     what became of it. What is set aside is not printed."""
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         with contextlib.redirect_stdout(sys.stderr):
-            code = write(_passing(arguments, folder))
+            code = write(folder)
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         names = [entry["name"] for entry in manifest.get("scripts", ())]
         names += [file["name"] for data in manifest.get("datasets", ()) for file in data["files"]]
@@ -382,81 +362,111 @@ def _printed(write: Callable[[argparse.Namespace], int], arguments: argparse.Nam
     return code
 
 
-def _tried(mode: Mode, arguments: argparse.Namespace) -> int:
+def _tried(arguments: argparse.Namespace, write: Callable[[Path], int]) -> int:
     """``--dry-run URL``: write the scripts into a temporary folder and try them."""
-    dialect = target_of(arguments.dry_run).dialect
-    if arguments.dialect not in (dialect, DEFAULT_DIALECT):
-        raise UsageError(
-            "LR1001",
-            f"found --dialect {arguments.dialect} with --dry-run and a database of {dialect};"
-            f" expected {dialect}",
-        )
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
-        how = {"dialect": dialect, "asserts": Assertion.NONE, "dry_run": None}
-        how |= {"statements": StatementForm.LITERALS, "parameter_style": None}
         with contextlib.redirect_stdout(sys.stderr):
-            code = _script(mode, _passing(arguments, folder, **how))
+            code = write(folder)
         counted = not arguments.upsert
         tried = dry_run.dry_run(sorted(folder.glob("*.sql")), arguments.dry_run, counted)
     print(tried)
     return max(code, tried.exit_code)
 
 
+def _tried_options(options: ScriptOptions, given: str, url: str) -> ScriptOptions:
+    """How scripts are written that are tried in a database, and not kept."""
+    dialect = target_of(url).dialect
+    if given not in (dialect, DEFAULT_DIALECT):
+        raise UsageError(
+            "LR1001",
+            f"found --dialect {given} with --dry-run and a database of {dialect}; expected"
+            f" {dialect}",
+        )
+    plain = StatementForm.LITERALS
+    return replace(
+        options, dialect=dialect, asserts=Assertion.NONE, statements=plain, parameter_style=None
+    )
+
+
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     check_also(mode, arguments)
-    if arguments.dry_run is not None:
-        return _tried(mode, arguments)
-    if arguments.statements == StatementForm.PARAMETERS and is_printed(arguments.out):
+    reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
+    options = options_of(arguments, arguments.dialect, selection)
+    if url is not None:
+        options = _tried_options(options, arguments.dialect, url)
+    elif arguments.statements == StatementForm.PARAMETERS and is_printed(arguments.out):
         raise UsageError(
             "LR1001", "found --statements parameters with --out -; expected a folder: two files"
         )
-    if is_printed(arguments.out):
-        return _printed(partial(_script, mode), arguments)
-    check_output(arguments.out, arguments.overwrite)
-    mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
-    demand = Demand(mode, options_of(arguments), mapping, baseline=arguments.baseline)
-    with WorkFolder() as scratch:
-        selection = selection_of(arguments)
-        opened = open_log(arguments, scratch, demand, selection)
-        request = make_request(opened, selection, demand, keys_of(arguments))
-        others = also_outputs(opened, arguments, mapping)
-        tell_notes(script_notes(request))
-        code = _write(arguments, request)
-        for other in others:
-            print(f"also {other.arguments.out}:")
-            if other.kind == EXTRACT:
-                code = max(code, write_copy(other.arguments, other.request))
-                continue
-            scripts = other.request.export is None
-            tell_notes(script_notes(other.request) if scripts else other.request.notes)
-            code = max(code, _write(other.arguments, other.request))
-        return code
+
+    def write(out: Path, stays: bool = False) -> int:
+        check_output(out, arguments.overwrite)
+        mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
+        demand = Demand(mode, options, mapping, baseline=arguments.baseline)
+        with WorkFolder() as scratch:
+            opened = reading.open(scratch, demand, selection)
+            request = make_request(opened, selection, demand, reading.keys())
+            others = also_outputs(opened, arguments, reading, demand)
+            tell_notes(script_notes(request))
+            after = getattr(arguments, "after", None)
+            code = _write(reading, request, out, arguments.overwrite, after, stays)
+            for other in others:
+                code = max(code, _write_other(reading, other, arguments.overwrite))
+            return code
+
+    if url is not None:
+        return _tried(arguments, write)
+    return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
+
+
+def _write_other(reading: LogInput, other: OtherOutput, overwrite: bool) -> int:
+    """Write an output beside the first."""
+    print(f"also {other.out}:")
+    if other.kind == EXTRACT:
+        place = CopyPlace(other.out, overwrite=overwrite, after=other.after)
+        return write_copy(other.request, reading, place)
+    scripts = other.request.export is None
+    tell_notes(script_notes(other.request) if scripts else other.request.notes)
+    return _write(reading, other.request, other.out, overwrite, other.after)
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    if is_printed(arguments.out):
-        if arguments.format not in _LINES:
-            raise UsageError(
-                "LR1001",
-                f"found --out - with --format {arguments.format}; expected one of lines:"
-                f" {' or '.join(_LINES)}",
-            )
-        return _printed(_export, arguments)
-    export = export_of(arguments)
-    if arguments.grow:
-        return _grown(arguments)
-    if arguments.back_to is not None:
-        raise UsageError("LR1001", "found --back-to without --grow; expected both")
-    check_output(arguments.out, arguments.overwrite)
-    demand = Demand(options=options_of(arguments), export=export, baseline=arguments.baseline)
-    with WorkFolder() as scratch:
-        request = request_of(arguments, scratch, demand, selection_of(arguments))
-        tell_notes(request.notes)
-        return _write(arguments, request)
+    if is_printed(arguments.out) and arguments.format not in _LINES:
+        raise UsageError(
+            "LR1001",
+            f"found --out - with --format {arguments.format}; expected one of lines:"
+            f" {' or '.join(_LINES)}",
+        )
+    reading, selection = LogInput.of(arguments), selection_of(arguments)
+    demand = Demand(
+        options=data_options_of(arguments, selection),
+        export=export_of(arguments),
+        baseline=arguments.baseline,
+    )
+
+    def write(out: Path, stays: bool = False) -> int:
+        if arguments.grow:
+            return _grown(arguments, reading, demand, selection, out, stays)
+        if arguments.back_to is not None:
+            raise UsageError("LR1001", "found --back-to without --grow; expected both")
+        check_output(out, arguments.overwrite)
+        with WorkFolder() as scratch:
+            request = reading.request(scratch, demand, selection)
+            tell_notes(request.notes)
+            return _write(reading, request, out, arguments.overwrite, arguments.after, stays)
+
+    return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
 
 
-def _grown(arguments: argparse.Namespace) -> int:
+def _grown(
+    arguments: argparse.Namespace,
+    reading: LogInput,
+    demand: Demand,
+    selection: Selection,
+    out: Path,
+    stays: bool,
+) -> int:
     """``export --grow``: one more commit of a dataset that is there."""
     if arguments.overwrite or arguments.after is not None:
         raise UsageError(
@@ -465,37 +475,44 @@ def _grown(arguments: argparse.Namespace) -> int:
             " records its own position",
         )
     if arguments.back_to is not None:
-        taken_back = GrowingFolder(arguments.out).back_to(arguments.back_to)
+        taken_back = GrowingFolder(out).back_to(arguments.back_to)
         print(f"{taken_back} commit(s) behind {arguments.back_to:06d} are taken back")
     with Bar(sys.stderr) as progress:
-        growth = grow(arguments, progress, lambda request: tell_notes(request.notes))
-    code = _tell_written(arguments, growth.bundle, arguments.out)
+        growth = grow(
+            out, reading, demand, selection, progress, lambda request: tell_notes(request.notes)
+        )
+    code = _tell_written(reading, growth.bundle, out, stays)
     if growth.commit is None:
-        print(f"nothing new for {arguments.out}")
+        print(f"nothing new for {out}")
     else:
-        print(f"commit {growth.commit:06d} of {arguments.out}")
+        print(f"commit {growth.commit:06d} of {out}")
     return code
 
 
-def _write(arguments: argparse.Namespace, request: Request) -> int:
+def _write(
+    reading: LogInput,
+    request: Request,
+    out: Path,
+    overwrite: bool,
+    after: Place | None,
+    stays: bool = True,
+) -> int:
     with Bar(sys.stderr) as progress:
-        engine = engine_of(arguments, request.log, progress)
-        writable = Writable(request, engine, arguments.split_mb << 20)
-        bundle = writable.write(
-            arguments.out,
-            overwrite=arguments.overwrite,
-            after=getattr(arguments, "after", None),
-            adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
+        engine = reading.engine_for(request.log, progress)
+        bundle = Writable(request, engine, reading.split_bytes).write(
+            out, overwrite=overwrite, after=after, adjoining=reading.adjoining
         )
-    return _tell_written(arguments, bundle)
+    return _tell_written(reading, bundle, stays=stays)
 
 
-def _tell_written(arguments: argparse.Namespace, bundle: Bundle, out: Path | None = None) -> int:
+def _tell_written(
+    reading: LogInput, bundle: Bundle, out: Path | None = None, stays: bool = True
+) -> int:
     for warning in bundle.contents["warnings"]:
         print(f"warning: {warning}")
-    tell_bundle(bundle, out, stays=not getattr(arguments, "passing", False))
+    tell_bundle(bundle, out, stays=stays)
     if bundle.contents["quarantined_units"]:
-        print(look_at(bundle.contents["quarantined_units"][0]["unit"], arguments))
+        print(look_at(bundle.contents["quarantined_units"][0]["unit"], reading))
     return bundle.exit_code
 
 

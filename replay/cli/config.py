@@ -8,13 +8,16 @@ At the top stand options of every command that has them, in ``[COMMAND]`` those 
 
 from __future__ import annotations
 
-import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replay.cli.examples import commands_of
+from replay.changes.option_kinds import Option
+from replay.cli.command_options import OPTIONS, options_of
+from replay.cli.command_table import BY_NAME
+from replay.cli.parser import named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
 from replay.storage import refuse_secrets
 from sqlgen.late import LateModule
@@ -26,32 +29,23 @@ else:
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"
-#: Options that name files of the user, to be read.
-_PATHS = frozenset(
-    {
-        *("control", "data", "log", "logs", "catalog", "schema", "mapping", "mask-key-file"),
-        *("initial", "baseline", "expected", "ddl", "marks", "sign-key", "public-key"),
-    }
-)
 _WORDS = ("config", "selection")
+_OF_LOG = ("--control", "--data", "--log", "--logs")
 
 
-def with_config(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def with_config(argv: Sequence[str]) -> list[str]:
     """The words of a command line with those of its file. UsageError (LR1001) for a file that
-    cannot be used, and for an option in it that no command has."""
-    commands = commands_of(parser)
-    place = next((at for at, word in enumerate(argv) if word in commands), None)
-    if place is None or not _has(commands[argv[place]], "config"):
+    cannot be used, and for an option in it that no command has; a value that is not understood ends
+    the process with the line that it is in, as one of the command line does."""
+    command, *given = argv
+    taken = {option.name.removeprefix("--"): option for option in options_of(command)}
+    if "config" not in taken or any(word in ("-h", "--help") for word in given):
         return list(argv)
-    command, given = argv[place], argv[place + 1 :]
-    taker = commands[command]
-    if any(word in ("-h", "--help") for word in given):
-        return list(argv)
-    named = _value(taker, given, "--config")
-    selection = _value(taker, given, "--selection")
+    named = _value(command, given, "--config")
+    selection = _value(command, given, "--selection")
     for text in filter(None, (named, selection)):
         refuse_secrets(text)
-    path = Path(named) if named is not None else _beside(taker, given)
+    path = Path(named) if named is not None else _beside(command, given)
     if path is None:
         if selection is not None:
             raise UsageError(
@@ -60,24 +54,92 @@ def with_config(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[st
                 f" {BESIDE} beside the log",
             )
         return list(argv)
-    settings = _read(path)
-    words = list(_words(settings, command, commands, given, selection, path))
-    return [*argv[: place + 1], *words, *given]
+    text, settings = _read(path)
+    sections = [("", settings), (command, settings.get(command, {}))]
+    stored = settings.get("selections", {})
+    if selection is not None:
+        if selection not in stored:
+            raise _unusable(path, f"no selection {selection}", f"one of: {', '.join(stored)}")
+        sections.append((f"selections.{selection}", stored[selection]))
+    for name in settings:
+        if isinstance(settings[name], dict) and name not in (*BY_NAME, "selections"):
+            raise _unusable(path, f"[{name}]", "[selections.NAME], or a command")
+    chosen: dict[str, tuple[str, Any]] = {}
+    for section, values in sections:
+        chosen |= {
+            name.replace("_", "-"): (section, value)
+            for name, value in values.items()
+            if section or not isinstance(value, dict)
+        }
+    words = _words(chosen, command, taken, given, path, text)
+    return [command, *words, *given]
 
 
-def _option(parser: argparse.ArgumentParser, word: str) -> str | None:
-    """The option that a word names, in full or cut short as the parser takes it."""
-    name = word.partition("=")[0]
-    known = parser._option_string_actions
-    if name in known:
-        return name
-    like = [option for option in known if option.startswith(name)] if name[2:] else []
-    return like[0] if len({id(known[option]) for option in like}) == 1 else None
+def _words(
+    chosen: Mapping[str, tuple[str, Any]],
+    command: str,
+    taken: Mapping[str, Option],
+    given: Sequence[str],
+    path: Path,
+    text: str,
+) -> Iterator[str]:
+    """What the options of a file are on the command line: those that the command has, and that are
+    not given."""
+    known = {name.removeprefix("--") for option in OPTIONS for name in option.names}
+    there = {option.name for word in given if (option := named_option(command, word))}
+    for name, (section, value) in chosen.items():
+        if name == "log" and isinstance(value, list) and any(isinstance(e, dict) for e in value):
+            if "logs" in taken and there.isdisjoint(_OF_LOG):
+                yield f"--logs={path}"
+            continue
+        if name in _WORDS or name not in known:
+            raise _unusable(path, name, "the name of an option without --")
+        option = named_option(command, f"--{name}")
+        if option is None or option.name in there or not _means_something(option, given):
+            continue
+        try:
+            yield from _spelled(option, name, value, path)
+        except UsageError as error:
+            line = _line_of(text, section, name)
+            parser_of(command).error(f"{path}, line {line}: {name}: {error.message}")
 
 
-def _value(parser: argparse.ArgumentParser, words: Sequence[str], option: str) -> str | None:
+def _means_something(option: Option, given: Sequence[str]) -> bool:
+    """Whether a report is of a kind that an option is for: a file has those of several."""
+    needed, _, kinds = option.only.partition("=")
+    return needed != "kind" or any(word in kinds.split(",") for word in given)
+
+
+def _spelled(option: Option, name: str, value: Any, path: Path) -> Iterator[str]:
+    """The words of an option. UsageError for a value that it does not take."""
+    if option.kind.words == 0:
+        if not isinstance(value, bool):
+            raise UsageError("LR1001", f"found {value!r}; expected true or false")
+        yield from [f"--{name}"] if value else []
+        return
+    for one in value if isinstance(value, list) else [value]:
+        text = str(one)
+        if option.beside and "://" not in text and text != "none":
+            text = str(path.parent / text)
+        option.kind.value(text)
+        yield f"--{name}={text}"
+
+
+def _line_of(text: str, section: str, name: str) -> int:
+    """The line of a file that has an option of a section, '' being what stands before all."""
+    found, current = 0, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := re.match(r"\s*\[([^\[\]]+)\]", line):
+            current = head.group(1).replace('"', "").replace(" ", "")
+        elif current == section and re.match(rf"\s*\W?{name.replace('-', '[-_]')}\W?\s*=", line):
+            found = number
+    return found
+
+
+def _value(command: str, words: Sequence[str], name: str) -> str | None:
     for at, word in enumerate(words):
-        if not word.startswith("--") or _option(parser, word) != option:
+        option = named_option(command, word)
+        if option is None or name not in option.names:
             continue
         if "=" in word:
             return word.partition("=")[2]
@@ -86,10 +148,10 @@ def _value(parser: argparse.ArgumentParser, words: Sequence[str], option: str) -
     return None
 
 
-def _beside(parser: argparse.ArgumentParser, words: Sequence[str]) -> Path | None:
+def _beside(command: str, words: Sequence[str]) -> Path | None:
     """The file beside the first file of the log that is named."""
-    for option in ("--control", "--data", "--log", "--logs"):
-        named = _value(parser, words, option)
+    for option in _OF_LOG:
+        named = _value(command, words, option)
         if named is None:
             continue
         folder = Path(named) if option == "--logs" and Path(named).is_dir() else Path(named).parent
@@ -99,9 +161,10 @@ def _beside(parser: argparse.ArgumentParser, words: Sequence[str]) -> Path | Non
     return None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return text, tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
             "LR1001",
@@ -110,65 +173,5 @@ def _read(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _words(
-    settings: Mapping[str, Any],
-    command: str,
-    commands: Mapping[str, argparse.ArgumentParser],
-    given: Sequence[str],
-    selection: str | None,
-    path: Path,
-) -> Iterator[str]:
-    sections = [{name: value for name, value in settings.items() if not isinstance(value, dict)}]
-    sections.append(settings.get(command, {}))
-    stored = settings.get("selections", {})
-    if selection is not None:
-        if selection not in stored:
-            raise _unusable(path, f"no selection {selection}", f"one of: {', '.join(stored)}")
-        sections.append(stored[selection])
-    for name in settings:
-        if isinstance(settings[name], dict) and name not in (*commands, "selections"):
-            raise _unusable(path, f"[{name}]", "[selections.NAME], or a command")
-    chosen: dict[str, Any] = {}
-    for section in sections:
-        chosen |= {name.replace("_", "-"): value for name, value in section.items()}
-    for name, value in chosen.items():
-        if name == "log" and isinstance(value, list) and any(isinstance(e, dict) for e in value):
-            taker = commands[command]
-            if _has(taker, "logs") and not _names_a_log(taker, given):
-                yield f"--logs={path}"
-            continue
-        if name in _WORDS or not any(_has(one, name) for one in commands.values()):
-            raise _unusable(path, f"{name}", "the name of an option without --")
-        if _has(commands[command], name) and not _is_given(commands[command], name, given):
-            yield from _spelled(name, value, path)
-
-
-def _names_a_log(parser: argparse.ArgumentParser, given: Sequence[str]) -> bool:
-    """Whether the command line names a log, in place of the list of logs in a file."""
-    named = (_option(parser, word) for word in given if word.startswith("--"))
-    return any(option in ("--control", "--data", "--log", "--logs") for option in named)
-
-
 def _unusable(path: Path, found: str, expected: str) -> UsageError:
     return UsageError("LR1001", f"found {found}; expected {expected}", Where(str(path)))
-
-
-def _has(parser: argparse.ArgumentParser, name: str) -> bool:
-    return f"--{name}" in parser._option_string_actions
-
-
-def _is_given(parser: argparse.ArgumentParser, name: str, given: Sequence[str]) -> bool:
-    """Whether an option is on the command line, under any of its names, in full or cut short."""
-    names = parser._option_string_actions[f"--{name}"].option_strings
-    return any(_option(parser, word) in names for word in given if word.startswith("--"))
-
-
-def _spelled(name: str, value: Any, path: Path) -> Iterator[str]:
-    if isinstance(value, bool):
-        yield from [f"--{name}"] if value else []
-        return
-    for one in value if isinstance(value, list) else [value]:
-        text = str(one)
-        if name in _PATHS and "://" not in text and text != "none":
-            text = str(path.parent / text)
-        yield f"--{name}={text}"

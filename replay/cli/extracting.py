@@ -5,21 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from replay.changes.balance import SHOWN, balance_text
-from replay.changes.choices import Gaps
+from replay.changes.choices import USUAL_NAME
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.log_words import look_at
+from replay.cli.outcome import tell_notes
 from replay.cli.progress import Bar
-from replay.cli.request import engine_of, keys_of, open_log, selection_of
+from replay.cli.request import LogInput, selection_of
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.output.bundle import Bundle
 from replay.output.extraction import check_name, writer_of
 from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
+from replay.storage import Place
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract
 
@@ -33,42 +36,58 @@ def _extract(arguments: argparse.Namespace) -> int:
     writer_of(source_named(arguments.source))
     check_output(arguments.out, arguments.overwrite)
     check_name(arguments.name)
-    demand = Demand(copied=True)
-    selection = selection_of(arguments)
-    if arguments.committed_only:
-        selection = replace(selection, include_aborted=False)
+    reading = LogInput.of(arguments)
+    selection = replace(
+        selection_of(arguments),
+        include_aborted=not arguments.committed_only,
+        from_recovery_point=True,
+    )
+    options = ScriptOptions(records_per_file=arguments.records_per_file, strict=arguments.strict)
     with WorkFolder() as scratch:
-        opened = open_log(arguments, scratch, demand, selection)
-        return write_copy(arguments, copy_request(opened, selection, arguments))
+        opened = reading.open(scratch, Demand(copied=True), selection)
+        request = copy_request(opened, selection, reading, options)
+        place = CopyPlace(arguments.out, arguments.name, arguments.overwrite, arguments.after)
+        return write_copy(request, reading, place, arguments.whole_units)
 
 
-def copy_request(opened: OpenLog, selection: Selection, arguments: argparse.Namespace) -> Request:
+def copy_request(
+    opened: OpenLog, selection: Selection, reading: LogInput, options: ScriptOptions
+) -> Request:
     """What is wanted of an open log that a part of becomes a log. Errors as those of
     :func:`replay.pipeline.request.make_request`."""
-    request = make_request(opened, selection, Demand(copied=True), keys_of(arguments))
-    options = ScriptOptions(records_per_file=arguments.records_per_file, strict=arguments.strict)
+    request = make_request(opened, selection, Demand(copied=True), reading.keys())
     return replace(request, options=options)
 
 
-def write_copy(arguments: argparse.Namespace, request: Request) -> int:
-    """Write the part of a log into ``arguments.out``, and say what is in it; the exit code."""
-    for note in request.notes:
-        print(f"note: {note}", file=sys.stderr)
-    if arguments.ccsid:
+@dataclass(frozen=True)
+class CopyPlace:
+    """Where the part of a log is written, what its files are called, and what it goes on from."""
+
+    out: Path
+    name: str = USUAL_NAME
+    overwrite: bool = False
+    after: Place | None = None
+
+
+def write_copy(
+    request: Request, reading: LogInput, place: CopyPlace, whole_units: bool = False
+) -> int:
+    """Write the part of a log, and say what is in it; the exit code."""
+    tell_notes(request.notes)
+    if reading.ccsids:
         print("note: the copy is read with the same --ccsid", file=sys.stderr)
     with Bar(sys.stderr) as progress:
-        engine = engine_of(arguments, request.log, progress)
-        extract = Extract(request, engine, arguments.whole_units, arguments.split_mb << 20)
-        bundle = extract.write(
-            arguments.out,
-            name=arguments.name,
-            overwrite=arguments.overwrite,
-            after=arguments.after,
-            adjoining=arguments.gaps in (Gaps.WARN, Gaps.ALLOW),
+        engine = reading.engine_for(request.log, progress)
+        bundle = Extract(request, engine, whole_units, reading.split_bytes).write(
+            place.out,
+            name=place.name,
+            overwrite=place.overwrite,
+            after=place.after,
+            adjoining=reading.adjoining,
         )
     _tell(bundle)
     if bundle.contents["quarantined_units"]:
-        print(look_at(bundle.contents["quarantined_units"][0]["unit"], arguments))
+        print(look_at(bundle.contents["quarantined_units"][0]["unit"], reading))
     return bundle.exit_code
 
 

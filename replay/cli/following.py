@@ -18,7 +18,6 @@ from replay import storage
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
-from replay.cli.exporting import export_of
 from replay.cli.full_disk import full_place
 from replay.cli.receivers import (
     DatabaseReceiver,
@@ -26,9 +25,9 @@ from replay.cli.receivers import (
     Receiver,
     Stopped,
     all_of,
-    named_logs,
+    reading_of,
 )
-from replay.cli.request import engine_of, options_of, request_of
+from replay.cli.request import LogInput, export_of, live_options_of
 from replay.cli.stopping import told_to_stop
 from replay.errors import (
     EXIT_ERROR,
@@ -352,11 +351,12 @@ class Follower:
         if (without := _without_logs(self.folder, found)) is not None:
             expected = "expected all that the target was replayed from"
             raise UsageError("LR1004", f"found no log: {without}; {expected}")
-        named = named_logs(arguments, found.pairs, found.log)
-        demand = Demand(options=options_of(named), continued=True)
+        selection = all_of(arguments)
+        reading = reading_of(LogInput.of(arguments), found.pairs, found.log)
+        options = live_options_of(arguments, arguments.to, selection)
         with WorkFolder() as scratch:
-            request = request_of(named, scratch, demand, all_of(named))
-            work = input_of(request, engine_of(named, request.log, _quiet))
+            request = reading.request(scratch, Demand(options=options, continued=True), selection)
+            work = input_of(request, reading.engine_for(request.log, _quiet))
             code, _ = verify.compare(
                 arguments.to, arguments.expected, work, print, False, None, None, None
             )

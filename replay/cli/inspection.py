@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from replay.changes.selection import Selection
 from replay.cli.progress import Bar
-from replay.cli.request import engine_of, open_log, request_of
+from replay.cli.request import LogInput
 from replay.errors import EXIT_OK, UsageError
 from replay.logs import inspect
 from replay.pipeline.request import Demand, OpenLog
@@ -26,15 +26,10 @@ else:  # what one of the commands needs
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
+    reading = LogInput.of(arguments)
     with WorkFolder() as scratch:
-        opened = open_log(arguments, scratch)
+        opened = reading.open(scratch)
         family, log = opened.family, opened.log
-        if arguments.record is None and arguments.hex:
-            raise UsageError(
-                "LR1001",
-                "found --hex without --record; expected the number of a record",
-                hint="For example --record 7 --hex",
-            )
         if arguments.record is not None and arguments.json:
             raise UsageError(
                 "LR1001",
@@ -45,7 +40,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
                 print(line)
             return EXIT_OK
         description = inspect.describe(family, log)
-        checked = _agreement(arguments, opened) if arguments.deep else None
+        checked = _agreement(reading, opened) if arguments.deep else None
     code, values = description.exit_code, dict(description.values)
     if checked is not None:
         code = max(code, checked.exit_code)
@@ -59,18 +54,19 @@ def _inspect(arguments: argparse.Namespace) -> int:
 
 
 def _agreement(
-    arguments: argparse.Namespace, opened: OpenLog, constraints: Constraints | None = None
+    reading: LogInput, opened: OpenLog, constraints: Constraints | None = None
 ) -> agreement.Agreement:
     """Whether a log agrees with itself."""
     with Bar(sys.stderr) as progress:
-        engine = engine_of(arguments, opened.log, progress)
-        return agreement.agreement_of(opened, engine, arguments.split_mb << 20, constraints)
+        engine = reading.engine_for(opened.log, progress)
+        return agreement.agreement_of(opened, engine, reading.split_bytes, constraints)
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    reading = LogInput.of(arguments)
     with WorkFolder() as scratch:
-        request = request_of(arguments, scratch, Demand(continued=True), Selection())
-        checked = _agreement(arguments, request.opened, request.constraints)
+        request = reading.request(scratch, Demand(continued=True), Selection())
+        checked = _agreement(reading, request.opened, request.constraints)
     print(
         json.dumps(checked.describe(), indent=1, ensure_ascii=False)
         if arguments.json

@@ -14,14 +14,7 @@ from replay.changes.choices import (
 from replay.cli.following import follow, watch_status
 from replay.cli.outcome import is_printed, tell_notes
 from replay.cli.progress import Bar
-from replay.cli.request import (
-    engine_of,
-    open_log,
-    options_of,
-    replay_words,
-    request_of,
-    selection_of,
-)
+from replay.cli.request import LogInput, live_options_of, replay_words, selection_of
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.pipeline.request import (
     Demand,
@@ -41,12 +34,12 @@ else:  # what some commands alone need
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    selection, until, until_time, mark = replay_request.without_end(
-        selection_of(arguments), None, None, None
-    )
-    demand = Demand(options=options_of(arguments), continued=True)
+    reading, chosen = LogInput.of(arguments), selection_of(arguments)
+    selection, until, until_time, mark = replay_request.without_end(chosen, None, None, None)
+    options = live_options_of(arguments, arguments.to, selection)
     with WorkFolder() as scratch:
-        request = request_of(arguments, scratch, demand, selection, arguments.to)
+        demand = Demand(options=options, continued=True)
+        request = reading.request(scratch, demand, selection, arguments.to)
         for warning in request.warnings:
             print(f"warning: {warning}")
         tell_notes(request.notes)
@@ -58,8 +51,8 @@ def _replay(arguments: argparse.Namespace) -> int:
             arguments.apply,
         )
         with Bar(sys.stderr) as progress:
-            source = replay_request.input_of(request, engine_of(arguments, request.log, progress))
-            code = live.run(source, asked, print, progress, arguments.split_mb << 20)
+            source = replay_request.input_of(request, reading.engine_for(request.log, progress))
+            code = live.run(source, asked, print, progress, reading.split_bytes)
     return max(code, EXIT_WARNING if request.warnings else EXIT_OK)
 
 
@@ -68,15 +61,17 @@ def _verify(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "LR1001", "found --certificate -; expected a file, so that it can be checked later"
         )
+    reading = LogInput.of(arguments)
     with WorkFolder() as scratch, Bar(sys.stderr) as progress:
         work = None
-        if arguments.control or arguments.data or arguments.log or arguments.logs:
+        if reading.is_named:
             mode = Mode.UNDO if arguments.roundtrip else Mode.REDO
-            demand = Demand(mode, options_of(arguments), continued=True)
-            request = request_of(arguments, scratch, demand, selection_of(arguments))
+            selection = selection_of(arguments)
+            options = live_options_of(arguments, arguments.to or arguments.scratch, selection)
+            request = reading.request(scratch, Demand(mode, options, continued=True), selection)
             verify.check_verifiable(request.selection)
             tell_notes(request.notes)
-            work = replay_request.input_of(request, engine_of(arguments, request.log, progress))
+            work = replay_request.input_of(request, reading.engine_for(request.log, progress))
         if arguments.expected is None and not arguments.roundtrip:
             return _check_certificate(arguments, work)
         if arguments.expected is None:
@@ -121,15 +116,15 @@ def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | N
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
+    reading = LogInput.of(arguments)
     if arguments.watch:
-        if with_log:
+        if reading.is_named:
             raise UsageError("LR1001", "found --watch with a log; expected one of them")
         return watch_status(arguments)
     state = status.of(arguments.to, arguments.runs)
-    if with_log:
+    if reading.is_named:
         with WorkFolder() as scratch:
-            state = status.with_times(state, open_log(arguments, scratch).log)
+            state = status.with_times(state, reading.open(scratch).log)
     text = json.dumps(state, indent=1, ensure_ascii=False) if arguments.json else status.text(state)
     code = EXIT_WARNING if state.get("hidden") else EXIT_OK
     if is_printed(arguments.rejects):

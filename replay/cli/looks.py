@@ -17,17 +17,10 @@ from typing import Any
 from replay.changes.choices import Mode
 from replay.changes.keywords import chosen_units
 from replay.changes.selection import Selection
-from replay.cli.examples import completion
-from replay.cli.log_words import log_words
-from replay.cli.manual import described_parser, man_pages
+from replay.cli.manual import completion, man_pages
+from replay.cli.outcome import check_file, tell_notes
 from replay.cli.progress import Bar
-from replay.cli.request import (
-    engine_of,
-    keys_of,
-    open_log,
-    request_of,
-    selection_of,
-)
+from replay.cli.request import LogInput, selection_of
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import consequences
@@ -88,14 +81,15 @@ def asked_log(arguments: argparse.Namespace) -> Iterator[Asked]:
         def folder() -> Path:
             return Path(tempfile.mkdtemp(dir=scratch))
 
-        opened = open_log(arguments, scratch)
+        reading = LogInput.of(arguments)
+        opened = reading.open(scratch)
         yield Asked(
             opened,
-            engine_of(arguments, opened.log, progress),
+            reading.engine_for(opened.log, progress),
             folder,
-            arguments.split_mb << 20,
-            keys_of(arguments),
-            log_words(arguments),
+            reading.split_bytes,
+            reading.keys(),
+            reading.words(),
             getattr(arguments, "marks", None),
         )
 
@@ -118,12 +112,6 @@ def tell_beside(warnings: Sequence[str], reason: str = "", clean: bool = False) 
         print(f"{'note' if clean else 'warning'}: {reason}", file=sys.stderr)
 
 
-def check_file(path: Path | None, overwrite: bool) -> None:
-    """UsageError (LR1002) for a file that is there and shall stay."""
-    if path is not None and str(path) != "-" and path.exists() and not overwrite:
-        raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
-
-
 def _history(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     selection = selection_of(arguments)
@@ -144,26 +132,26 @@ def _history(arguments: argparse.Namespace) -> int:
 
 def _whatif(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
+    reading = LogInput.of(arguments)
     selection = replace(
         chosen_units(arguments.without),
-        columns=tuple(arguments.columns),
-        exclude_columns=tuple(arguments.exclude_columns),
+        columns=arguments.columns,
+        exclude_columns=arguments.exclude_columns,
     )
     with WorkFolder() as scratch:
         demand = Demand(dependencies=True, baseline=arguments.baseline)
-        request = request_of(arguments, scratch, demand, selection)
-        for note in request.notes:
-            print(f"note: {note}", file=sys.stderr)
+        request = reading.request(scratch, demand, selection)
+        tell_notes(request.notes)
         warnings = list(request.warnings)
         with Bar(sys.stderr) as progress, baseline_of(request) as state:
-            engine = engine_of(arguments, request.log, progress)
-            plan = replace(request, mode=Mode.UNDO).plan(arguments.split_mb << 20, engine)
+            engine = reading.engine_for(request.log, progress)
+            plan = replace(request, mode=Mode.UNDO).plan(reading.split_bytes, engine)
             spaces = KeySpaces(request.log.catalog, request.constraints)
             analysis = DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
             def command(name: str, *words: str) -> str:
                 words = (*words[:-2], *column_words(selection), *words[-2:])
-                return command_line(name, *log_words(arguments), *words)
+                return command_line(name, *reading.words(), *words)
 
             differences = None
             if state is not None:
@@ -218,9 +206,7 @@ def without_text(kind: str, value: Any) -> str:
 
 
 def _state(arguments: argparse.Namespace) -> int:
-    selection = Selection(
-        tables=tuple(arguments.table), exclude_tables=tuple(arguments.exclude_table)
-    )
+    selection = selection_of(arguments)
     form = "json" if arguments.json else arguments.format
     if arguments.diff is not None:
         return _difference(arguments, selection, form or "text")
@@ -299,13 +285,6 @@ def _page(arguments: argparse.Namespace, selection: Selection) -> int:
 def _report(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     selection = selection_of(arguments)
-    if arguments.kind != "integrity" and (selection.columns or selection.exclude_columns):
-        raise UsageError(
-            "LR1001",
-            f"found --undo-columns or --undo-exclude-columns with report {arguments.kind}; expected"
-            " report integrity",
-            hint="--columns names the columns of a report",
-        )
     if arguments.kind == "page":
         return _page(arguments, selection)
     with usage_errors():
@@ -340,7 +319,7 @@ def _names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _completion(arguments: argparse.Namespace) -> int:
-    sys.stdout.write(completion(arguments.shell, described_parser()))
+    sys.stdout.write(completion(arguments.shell))
     return EXIT_OK
 
 
@@ -353,7 +332,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 def _docs(arguments: argparse.Namespace) -> int:
     if arguments.man is not None:
         arguments.man.mkdir(parents=True, exist_ok=True)
-        for name, text in man_pages(described_parser()).items():
+        for name, text in man_pages().items():
             write_file(arguments.man / name, text)
         print(
             f"man pages are in {arguments.man}; show one with: man -l {arguments.man}/logreplay.1"
@@ -380,12 +359,11 @@ def _doctor(arguments: argparse.Namespace) -> int:
     printed = arguments.out is not None and str(arguments.out) == "-"
     if printed and arguments.sign_key is not None:
         raise UsageError("LR1001", "found --sign-key with --out -; expected a file to sign")
-    if printed:
-        arguments = argparse.Namespace(**{**vars(arguments), "out": None, "json": True})
-    check_file(arguments.out, arguments.overwrite)
+    out = None if printed else arguments.out
+    check_file(out, arguments.overwrite)
     with WorkFolder() as scratch:
         try:
-            opened = open_log(arguments, scratch)
+            opened = LogInput.of(arguments).open(scratch)
         except (InputError, Refusal) as error:
             print(f"logreplay: {error}", file=sys.stderr)
             family = source_named(arguments.source)
@@ -394,14 +372,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
         else:
             family = opened.family
             report = doctor_report(family, opened.log)
-    if arguments.out is not None:
-        certificate.write(report, arguments.out, arguments.sign_key)
-    if arguments.json:
+    if out is not None:
+        certificate.write(report, out, arguments.sign_key)
+    if arguments.json or printed:
         print(json.dumps(report, indent=1, ensure_ascii=False))
     else:
         print(doctor_text(family, report))
-        if arguments.out is not None:
-            print(f"written to {arguments.out}")
+        if out is not None:
+            print(f"written to {out}")
     return report_exit_code(report)
 
 

@@ -12,14 +12,13 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache, partial
 
-from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
-from replay.cli.log_words import ways_to_look
+from replay.cli.parser import command_named, overview, parse, parser_of
 from replay.cli.stopping import (
+    by_ctrl_c,
     end_at_once,
     hear_early,
     interrupted,
@@ -27,10 +26,18 @@ from replay.cli.stopping import (
     last_moments,
 )
 from replay.cli.terminal import OUTPUT, shown
-from replay.errors import EXIT_UNUSABLE, LogReplayError, UsageError
+from replay.errors import (
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_UNUSABLE,
+    EXIT_USAGE,
+    LogReplayError,
+    UsageError,
+)
 from replay.machine import give_back_memory, is_full, start_arrow
 from replay.storage import StoredPath, at, run_folder, unreachable
 from replay.storage.timeouts import StoreError
+from replay.version import __version__
 from sqlgen.errors import SqlgenError
 
 #: Objects after which garbage in circles is looked for, and how often among older ones. Modules,
@@ -54,9 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
     _write_whole()
-    code = EXIT_UNUSABLE
+    code = None
     with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
         code = _main(sys.argv[1:])
+    if code is None:
+        code = _code_of_end()
     end_at_once(code)
     return code
 
@@ -77,24 +86,27 @@ def _write_whole() -> None:
 def _main(given: list[str]) -> int:
     gc.set_threshold(*_GARBAGE)
     with shown(given):
+        words, debug = _command_words(given)
+        if not words:
+            return EXIT_OK
         try:
-            parser = _parser()
-            words = list(with_config(given, parser))
+            words = with_config(words)
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
             return error.exit_code
     with shown(words):  # those of a file may hold passwords too
         try:
-            arguments = parser.parse_args(words)
+            arguments = parse(words, given)
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
             return error.exit_code
+        arguments.debug = debug
         interruptible()
-        if getattr(arguments, "until_told", False):
+        if arguments.command.until_told:
             hear_early()
         try:
             with _temporary_files(arguments):
-                code: int = arguments.run(arguments)
+                code = _run(arguments.command.name, arguments)
             sys.stdout.flush()
             return code
         except LogReplayError as error:
@@ -132,14 +144,31 @@ def _give_up_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@cache
-def _parser() -> argparse.ArgumentParser:
-    """The parser of the command line, made once for a process that runs several commands."""
-    return make_parser({name: partial(_command, name) for name in _COMMANDS})
-
-
-def _command(name: str, arguments: argparse.Namespace) -> int:
-    return _COMMANDS[name](arguments)
+def _command_words(given: Sequence[str]) -> tuple[list[str], bool]:
+    """The words from the command on, and whether a traceback is wanted; none, where all that was
+    asked for is printed."""
+    words = list(given)
+    debug = words[:1] == ["--debug"]
+    words = words[debug:]
+    if words[:1] in (["--version"], ["version"]):
+        print(f"logreplay {__version__}")
+        return [], debug
+    if not words or words[0] in ("-h", "--help") or words == ["help"]:
+        print(overview())
+        return [], debug
+    helps = words[0] == "help"
+    try:
+        command = command_named(words[helps])
+    except UsageError as error:
+        message = error.message
+        if words[0].startswith("-"):
+            message = f"unrecognized arguments: {words[0]}"
+        print(f"logreplay: {message}\nSee: logreplay --help", file=sys.stderr)
+        raise SystemExit(EXIT_USAGE) from None
+    if helps:
+        parser_of(command.name).print_help()
+        return [], debug
+    return words, debug
 
 
 @contextmanager
@@ -198,11 +227,15 @@ def _no_memory() -> UsageError:
 
 def _say_interrupted(arguments: argparse.Namespace) -> int:
     rest = "nothing was published"
-    if getattr(arguments, "continues", False):
+    if arguments.command.continues:
         rest = "what the target has committed stays; the same command goes on from there"
     with suppress(OSError):  # the terminal may be gone
         print(f"logreplay: interrupted; {rest}", file=sys.stderr)
-    return EXIT_UNUSABLE
+    return _code_of_end()
+
+
+def _code_of_end() -> int:
+    return EXIT_INTERRUPTED if by_ctrl_c() else EXIT_UNUSABLE
 
 
 def _defect(error: Exception, arguments: argparse.Namespace) -> int:
@@ -228,8 +261,13 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
 
     said = said_of(getattr(arguments, "source", "logmaster"), str(error))
     print(f"logreplay: {said}", file=sys.stderr)
-    for line in ways_to_look(str(error), error.where.record, error.where.file, arguments):
-        print(line, file=sys.stderr)
+    if hasattr(arguments, "source"):
+        from replay.cli.log_words import ways_to_look
+        from replay.cli.request import LogInput
+
+        where, reading = error.where, LogInput.of(arguments)
+        for line in ways_to_look(str(error), where.record, where.file, reading):
+            print(line, file=sys.stderr)
     return error.exit_code
 
 
@@ -268,32 +306,6 @@ _LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
 _LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
 _EXTRACTS = ("extract",)
 _MARKING = ("mark",)
-
-
-_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    name: partial(_run, name)
-    for name in (
-        "demo",
-        "inspect",
-        "check",
-        "ddl",
-        "migrate",
-        "redo",
-        "undo",
-        "export",
-        *_EXTRACTS,
-        "replay",
-        "verify",
-        "prepare",
-        "status",
-        "mark",
-        "follow",
-        "pause",
-        "resume",
-        "graph",
-        *_LOOKS,
-    )
-}
 
 
 if __name__ == "__main__":

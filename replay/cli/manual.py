@@ -1,17 +1,16 @@
-"""The reference that is made from the parser and the table of codes: pages for the documentation,
-and man pages."""
+"""What is made from the tables of commands, options and codes: pages for the documentation, man
+pages, and the command line as shells complete it."""
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
 
-from replay.cli.arguments import make_parser
-from replay.cli.examples import EXAMPLES
-from replay.errors import CODES, EXIT_OK
+from replay.changes.option_kinds import Option
+from replay.cli.command_options import options_of
+from replay.cli.command_table import COMMANDS, Command
+from replay.cli.parser import OF_PROGRAM, example_lines
+from replay.errors import CODES
 from replay.reports.explanations import EXPLANATIONS
 from replay.version import __version__
 
@@ -23,80 +22,35 @@ _KINDS = {
 }
 
 
-@cache
-def described_parser() -> argparse.ArgumentParser:
-    """The parser of the command line, to be described: its commands do nothing."""
-
-    def nothing(_: argparse.Namespace) -> int:
-        return EXIT_OK
-
-    return make_parser(defaultdict(lambda: nothing))
+def _groups(command: Command) -> Iterator[tuple[str, list[Option]]]:
+    """(title of a group, its options)."""
+    groups: dict[str, list[Option]] = {}
+    for option in options_of(command.name):
+        groups.setdefault(option.group or f"options of {command.name}", []).append(option)
+    yield from groups.items()
 
 
-def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command by name."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
-
-
-def summaries_of(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """What each command is for, in a line."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return {str(entry.dest): str(entry.help or "") for entry in action._choices_actions}
-    return {}
-
-
-def _options(command: argparse.ArgumentParser) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """(title of a group, its options with what they mean)."""
-    for group in command._action_groups:
-        entries = []
-        for action in group._group_actions:
-            if isinstance(action, argparse._HelpAction) or action.help is argparse.SUPPRESS:
-                continue
-            entries.append((_spelled(action), str(action.help or "").replace("%%", "%")))
-        if entries:
-            yield group.title or "options", entries
-
-
-def _spelled(action: argparse.Action) -> str:
+def _spelled(option: Option) -> str:
     """An option with what it takes."""
-    metavar = action.metavar or (
-        "|".join(map(str, action.choices)) if action.choices else (action.dest or "").upper()
-    )
-    shown = " ".join(metavar) if isinstance(metavar, tuple) else metavar
-    if not action.option_strings:
-        return shown
-    names = ", ".join(action.option_strings)
-    takes = action.nargs != 0 and not isinstance(
-        action, argparse._StoreTrueAction | argparse._StoreConstAction
-    )
-    return f"{names} {shown}" if takes else names
+    return f"{', '.join(option.names)} {option.takes}".strip()
 
 
 # -- pages
 # -------------------------------------------------------------------------------------------------
 
 
-def commands_page(parser: argparse.ArgumentParser) -> str:
+def commands_page() -> str:
     """Every command with its options, as Markdown."""
-    parts = [f"# Commands\n\nMade from the parser of logreplay {__version__}."]
-    summaries = summaries_of(parser)
-    for name, command in sorted(commands_of(parser).items()):
-        lines = [f"## logreplay {name}", "", _sentence(summaries.get(name, ""))]
-        description = command.description or ""
-        if description and description != summaries.get(name):
-            preformatted = "\n  " in description
-            lines += ["", *(["```text", description, "```"] if preformatted else [description])]
-        examples = EXAMPLES.get(name, ())
-        if examples:
-            lines += ["", "```sh", *(f"logreplay {name} {line}".rstrip() for line in examples)]
-            lines += ["```"]
-        for title, entries in _options(command):
+    parts = [f"# Commands\n\nMade from the options of logreplay {__version__}."]
+    for command in sorted(COMMANDS, key=lambda one: one.name):
+        lines = [f"## logreplay {command.name}", "", _sentence(command.summary)]
+        if command.text:
+            preformatted = "\n  " in command.text
+            lines += ["", *(["```text", command.text, "```"] if preformatted else [command.text])]
+        lines += ["", "```sh", *example_lines(command), "```"]
+        for title, options in _groups(command):
             lines += ["", f"**{title}**", "", "| option | meaning |", "|---|---|"]
-            lines += [f"| `{_cell(option)}` | {_text(meaning)} |" for option, meaning in entries]
+            lines += [f"| `{_cell(_spelled(one))}` | {_text(one.help)} |" for one in options]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -133,10 +87,8 @@ def codes_page() -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-def man_pages(parser: argparse.ArgumentParser) -> Mapping[str, str]:
+def man_pages() -> Mapping[str, str]:
     """Name of the file -> a man page, of the program and of each command."""
-    summaries = summaries_of(parser)
-    names = sorted(commands_of(parser))
     lines = [
         *_man_head("logreplay", "reads database change logs and writes verified redo and undo SQL"),
         ".SH SYNOPSIS",
@@ -144,34 +96,29 @@ def man_pages(parser: argparse.ArgumentParser) -> Mapping[str, str]:
         "COMMAND [OPTIONS]",
         ".SH COMMANDS",
     ]
-    for name in names:
-        lines += [".TP", rf".BR logreplay\-{_roff(name)} (1)", _roff(summaries.get(name, ""))]
+    for command in sorted(COMMANDS, key=lambda one: one.name):
+        lines += [".TP", rf".BR logreplay\-{_roff(command.name)} (1)", _roff(command.summary)]
     lines += [".SH EXIT STATUS", *_exit_codes()]
     pages = {"logreplay.1": "\n".join(lines) + "\n"}
-    for name, command in commands_of(parser).items():
-        pages[f"logreplay-{name}.1"] = _man_page(name, summaries.get(name, ""), command)
-    return pages
+    return pages | {f"logreplay-{one.name}.1": _man_page(one) for one in COMMANDS}
 
 
-def _man_page(name: str, summary: str, command: argparse.ArgumentParser) -> str:
+def _man_page(command: Command) -> str:
     lines = [
-        *_man_head(f"logreplay-{name}", summary),
+        *_man_head(f"logreplay-{command.name}", command.summary),
         ".SH SYNOPSIS",
-        rf".B logreplay {_roff(name)}",
+        rf".B logreplay {_roff(command.name)}",
         "[OPTIONS]",
     ]
-    if command.description:
-        lines += [".SH DESCRIPTION", ".nf", *map(_roff, command.description.splitlines()), ".fi"]
-    for title, entries in _options(command):
+    if command.text:
+        lines += [".SH DESCRIPTION", ".nf", *map(_roff, command.text.splitlines()), ".fi"]
+    for title, options in _groups(command):
         lines.append(f".SH {_roff(title).upper()}")
-        for option, meaning in entries:
-            lines += [".TP", rf".B {_roff(option)}", _roff(" ".join(meaning.split()))]
-    if name in EXAMPLES:
-        lines += [".SH EXAMPLES", ".nf"]
-        lines += [_roff(f"logreplay {name} {example}".rstrip()) for example in EXAMPLES[name]]
-        lines.append(".fi")
-    lines += [".SH EXIT STATUS", *_exit_codes()]
-    return "\n".join(lines) + "\n"
+        for option in options:
+            meaning = _roff(" ".join(option.help.split()))
+            lines += [".TP", rf".B {_roff(_spelled(option))}", meaning]
+    lines += [".SH EXAMPLES", ".nf", *map(_roff, example_lines(command)), ".fi"]
+    return "\n".join([*lines, ".SH EXIT STATUS", *_exit_codes()]) + "\n"
 
 
 def _man_head(name: str, summary: str) -> list[str]:
@@ -187,8 +134,9 @@ def _exit_codes() -> list[str]:
         "0": "all is well",
         "2": "an option is not understood",
         "4": "done, with warnings",
-        "8": "errors: something was set aside or refused",
+        "8": "errors: something was quarantined or refused",
         "12": "unusable input or options; nothing was written",
+        "130": "ended by Ctrl-C",
     }
     return [line for code, meaning in codes.items() for line in (".TP", f".B {code}", meaning)]
 
@@ -197,3 +145,70 @@ def _roff(text: str) -> str:
     """Text of a man page: no line of it is a request."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped[:1] in (".", "'") else escaped
+
+
+# -- completion
+# -------------------------------------------------------------------------------------------------
+
+
+def completion(shell: str) -> str:
+    """A script that has ``bash``, ``zsh`` or ``fish`` complete commands, options and their
+    words."""
+    if shell == "fish":
+        return _fish()
+    bash = _bash()
+    if shell == "bash":
+        return bash
+    return f"#compdef logreplay\nautoload -U +X bashcompinit && bashcompinit\n{bash}"
+
+
+def _bash() -> str:
+    names = " ".join(command.name for command in COMMANDS)
+    lines = [
+        "_logreplay() {",
+        '  local word="${COMP_WORDS[COMP_CWORD]}" last="${COMP_WORDS[COMP_CWORD-1]}" words=""',
+        '  if [ "$COMP_CWORD" -le 1 ]; then',
+        f'    words="{names} help {" ".join(OF_PROGRAM)}"',
+        "  else",
+        '    case "${COMP_WORDS[1]} $last" in',
+    ]
+    for command in COMMANDS:
+        for option in options_of(command.name):
+            for name in option.names if option.kind.choices else ():
+                words = " ".join(option.kind.choices)
+                lines.append(f'      "{command.name} {name}") words="{words}" ;;')
+    lines += ["    esac", '    if [ -z "$words" ]; then', '      case "${COMP_WORDS[1]}" in']
+    lines.append(f'        help) words="{names}" ;;')
+    for command in COMMANDS:
+        known = [word for one in options_of(command.name) for word in one.names or one.kind.choices]
+        lines.append(f'        {command.name}) words="{" ".join([*known, "--help"])}" ;;')
+    return "\n".join(
+        [
+            *lines,
+            "      esac",
+            "    fi",
+            "  fi",
+            '  COMPREPLY=($(compgen -W "$words" -- "$word"))',
+            "}",
+            "complete -o default -F _logreplay logreplay",
+            "",
+        ]
+    )
+
+
+def _fish() -> str:
+    lines = [
+        f"complete -c logreplay -n __fish_use_subcommand -f -a {command.name}"
+        for command in COMMANDS
+    ]
+    for command in COMMANDS:
+        seen = f"'__fish_seen_subcommand_from {command.name}'"
+        for option in options_of(command.name):
+            choices = " ".join(option.kind.choices)
+            words = f" -x -a '{choices}'" if choices else ""
+            description = option.help.partition(" (")[0].replace("'", "")
+            for name in option.names or ("",):
+                long = f" -l {name[2:]}" if name else ""
+                if long or words:
+                    lines.append(f"complete -c logreplay -n {seen}{long}{words} -d '{description}'")
+    return "\n".join([*lines, ""])

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from replay import storage
 from replay.changes.position import Position
-from replay.cli.request import open_log
+from replay.cli.request import LogInput
 from replay.errors import EXIT_OK, UsageError
 from replay.live import status
 from replay.logs import LogFile
@@ -35,14 +35,14 @@ _LONGEST_NOTE = 1000
 
 
 def _mark(arguments: argparse.Namespace) -> int:
-    with_log = bool(arguments.control or arguments.data or arguments.log or arguments.logs)
+    reading = LogInput.of(arguments)
     if arguments.delete is not None:
-        return _delete(arguments, with_log)
+        return _delete(arguments, reading)
     if arguments.to is not None:
-        return _in_target(arguments, with_log)
-    if with_log:
+        return _in_target(arguments, reading.is_named)
+    if reading.is_named:
         with WorkFolder() as scratch:
-            return _beside_log(arguments, open_log(arguments, scratch).log)
+            return _beside_log(arguments, reading.open(scratch).log)
     if arguments.marks is None or arguments.name is not None:
         raise UsageError(
             "LR1001",
@@ -54,7 +54,7 @@ def _mark(arguments: argparse.Namespace) -> int:
     return _listed(arguments, read_marks(place), place, None)
 
 
-def _delete(arguments: argparse.Namespace, with_log: bool) -> int:
+def _delete(arguments: argparse.Namespace, reading: LogInput) -> int:
     """A mark is taken back: of a live database, of the file beside a log, or of ``--marks``."""
     given = {
         "NAME": arguments.name is not None,
@@ -62,7 +62,7 @@ def _delete(arguments: argparse.Namespace, with_log: bool) -> int:
         "--by": arguments.by is not None,
         "--json": arguments.json,
         "--marks or a log with --to": arguments.to is not None
-        and (with_log or arguments.marks is not None),
+        and (reading.is_named or arguments.marks is not None),
     }
     for option, there in given.items():
         if there:
@@ -74,9 +74,9 @@ def _delete(arguments: argparse.Namespace, with_log: bool) -> int:
         return EXIT_OK
     if arguments.marks is not None:
         place = storage.at(arguments.marks)
-    elif with_log:
+    elif reading.is_named:
         with WorkFolder() as scratch:
-            place = marks_place(open_log(arguments, scratch).log, None)
+            place = marks_place(reading.open(scratch).log, None)
     else:
         raise UsageError(
             "LR1001", "found --delete alone; expected --marks FILE, the log beside it, or --to"

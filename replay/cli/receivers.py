@@ -9,7 +9,14 @@ from typing import Any, Protocol
 
 from replay.changes.selection import Selection
 from replay.cli.exporting import grow
-from replay.cli.request import engine_of, options_of, replay_words, request_of, selection_of
+from replay.cli.request import (
+    LogInput,
+    data_options_of,
+    export_of,
+    live_options_of,
+    replay_words,
+    selection_of,
+)
 from replay.errors import EXIT_OK
 from replay.live import replay as live
 from replay.live import status
@@ -22,7 +29,6 @@ from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.request import Demand, Request
 from replay.pipeline.resolve_positions import marks_with
 from replay.temp_folders import WorkFolder
-from sqlgen.choices import EmptyTextPolicy, WhereColumns
 
 
 class Stopped(BaseException):
@@ -93,9 +99,8 @@ class Taken:
 class Receiver(Protocol):
     """What is brought up to date. Raises LogReplayError: the run that follows says which pass."""
 
-    #: How it is called in messages; its options, without those of other receivers.
+    #: How it is called in messages.
     name: str
-    arguments: argparse.Namespace
     seen: Seen
 
     def stand(self) -> status.Stand:
@@ -107,13 +112,10 @@ class Receiver(Protocol):
         ...
 
 
-def named_logs(
-    arguments: argparse.Namespace, pairs: Sequence[LogPair], log: Sequence[str]
-) -> argparse.Namespace:
-    """The arguments of a run over some logs."""
+def reading_of(reading: LogInput, pairs: Sequence[LogPair], log: Sequence[str]) -> LogInput:
+    """The same, of some logs."""
     words = [word for pair in pairs for word in (("control", [pair.control]), ("data", pair.data))]
-    named = {"in_turn": words, "log": list(log), "logs": [], "continues": True}
-    return argparse.Namespace(**{**vars(arguments), **named})
+    return replace(reading, in_turn=tuple(words), log=tuple(log), logs=(), continues=True)
 
 
 def all_of(arguments: argparse.Namespace) -> Selection:
@@ -142,10 +144,12 @@ class DatabaseReceiver:
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Replay what some logs have and it has not."""
-        arguments = named_logs(self.arguments, pairs, log)
-        demand = Demand(options=options_of(arguments), continued=True)
+        arguments, selection = self.arguments, all_of(self.arguments)
+        reading = reading_of(LogInput.of(arguments), pairs, log)
+        options = live_options_of(arguments, arguments.to, selection)
         with WorkFolder() as scratch:
-            request = request_of(arguments, scratch, demand, all_of(arguments), arguments.to)
+            demand = Demand(options=options, continued=True)
+            request = reading.request(scratch, demand, selection, arguments.to)
             until = self._until(request)
             if until is None:
                 self.seen.reached = True
@@ -154,8 +158,8 @@ class DatabaseReceiver:
                 request_for(request, arguments.to, until, replay_words(arguments), True),
                 reached=self._between,
             )
-            source = input_of(request, engine_of(arguments, request.log, self._watch))
-            with live.plan_replay(source, wanted, arguments.split_mb << 20) as plan:
+            source = input_of(request, reading.engine_for(request.log, self._watch))
+            with live.plan_replay(source, wanted, reading.split_bytes) as plan:
                 if plan.is_empty:
                     taken = Taken(plan.exit_code)
                 else:
@@ -202,21 +206,11 @@ class ExportReceiver:
     """An export that grows. ``stop`` says whether to end: what is not committed is dropped."""
 
     def __init__(self, arguments: argparse.Namespace, stop: Callable[[], bool]) -> None:
-        how = {
-            "out": arguments.export,
-            "to": None,
-            "dialect": "duckdb",
-            "where_columns": WhereColumns.KEY,
-            "commit_every": 1,
-            "empty_text": EmptyTextPolicy.REFUSE,
-            "baseline": None,
-        }
-        self.arguments = argparse.Namespace(**{**vars(arguments), **how})
-        self.stop, self.seen, self.name = stop, Seen(), "export"
+        self.arguments, self.stop, self.seen, self.name = arguments, stop, Seen(), "export"
 
     def stand(self) -> status.Stand:
         """How far it is, as the manifest of its last commit says."""
-        manifest = GrowingFolder(self.arguments.out).stand()
+        manifest = GrowingFolder(self.arguments.export).stand()
         if not manifest:
             return _note(self.seen, status.Stand(None, 0, 0, (), {}))
         sums = manifest["growth"]
@@ -225,7 +219,11 @@ class ExportReceiver:
 
     def take(self, pairs: Sequence[LogPair], log: Sequence[str]) -> Taken:
         """Add what some logs have and it has not."""
-        growth = grow(named_logs(self.arguments, pairs, log), self._watch, self._look)
+        arguments, selection = self.arguments, selection_of(self.arguments)
+        options = data_options_of(arguments, selection)
+        demand = Demand(options=options, export=export_of(arguments))
+        reading = reading_of(LogInput.of(arguments), pairs, log)
+        growth = grow(arguments.export, reading, demand, selection, self._watch, self._look)
         manifest = growth.bundle.manifest
         facts = {"units": manifest["units"], "changes": manifest["changes"]}
         if growth.commit:

@@ -1,232 +1,252 @@
-"""From arguments to what is wanted of a log; the checks are those of the library."""
+"""From the values of options to what is wanted of a log; the checks are those of the library."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 from replay import storage
-from replay.changes.choices import CascadeMode, EngineName, Gaps
-from replay.changes.keywords import ReplayOptions, chosen_units
-from replay.changes.options import ScriptOptions
+from replay.changes.choices import EngineName, Gaps
+from replay.changes.keywords import (
+    ReplayOptions,
+    StatementOptions,
+    ValueOptions,
+    chosen_units,
+    script_options,
+)
+from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
-from replay.engine.contract import (
-    Engine,
-    is_local,
-    suitable_engine,
-)
+from replay.engine.contract import Engine, is_local, suitable_engine
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
-from replay.pipeline.request import (
-    Demand,
-    KeySource,
-    OpenLog,
-    Request,
-    make_request,
-    open_source,
-)
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request, make_request, open_source
+from replay.public import public
 from replay.targets import target_of
-from sqlgen.choices import RealPolicy, StatementForm
-from sqlgen.literals import Policy
-from sqlgen.render_options import RenderOptions
+
+#: A family's settings, or Spark's.
+Pairs = tuple[tuple[str, Any], ...]
+Made = TypeVar("Made")
 
 
-def open_log(
-    arguments: argparse.Namespace,
-    scratch: str,
-    demand: Demand | None = None,
-    selection: Selection | None = None,
-) -> OpenLog:
-    """The log that arguments name; errors as :func:`replay.pipeline.request.open_source`."""
-    inputs = Inputs(
-        continues=getattr(arguments, "after", None) is not None
-        or getattr(arguments, "continues", False),
-        gaps=None if arguments.gaps is None else Gaps(arguments.gaps),
-        log=tuple(arguments.log),
-        catalog=arguments.catalog,
-        framing=arguments.framing,
-        ccsids=dict(arguments.ccsid),
-        options=dict(arguments.log_option),
-        scratch=scratch,
-        shared=_shared_folder(arguments),
-    )
-    words = getattr(arguments, "in_turn", ())
-    inputs = gathered(source_named(arguments.source), words, arguments.logs, inputs)
-    return open_source(arguments.source, inputs, demand, selection)
+def only(values: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+    """Those of some values that a command has."""
+    return {name: vars(values)[name] for name in names if name in vars(values)}
 
 
-def _shared_folder(arguments: argparse.Namespace) -> str | None:
-    """The folder of this run in the store that ``--work`` names; None where it names none."""
-    return getattr(arguments, "run_folder", None)
+def made(kind: Callable[..., Made], values: argparse.Namespace) -> Made:
+    """An object of a dataclass, whose fields are called as the options are."""
+    return kind(**only(values, [field.name for field in fields(kind)]))  # type: ignore[arg-type]
 
 
-def request_of(
-    arguments: argparse.Namespace,
-    scratch: str,
-    demand: Demand,
-    selection: Selection,
-    target: str | None = None,
-) -> Request:
-    """A log that is opened for ``demand``, with it placed and checked; ``target``: the database
-    whose keys count where ``--schema`` is not given."""
-    opened = open_log(arguments, scratch, demand, selection)
-    if demand.export is None:
-        return make_request(opened, selection, demand, keys_of(arguments, target))
-    from replay.output.formats import export_request
+@dataclass(frozen=True)
+class LogInput:
+    """What is read and by what: a log as options name it, what is known of its keys, and the
+    settings of the engine. ``continues``: its units may end in a log to come; ``run_folder``: that
+    of this run in the store that ``work`` names."""
 
-    return export_request(opened, selection, demand, keys_of(arguments, target))
+    source: str = "logmaster"
+    in_turn: tuple[tuple[str, Sequence[str]], ...] = ()
+    log: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    gaps: str | None = None
+    catalog: str | None = None
+    framing: str | None = None
+    options: Pairs = ()
+    ccsids: Pairs = ()
+    schema: str | None = None
+    schema_dialect: str = "postgres"
+    schema_encoding: str = ""
+    engine: str = EngineName.AUTO
+    master: str | None = None
+    conf: Pairs = ()
+    work: str | None = None
+    run_folder: str | None = None
+    executor_timeout: int = 300
+    task_timeout: int = 3600
+    verbose: bool = False
+    split_mb: int = 32
+    continues: bool = False
+
+    @classmethod
+    def of(cls, values: argparse.Namespace) -> LogInput:
+        """What the options of a command name."""
+        if getattr(values, "master", "") is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+            from replay.engine.spark_start import submitted_master
+
+            values.master = submitted_master()
+        values.continues = values.command.continues or getattr(values, "after", None) is not None
+        return made(cls, values)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a log is named at all."""
+        return bool(self.in_turn or self.log or self.logs)
+
+    @property
+    def files(self) -> list[str]:
+        """The files that are named with their records."""
+        return [name for which, names in self.in_turn if which == "data" for name in names] + [
+            *self.log
+        ]
+
+    @property
+    def adjoining(self) -> bool:
+        """Whether a gap between this log and those before it is accepted."""
+        return self.gaps in (Gaps.WARN, Gaps.ALLOW)
+
+    @property
+    def split_bytes(self) -> int:
+        """How much of the log a task reads."""
+        return self.split_mb << 20
+
+    def keys(self, target: str | None = None) -> KeySource:
+        """What ``--schema`` knows of keys; ``target``: the database whose keys count where it is
+        not given."""
+        return key_source(self.schema, self.schema_dialect, target, self.schema_encoding)
+
+    def open(
+        self, scratch: str, demand: Demand | None = None, selection: Selection | None = None
+    ) -> OpenLog:
+        """The log; errors as :func:`replay.pipeline.request.open_source`."""
+        inputs = Inputs(
+            continues=self.continues,
+            gaps=None if self.gaps is None else Gaps(self.gaps),
+            log=self.log,
+            catalog=self.catalog,
+            framing=self.framing,
+            ccsids=dict(self.ccsids),
+            options=dict(self.options),
+            scratch=scratch,
+            shared=self.run_folder,
+        )
+        inputs = gathered(source_named(self.source), self.in_turn, self.logs, inputs)
+        return open_source(self.source, inputs, demand, selection)
+
+    def request(
+        self, scratch: str, demand: Demand, selection: Selection, target: str | None = None
+    ) -> Request:
+        """The log, opened for ``demand``, with it placed and checked."""
+        opened = self.open(scratch, demand, selection)
+        if demand.export is None:
+            return make_request(opened, selection, demand, self.keys(target))
+        from replay.output.formats import export_request
+
+        return export_request(opened, selection, demand, self.keys(target))
+
+    def engine_for(self, log: LogFile, progress: Callable[[str, int, int], None]) -> Engine:
+        """The engine asked for, or the one that suits a log; Spark begins to start in the
+        background."""
+        name, reason = EngineName(self.engine), ""
+        if name is EngineName.AUTO:
+            size = sum(storage.size_of(path) for path in log.inputs())
+            name, reason = suitable_engine(size, self.master, bool(self.conf), os.environ)
+            if self.verbose:
+                print(f"engine: {name} ({reason})", file=sys.stderr)
+        if name is EngineName.LOCAL:
+            return local.LocalEngine(progress, reason)
+        carried = self.work is None or self.run_folder is not None
+        made_files = log.made_files() if isinstance(log, MakesFiles) and carried else []
+        return self._spark(made_files, progress, reason)
+
+    def _spark(
+        self,
+        made_files: Sequence[str],
+        progress: Callable[[str, int, int], None],
+        reason: str,
+    ) -> Engine:
+        """Spark; ``made_files``: files that tasks elsewhere need."""
+        from replay.engine.spark import Limits, SparkEngine
+        from replay.engine.spark_start import start_in_background, timeouts
+
+        master, conf = str(self.master or "local[*]"), dict(self.conf)
+        if is_local(master):
+            start = start_in_background(master, conf, {})
+            return SparkEngine(progress, reason, started=start)
+        seconds = self.executor_timeout
+        limits = Limits(seconds, self.task_timeout)
+        start = start_in_background(master, conf, timeouts(seconds), seconds)
+        exchange = self.run_folder or ""
+        return SparkEngine(progress, reason, made_files, limits, exchange, started=start)
+
+    def words(self, keys: bool = True) -> tuple[str, ...]:
+        """The options that name the log and where it is read, as others may see them; ``keys``:
+        and its keys. Not ``--conf``."""
+        words: list[str] = []
+        if self.source != "logmaster":
+            words += ["--source", self.source]
+        for option, names in (*self.in_turn, ("log", self.log), ("logs", self.logs)):
+            words += [f"--{option}", *names] if names else []
+        for option in ("catalog", "gaps", "framing"):
+            value = getattr(self, option)
+            words += [f"--{option}", value] if value else []
+        for name, value in self.options:
+            words += ["--log-option", f"{name}={value}"]
+        for scheme, number in self.ccsids:
+            words += ["--ccsid", f"{scheme}={number}"]
+        if keys and self.schema:
+            words += ["--schema", self.schema]
+            if self.schema_dialect != "postgres":
+                words += ["--schema-dialect", self.schema_dialect]
+            if self.schema_encoding:
+                words += ["--schema-encoding", self.schema_encoding]
+        if self.engine != EngineName.AUTO:
+            words += ["--engine", self.engine]
+        for option in ("master", "work"):
+            value = getattr(self, option)
+            words += [f"--{option}", value] if value else []
+        return tuple(map(public, words))
 
 
-def keys_of(arguments: argparse.Namespace, target: str | None = None) -> KeySource:
-    """What ``--schema`` knows of keys."""
-    encoding = arguments.schema_encoding
-    return key_source(arguments.schema, arguments.schema_dialect, target, encoding)
-
-
-def options_of(arguments: argparse.Namespace) -> ScriptOptions:
-    """How statements and values are written."""
-    policy = Policy(
-        arguments.nul,
-        arguments.timestamps,
-        arguments.char_padding,
-        arguments.midnight,
-        arguments.empty_text,
-        getattr(arguments, "reals", RealPolicy.SINGLE),
-    )
-    render = RenderOptions(
-        arguments.names,
-        arguments.where_columns,
-        tuple(arguments.columns),
-        tuple(arguments.exclude_columns),
-        policy,
-        upsert=getattr(arguments, "upsert", False),
-    )
-    return ScriptOptions(
-        _dialect(arguments),
-        arguments.names,
-        arguments.commit_every,
-        arguments.records_per_file,
-        arguments.trace,
-        arguments.strict,
-        render,
-        asserts=getattr(arguments, "asserts", None),
-        commit_statements=getattr(arguments, "commit_statements", None),
-        statements=getattr(arguments, "statements", StatementForm.LITERALS),
-        parameter_style=getattr(arguments, "parameter_style", None),
-    )
-
-
-def _dialect(arguments: argparse.Namespace) -> str:
-    if hasattr(arguments, "dialect"):
-        return str(arguments.dialect)
-    url = arguments.to or getattr(arguments, "scratch", None) or "postgresql:"
-    return target_of(url).dialect
-
-
-def replay_words(arguments: argparse.Namespace) -> ReplayOptions:
-    """The options that say how a replay goes."""
-    return {
-        "at": arguments.at_position,
-        "adjoining": arguments.adjoining,
-        "enforcement": arguments.enforcement,
-        "on": arguments.on,
-        "accept": arguments.accept,
-        "mode": arguments.mode,
-        "commit_every": arguments.commit_every,
-        "commit_statements": arguments.commit_statements,
-        "tries": arguments.tries,
-    }
-
-
-def selection_of(arguments: argparse.Namespace) -> Selection:
+def selection_of(values: argparse.Namespace) -> Selection:
     """The options that say which changes."""
-    excepted = getattr(arguments, "excepted", None)
-    return Selection(
-        from_position=arguments.from_position,
-        until_position=arguments.until_position,
-        from_mark=getattr(arguments, "from_mark", None),
-        until_mark=getattr(arguments, "until_mark", None),
-        marks=getattr(arguments, "marks", None),
-        from_time=arguments.from_time,
-        until_time=arguments.until_time,
-        tables=tuple(arguments.table),
-        exclude_tables=tuple(arguments.exclude_table),
-        ops=tuple(arguments.op),
-        units=tuple(arguments.ur),
-        authids=tuple(arguments.authid),
-        plans=tuple(arguments.plan),
-        correlations=tuple(arguments.correlation),
-        connections=tuple(arguments.connection),
-        members=tuple(arguments.member),
-        luws=tuple(arguments.luw),
-        databases=tuple(arguments.database),
-        tablespaces=tuple(arguments.tablespace),
-        partitions=tuple(arguments.partition),
-        pages=tuple(arguments.page),
-        rids=tuple(arguments.rid),
-        where=arguments.where,
-        columns=tuple(arguments.columns),
-        exclude_columns=tuple(arguments.exclude_columns),
-        include_aborted=arguments.include_aborted,
-        ri=arguments.ri,
-        triggers=arguments.triggers,
-        incomplete=arguments.incomplete,
-        behind_damage=getattr(arguments, "behind_damage", None),
-        from_recovery_point=arguments.from_recovery_point,
-        cascade=getattr(arguments, "cascade", CascadeMode.NONE),
-        excepted=chosen_units(excepted) if excepted else None,
+    excepted: Mapping[str, Any] = {}
+    if getattr(values, "excepted", ()):
+        excepted = {"excepted": chosen_units(values.excepted)}
+    names = [field.name for field in fields(Selection) if field.name != "excepted"]
+    return Selection(**only(values, names), **excepted)
+
+
+def options_of(values: argparse.Namespace, dialect: str, selection: Selection) -> ScriptOptions:
+    """How statements and values are written."""
+    read_elsewhere = {"schema", "schema_dialect", "schema_encoding"}
+    read_elsewhere |= {"mapping", "mask_key_file", "baseline"}
+    names = StatementOptions.__optional_keys__ - read_elsewhere
+    return script_options(dialect, selection, **only(values, names))
+
+
+def data_options_of(values: argparse.Namespace, selection: Selection) -> ScriptOptions:
+    """How the values of data are written, where statements may be as well."""
+    names = ValueOptions.__optional_keys__ - {"empty_text", "schema"}
+    names -= {"schema_dialect", "schema_encoding"}
+    return script_options("duckdb", selection, **only(values, names))
+
+
+def live_options_of(
+    values: argparse.Namespace, url: str | None, selection: Selection
+) -> ScriptOptions:
+    """How statements for a live database are written."""
+    return options_of(values, target_of(url or "postgresql:").dialect, selection)
+
+
+def export_of(values: argparse.Namespace) -> Export:
+    """How the changes are written as data. SqlgenError (LR1001) for options that contradict each
+    other."""
+    return Export(
+        values.format,
+        values.parquet_types,
+        values.csv_null,
+        values.schemas,
+        formulas=values.csv_formulas,
     )
 
 
-def engine_of(
-    arguments: argparse.Namespace, log: LogFile, progress: Callable[[str, int, int], None]
-) -> Engine:
-    """The engine asked for, or the one that suits a log, which is then said on stderr; Spark begins
-    to start in the background."""
-    name, reason = EngineName(arguments.engine), ""
-    if name is EngineName.AUTO:
-        name, reason = _suitable(arguments, log.inputs())
-        print(f"engine: {name} ({reason})", file=sys.stderr)
-    if name is EngineName.LOCAL:
-        return local.LocalEngine(progress, reason)
-    carried = arguments.work is None or _shared_folder(arguments) is not None
-    made = log.made_files() if isinstance(log, MakesFiles) and carried else []
-    return _spark(arguments, made, progress, reason)
-
-
-def _suitable(arguments: argparse.Namespace, paths: Iterable[str]) -> tuple[EngineName, str]:
-    size = sum(storage.size_of(path) for path in paths)
-    return suitable_engine(size, arguments.master, bool(arguments.conf), os.environ)
-
-
-def _master(arguments: argparse.Namespace) -> str:
-    if arguments.master is None and "PYSPARK_GATEWAY_PORT" in os.environ:
-        from replay.engine.spark_start import submitted_master
-
-        arguments.master = submitted_master()
-    return str(arguments.master or "local[*]")
-
-
-def _spark(
-    arguments: argparse.Namespace,
-    made: Sequence[str],
-    progress: Callable[[str, int, int], None],
-    reason: str,
-) -> Engine:
-    """Spark, which begins to start in the background; ``made``: files that tasks elsewhere need."""
-    from replay.engine.spark import Limits, SparkEngine
-    from replay.engine.spark_start import start_in_background, timeouts
-
-    master, conf = _master(arguments), dict(arguments.conf)
-    if is_local(master):
-        start = start_in_background(master, conf, {})
-        return SparkEngine(progress, reason, started=start)
-    seconds = arguments.executor_timeout
-    limits = Limits(seconds, arguments.task_timeout)
-    start = start_in_background(master, conf, timeouts(seconds), seconds)
-    exchange = _shared_folder(arguments) or ""
-    return SparkEngine(progress, reason, made, limits, exchange, started=start)
+def replay_words(values: argparse.Namespace) -> ReplayOptions:
+    """The options that say how a replay goes."""
+    own = ReplayOptions.__annotations__
+    return only(values, own)  # type: ignore[return-value]

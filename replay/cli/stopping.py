@@ -27,6 +27,8 @@ _early = threading.Event()
 _former: dict[signal.Signals, Any] = {}
 #: Set by a signal that interrupted the run.
 _interrupted = threading.Event()
+#: The first signal that did.
+_first: list[int] = []
 #: Seconds in which signals that come behind the first one are that one: ``timeout`` sends it to the
 #: process and to its group, and whoever cleans up would be interrupted in it.
 _TOGETHER = 1.0
@@ -48,6 +50,7 @@ def interruptible() -> None:
     come within a second are one. A signal that is ignored stays so: a run was started to outlive
     its terminal, or behind a shell's ``&``."""
     _since.clear()
+    _first.clear()
     if _interrupted.is_set():
         _interrupted.clear()
         timeouts.hurry(False)
@@ -61,6 +64,11 @@ def interruptible() -> None:
 def interrupted() -> bool:
     """Whether a signal interrupted the run."""
     return _interrupted.is_set()
+
+
+def by_ctrl_c() -> bool:
+    """Whether what interrupted the run came from a terminal's Ctrl-C."""
+    return _first[:1] in ([], [signal.SIGINT])
 
 
 def end_at_once(code: int) -> None:
@@ -100,6 +108,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if _since and now - _since[0] < _TOGETHER:
         return
     _since[:] = [now]
+    _first.append(number)
     _interrupted.set()
     timeouts.hurry(True)
     _hush(True)

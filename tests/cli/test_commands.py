@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import main
+from replay.cli import inspection, main
 from tests.support import luwbuilder, solidbuilder
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.places import ROOT
@@ -142,17 +142,18 @@ def heeded() -> Iterator[None]:
         signal.signal(sign, handler)
 
 
-@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("ended_by", "code"), [(signal.SIGTERM, 12), (signal.SIGINT, 130)])
 def test_a_run_that_is_ended_leaves_nothing(
     small: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     ended_by: signal.Signals,
+    code: int,
     heeded: None,
 ) -> None:
     monkeypatch.setattr("replay.output.bundle.carry_out", lambda *_: os.kill(os.getpid(), ended_by))
-    assert main.main(["redo", *small, "--out", str(tmp_path / "out")]) == 12
+    assert main.main(["redo", *small, "--out", str(tmp_path / "out")]) == code
     assert "interrupted" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -798,7 +799,7 @@ def test_a_full_disk_is_no_defect(
         def fail(*_: object) -> int:
             raise error
 
-        monkeypatch.setitem(main._COMMANDS, "inspect", fail)
+        monkeypatch.setitem(inspection.INSPECTIONS, "inspect", fail)
 
     full(OSError(errno.ENOSPC, "No space left on device"))
     assert main.main(["inspect", *named]) == 12

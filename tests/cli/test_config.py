@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.arguments import make_parser
 from replay.cli.config import with_config
-from replay.cli.main import _COMMANDS, main
+from replay.cli.main import main
+from replay.cli.parser import parse
 from replay.errors import UsageError
 
-PARSER = make_parser({name: lambda _: 0 for name in _COMMANDS})
 TEXT = """
 control = "small.ctl"
 data = ["small.dat"]
@@ -38,25 +37,25 @@ def folder(tmp_path: Path, sakila_small: Path) -> Path:
 
 def test_the_file_stands_before_what_is_given(folder: Path) -> None:
     words = ["redo", "--config", str(folder / "logreplay.toml"), "--out", "x"]
-    arguments = PARSER.parse_args(with_config(words, PARSER))
+    arguments = parse(with_config(words))
     assert (arguments.control, arguments.data) == (
-        [str(folder / "small.ctl")],
-        [str(folder / "small.dat")],
+        (str(folder / "small.ctl"),),
+        (str(folder / "small.dat"),),
     )
     assert (arguments.dialect, arguments.engine, arguments.strict) == ("mariadb", "local", False)
-    given = with_config([*words, "--dialect", "sqlite", "--eng=spark"], PARSER)
-    arguments = PARSER.parse_args(given)
+    given = with_config([*words, "--dialect", "sqlite", "--eng=spark"])
+    arguments = parse(given)
     assert (arguments.dialect, arguments.engine) == ("sqlite", "spark")
-    arguments = PARSER.parse_args(with_config(["export", *words[1:]], PARSER))
+    arguments = parse(with_config(["export", *words[1:]]))
     assert (arguments.format, arguments.strict) == ("jsonl", True)
 
 
 def test_stored_selections(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = str(folder / "logreplay.toml")
     words = ["redo", "--config", config, "--selection", "clerk", "--out", "x"]
-    assert PARSER.parse_args(with_config(words, PARSER)).authid == ["CLERK0", "CLERK1"]
-    alone = with_config([*words, "--authid", "CLERK2"], PARSER)
-    assert PARSER.parse_args(alone).authid == ["CLERK2"]
+    assert parse(with_config(words)).authids == ("CLERK0", "CLERK1")
+    alone = with_config([*words, "--authid", "CLERK2"])
+    assert parse(alone).authids == ("CLERK2",)
     assert main(["redo", "--config", config, "--selection", "nobody", "--out", "x"]) == 12
     assert "found no selection nobody; expected one of: clerk" in capsys.readouterr().err
 
@@ -73,9 +72,9 @@ def test_options_that_are_cut_short_count_as_in_full(words: list[str], folder: P
     """One that went unseen had a whole log taken in place of the selection."""
     names = {"F": str(folder / "logreplay.toml"), "LOG": str(folder / "small.ctl")}
     given = ["undo", *(names.get(word, word) for word in words), "--out", "x"]
-    arguments = PARSER.parse_args(with_config(given, PARSER))
-    assert arguments.authid == ["CLERK0", "CLERK1"]
-    assert arguments.data == [str(folder / "small.dat")]
+    arguments = parse(with_config(given))
+    assert arguments.authids == ("CLERK0", "CLERK1")
+    assert arguments.data == (str(folder / "small.dat"),)
 
 
 def test_files_to_be_read_lie_beside_the_file(tmp_path: Path) -> None:
@@ -93,7 +92,7 @@ def test_files_to_be_read_lie_beside_the_file(tmp_path: Path) -> None:
     file.write_text("".join(f'{name} = "there"\n' for name in names), encoding="utf-8")
     found = set()
     for command in ("redo", "migrate", "verify"):
-        for word in with_config([command, "--config", str(file)], PARSER)[1:]:
+        for word in with_config([command, "--config", str(file)])[1:]:
             option, _, value = word.partition("=")
             found |= {option[2:]} if value == str(tmp_path / "there") else set()
     assert found == set(names)
@@ -120,13 +119,31 @@ def test_files_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> N
     path = tmp_path / "options.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=f"LR1001 .*{message}"):
-        with_config(["redo", "--config", str(path)], PARSER)
+        with_config(["redo", "--config", str(path)])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('\n[redo]\nnames = "lowr"', "line 3: names: found 'lowr'; expected one of: lower, exact"),
+        ("commit_every = 0", "line 1: commit-every: found '0'; expected a number of at least 1"),
+        ('[redo]\nstrict = "no"', "line 2: strict: found 'no'; expected true or false"),
+    ],
+)
+def test_a_value_is_refused_with_its_line(
+    tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "options.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["redo", "--config", str(path), "--out", "x"])
+    assert f"logreplay redo: {path}, {said}" in capsys.readouterr().err
 
 
 def test_a_selection_needs_a_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="found --selection x without a file that has it"):
-        with_config(["redo", "--control", str(tmp_path / "c"), "--selection", "x"], PARSER)
-    assert with_config(["status", "--to", "x"], PARSER) == ["status", "--to", "x"]
+        with_config(["redo", "--control", str(tmp_path / "c"), "--selection", "x"])
+    assert with_config(["status", "--to", "x"]) == ["status", "--to", "x"]
 
 
 def test_a_folder_that_may_not_be_looked_into(
@@ -139,4 +156,4 @@ def test_a_folder_that_may_not_be_looked_into(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "is_file", denied)
-    assert list(with_config(words, PARSER)) == words
+    assert list(with_config(words)) == words

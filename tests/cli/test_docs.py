@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from replay.cli.command_options import options_of
+from replay.cli.command_table import BY_NAME
 from replay.cli.main import main
 from replay.cli.manual import (
     codes_page,
-    commands_of,
     commands_page,
-    described_parser,
     man_pages,
 )
+from replay.cli.parser import parse
 from replay.cli.reference_tables import dialects_page, layouts_page
 from replay.errors import CODES
 from replay.logs.logmaster.layouts import LLDF
@@ -42,14 +43,14 @@ def commands_in(page: Path) -> list[list[str]]:
         match = re.match(r"(?:logreplay|scripts/run) +(.*)", line.split(" #")[0].strip())
         if match and "…" not in line and "|" not in line:
             found.append(shlex.split(match.group(1)))
-    return [words for words in found if words and words[0] in commands_of(described_parser())]
+    return [words for words in found if words and words[0] in BY_NAME]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
     for words in commands_in(page):
         if "TYPE" not in words and not any(word.startswith("$") for word in words):
-            described_parser().parse_args([STANDS_FOR.get(word, word) for word in words])
+            parse([STANDS_FOR.get(word, word) for word in words])
 
 
 @pytest.mark.parametrize("name", TEACHING)
@@ -72,14 +73,12 @@ def test_commands_of_the_docs_run(
 
 
 def test_every_option_is_in_the_reference() -> None:
-    page, pages = commands_page(described_parser()), man_pages(described_parser())
-    for name, command in commands_of(described_parser()).items():
+    page, pages = commands_page(), man_pages()
+    for name in BY_NAME:
         assert f"## logreplay {name}" in page
-        for action in command._actions:
-            for option in action.option_strings:
-                if option not in ("-h", "--help"):
-                    assert f"`{option}" in page or f", {option}" in page
-                    assert option.replace("-", r"\-") in pages[f"logreplay-{name}.1"]
+        for option in (spelled for one in options_of(name) for spelled in one.names):
+            assert f"`{option}" in page or f", {option}" in page
+            assert option.replace("-", r"\-") in pages[f"logreplay-{name}.1"]
 
 
 def test_every_code_has_cause_and_cure() -> None:
@@ -105,7 +104,7 @@ def test_every_field_of_a_log_header_is_in_the_reference() -> None:
 
 def test_lines_of_man_pages_are_no_requests_by_accident() -> None:
     requests = {"TH", "SH", "TP", "B", "BR", "nf", "fi"}
-    for name, text in man_pages(described_parser()).items():
+    for name, text in man_pages().items():
         found = set(re.findall(r"^\.([A-Za-z]+)", text, re.M))
         assert found <= requests, name
         assert not re.search(r"^'", text, re.M)

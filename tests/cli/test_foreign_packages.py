@@ -33,7 +33,7 @@ def started(*paths: Path) -> subprocess.CompletedProcess[str]:
 def test_it_starts_where_both_packages_are_ours() -> None:
     run = started(ROOT)
     assert (run.returncode, run.stderr) == (0, "")
-    assert "usage: logreplay" in run.stdout
+    assert "logreplay COMMAND -h" in run.stdout
 
 
 @pytest.mark.parametrize("name", ["replay", "sqlgen"])

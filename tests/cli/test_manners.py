@@ -18,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.arguments import make_parser
-from replay.cli.examples import EXAMPLES, completion
-from replay.cli.log_words import log_words
-from replay.cli.main import _COMMANDS, main
+from replay.cli.command_table import BY_NAME, GROUPS
+from replay.cli.main import main
+from replay.cli.parser import parse
 from replay.cli.progress import Bar
+from replay.cli.request import LogInput
+from tests.support.places import ROOT
 
 
 def named(folder: Path, name: str) -> list[str]:
@@ -36,21 +37,59 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", list(_COMMANDS))
+@pytest.mark.parametrize("command", BY_NAME)
 def test_every_help_has_examples_that_are_understood(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from replay.cli.arguments import make_parser
+    """And the short one fits a screen; those of a bundled log can be pasted, so its files are
+    there."""
+    long = help_of(command, capsys)
+    with pytest.raises(SystemExit):
+        main([command, "-h"])
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) <= 30
+    assert len(BY_NAME[command].matter.split()) <= 10
+    for words in BY_NAME[command].examples:
+        for text in (short, long):
+            assert f"logreplay {command} {words}".rstrip() in re.sub(r" \\\n +", " ", text)
+        line = shlex.split(words.partition("|")[0].partition(">")[0])
+        assert parse([command, *line]).command.name == command
+        assert all((ROOT / word).exists() for word in line if word.startswith("fixtures/"))
 
-    text = help_of(command, capsys)
-    parser = make_parser({name: lambda _: 0 for name in _COMMANDS})
-    for words in EXAMPLES[command]:
-        assert f"logreplay {command} {words}".rstrip() in text
-        line = words.partition("|")[0].partition(">")[0]
-        assert callable(parser.parse_args([command, *shlex.split(line)]).run)
+
+def test_commands_stand_in_groups_and_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    assert re.findall(r"^(\w+): ", text, re.MULTILINE) == list(GROUPS)
+    assert {line.split()[0] for line in text.splitlines() if line.startswith("  ")} == set(BY_NAME)
+    assert main(["help", "redo"]) == 0
+    assert capsys.readouterr().out == help_of("redo", capsys)
 
 
-@pytest.mark.parametrize("command", list(_COMMANDS))
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["redoo"], 2, "did you mean redo?"),
+        (["report", "sumary"], 2, "did you mean summary?"),
+        (["redo", "--names", "lowr"], 2, "did you mean lower?"),
+        (["graph", "--nul", "strip"], 2, "unrecognized arguments: --nul"),
+        (["report", "audit", "--top", "3"], 12, "found --top with report audit; expected report"),
+        (["report", "large", "--at", "end"], 12, "found --at with report large; expected report"),
+        (["inspect", "--hex"], 12, "found --hex without --record"),
+        (["export", "--csv-null", "x", "--out", "o"], 12, "expected --format csv"),
+    ],
+)
+def test_words_that_are_not_understood_or_not_used(
+    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        ended: object = main(words)
+    except SystemExit as end:
+        ended = end.code
+    assert (ended, said in capsys.readouterr().err) == (code, True)
+
+
+@pytest.mark.parametrize("command", BY_NAME)
 def test_lines_of_a_help_end_between_words(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,7 +102,7 @@ def test_lines_of_a_help_end_between_words(
 
 def test_rolled_back_work_is_offered_where_it_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """A graph took the option, and had the same units with it."""
-    offered = {name for name in _COMMANDS if "--include-aborted" in help_of(name, capsys)}
+    offered = {name for name in BY_NAME if "--include-aborted" in help_of(name, capsys)}
     assert offered == {"redo", "undo", "migrate", "export", "history", "report"}
 
 
@@ -107,7 +146,6 @@ def test_completion(capsys: pytest.CaptureFixture[str]) -> None:
     for shell, first in (("zsh", "#compdef logreplay"), ("fish", "complete -c logreplay")):
         assert main(["completion", shell]) == 0
         assert capsys.readouterr().out.startswith(first)
-    assert callable(completion)
 
 
 def test_python_m_replay() -> None:
@@ -192,9 +230,8 @@ def test_messages_say_how_to_look(
 def test_commands_that_are_proposed_run_where_the_first_one_did(tmp_path: Path) -> None:
     words = ["--control", "C", "--data", "D", "--engine", "spark", "--work", str(tmp_path)]
     words += ["--conf", "spark.executorEnv.KEY=secret", "--table", "T"]
-    parser = make_parser({name: lambda _: 0 for name in _COMMANDS})
     master = "spark://master:7077"
-    proposed = log_words(parser.parse_args(["history", *words, "--master", master]))
+    proposed = LogInput.of(parse(["history", *words, "--master", master])).words()
     assert proposed[-4:] == ("--master", master, "--work", str(tmp_path))
     assert "secret" not in " ".join(proposed)
 
@@ -225,7 +262,10 @@ def _spark(log: Path) -> list[str]:
     return [*files, "--engine", "spark"]
 
 
-_SAID = {12: "logreplay: interrupted; nothing was published\n", 0: ""}
+_SAID = {
+    **dict.fromkeys((12, 130), "logreplay: interrupted; nothing was published\n"),
+    0: "",
+}
 
 
 _EXPORT = [sys.executable, "-m", "replay", "export"]

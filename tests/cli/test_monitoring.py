@@ -16,16 +16,15 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from replay.cli import following
-from replay.cli.arguments import make_parser
-from replay.cli.main import _COMMANDS, main
+from replay.cli.main import main
 from replay.cli.monitoring import Monitor
+from replay.cli.parser import parse
 from replay.errors import UsageError
 from tests.live.test_follow import TABLE, Site, events, follower_of
 from tests.support.cutlogs import half_a_unit_arrives
 from tests.support.places import ROOT
 
 PAGE = (ROOT / "replay" / "docs" / "how-to" / "run-follow.md").read_text(encoding="utf-8")
-PARSER = make_parser({name: lambda _: 0 for name in _COMMANDS})
 Metrics = dict[tuple[str, str], float]
 
 
@@ -171,7 +170,7 @@ def test_the_unit_of_systemd_starts_what_there_is() -> None:
     lines = dict(line.split("=", 1) for line in fenced("ini").splitlines() if "=" in line)
     program, *words = shlex.split(lines["ExecStart"])
     assert Path(program).name == "logreplay"
-    arguments = PARSER.parse_args(words)
+    arguments = parse(words)
     assert (arguments.metrics_host, arguments.metrics_port) == ("127.0.0.1", 9464)
     assert lines["KillSignal"] == "SIGTERM"
     assert lines["Restart"] == "on-failure"
@@ -183,7 +182,7 @@ def test_the_image_starts_what_there_is() -> None:
     by_name = dict(steps)
     words = json.loads(by_name["ENTRYPOINT"]) + json.loads(by_name["CMD"])
     assert words[0] == "logreplay"
-    arguments = PARSER.parse_args(words[1:])
+    arguments = parse(words[1:])
     assert f"127.0.0.1:{arguments.metrics_port}/health" in by_name["HEALTHCHECK"]
     assert by_name["EXPOSE"] == str(arguments.metrics_port)
     assert by_name["STOPSIGNAL"] == "SIGTERM"

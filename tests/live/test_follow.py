@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from replay.cli.arguments import make_parser
 from replay.cli.following import Follower
-from replay.cli.main import _COMMANDS, main
+from replay.cli.main import main
+from replay.cli.parser import parse
 from replay.cli.receivers import ExportReceiver
 from replay.cli.stopping import told_to_stop
 from replay.logs import LogPair
@@ -59,7 +59,7 @@ class Site:
 
     def words(self, *more: str) -> list[str]:
         names = ["--logs", str(self.logs), "--to", self.url, "--engine", "local"]
-        settle = [] if "--settle" in more else ["--settle", "0"]
+        settle = [] if {"--settle", "marker", "rename"} & {*more} else ["--settle", "0"]
         return ["follow", *names, *settle, *more]
 
     def once(self, *more: str) -> int:
@@ -76,7 +76,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def follower_of(words: list[str]) -> Follower:
-    arguments = make_parser({name: lambda _: 0 for name in _COMMANDS}).parse_args(words)
+    arguments = parse(words)
     return Follower(arguments, arguments.logs[0])
 
 

@@ -3,7 +3,6 @@ every command, with a secret in each of its options."""
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import re
 import shutil
@@ -14,10 +13,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from replay.changes.option_kinds import Option
 from replay.cli import terminal
-from replay.cli.argument_types import takes_anything
-from replay.cli.examples import commands_of
-from replay.cli.main import _parser, main
+from replay.cli.command_options import options_of
+from replay.cli.main import main
 from replay.public import hidden
 from replay.targets import target_named
 from tests.conftest import database_on
@@ -94,7 +93,6 @@ WORDS = {
     "follow": ("--drain",),
     "prepare": ("--print",),
 }
-COMMANDS = commands_of(_parser())
 #: What options say of their values that name places.
 PLACE = re.compile(r"URL|PATH|DIR|FILE|^F(?![a-z])|MANIFEST|VALUE|K=V|master|name|'A'")
 #: Options of which each tells what others are of, so that they are not given together.
@@ -132,18 +130,18 @@ def urls(place: str, of: Sequence[str]) -> list[str]:
     return [text.format(*SPELLED, place=place) for text in of]
 
 
-def takes(command: str) -> list[argparse.Action]:
+def takes(command: str) -> list[Option]:
     """The options of a command that take a value which is not one of a few."""
     return [
         one
-        for one in COMMANDS[command]._actions
-        if one.nargs != 0 and one.choices is None and not takes_anything(one)
+        for one in options_of(command)
+        if one.kind.words and not one.kind.choices and not one.kind.shown
     ]
 
 
 def words_for(command: str, option: str, url: str) -> list[str]:
     """A command that would run, but for the option."""
-    known = COMMANDS[command]._option_string_actions
+    known = {name for one in options_of(command) for name in one.names}
     words = [command]
     for name in NEEDS[command]:
         words += [] if name == option else [word.format(to=url) for word in GIVEN[name]]
@@ -185,14 +183,14 @@ def shown(words: Sequence[str], folder: Path, capsys: pytest.CaptureFixture[str]
     return "\n".join(found)
 
 
-def tried(command: str, place: str) -> Iterator[tuple[argparse.Action, str]]:
+def tried(command: str, place: str) -> Iterator[tuple[Option, str]]:
     """The options of a command that take a value, with what each is tried with. Spellings take
     turns: from option to option, and from command to command. Options that name no place are tried
     by a third of the commands."""
     there, elsewhere = urls(place, THERE), urls(place, ELSEWHERE)
     first = list(NEEDS).index(command)
     for number, option in enumerate(takes(command), first):
-        if PLACE.search(f"{option.metavar}{option.dest}"):
+        if PLACE.search(f"{option.takes}{option.dest}"):
             yield option, there[number % len(there)]
             yield option, elsewhere[(5 * number) % len(elsewhere)]
         elif number % 3 == 0:
@@ -206,8 +204,8 @@ def test_of_every_option(
     wrong: dict[str, list[str]] = {}
     for option, value in tried(command, place):
         words = words_for(command, option.dest, urls(place, THERE)[0])
-        words += [option.option_strings[-1], value] if option.option_strings else [value]
-        words += [value] if option.nargs == 2 else []
+        words += [option.names[-1], value] if option.names else [value]
+        words += [value] if option.kind.words == 2 else []
         lines = shown(words, folder, capsys).splitlines()
         if found := [line for line in lines if PARTS.search(line)]:
             wrong[" ".join(words)] = [line[:200] for line in found]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import commands
 from replay.cli.main import main
+from replay.cli.request import LogInput
 from tests.support.cutlogs import cut_log
 
 
@@ -37,8 +37,8 @@ def test_outputs_of_one_command_are_those_of_three(
     for kind in kinds:
         assert main([kind, *log, *HOW, *chosen, "--out", str(tmp_path / kind)]) == 0
     opened: list[object] = []
-    really = commands.open_log
-    monkeypatch.setattr(commands, "open_log", lambda *a: opened.append(a) or really(*a))
+    really = LogInput.open
+    monkeypatch.setattr(LogInput, "open", lambda *a: opened.append(a) or really(*a))
     also = [word for kind in kinds[1:] for word in ("--also", f"{kind}:{tmp_path}/also/{kind}")]
     assert main(["redo", *log, *HOW, *chosen, *also, "--out", str(tmp_path / "also/redo")]) == 0
     assert len(opened) == 1

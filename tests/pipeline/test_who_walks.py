@@ -77,7 +77,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(LogmasterLog, "splits", splits)
     monkeypatch.setattr(range_walk, "TASKS_FROM", 0)
-    monkeypatch.setattr(request, "_spark", engine)
+    monkeypatch.setattr(request.LogInput, "_spark", engine)
     return found
 
 

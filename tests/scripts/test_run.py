@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.main import _COMMANDS
+from replay.cli.command_table import BY_NAME
 from tests.support.places import ROOT
 
 
@@ -32,7 +32,7 @@ def said(run: Path, *words: str) -> list[str]:
     return told.stdout.splitlines()
 
 
-@pytest.mark.parametrize("command", sorted(set(_COMMANDS) - {"docs"}))
+@pytest.mark.parametrize("command", sorted(set(BY_NAME) - {"docs"}))
 def test_commands_of_logreplay(run: Path, command: str) -> None:
     """``docs`` builds what ``logreplay docs`` shows, as README says."""
     assert said(run, command, "--config", "a b") == [f"logreplay {command} --config a b"]
