@@ -156,12 +156,12 @@ class SqliteSession(SqlSession):
     def failed(self, code: str, message: str, error: Exception | None = None) -> StatementFailure:
         failure = super().failed(code, message, error)
         if self.path is None:
-            raise TargetError(
-                "LR4003",
-                f"cannot connect to {self.name}: found a folder without a database (*.db);"
-                " expected a file",
-            ) from error
+            raise self._no_file() from error
         return failure
+
+    def _no_file(self) -> TargetError:
+        message = "found a folder without a database (*.db); expected a file"
+        return TargetError("LR4003", f"cannot connect to {self.name}: {message}")
 
     def ask(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self.connection.execute(statement, values)
@@ -232,6 +232,8 @@ class SqliteSession(SqlSession):
         self._do(lambda: self.connection.executescript(text))
 
     def facts(self, schema: str, table: str) -> TableFacts | None:
+        if self.path is None:
+            raise self._no_file()
         return table_facts(self.query, schema, table) if self._is_here(schema) else None
 
     def references(self, schema: str, table: str) -> list[Reference]:
