@@ -82,7 +82,7 @@ def test_a_report_holds_no_values(sakila_small: Path, tmp_path: Path) -> None:
     text = json.dumps(report)
     family = source_named("logmaster")
     log = family.open_log(Inputs(control=words[1], data=(words[3],)))
-    described = family.describe(log)
+    described = family.describe(log).values
     names = {entry["name"] for kind in described["names"].values() for entry in kind["most"]}
     names |= {table["name"].partition(".")[2] for table in described["tables"]}
     names |= {column["name"] for table in described["tables"] for column in table["columns"]}
