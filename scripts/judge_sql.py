@@ -1,10 +1,9 @@
 """Put SQL that others wrote through the dialects ``db2`` and ``soliddb``: sqlglot's own statements,
-which come with its source, the expressions by which Apache Superset cuts times in Db2, and, where a
-folder has them, the SQL files of Apache Derby's tests. None belongs to us, so they are fetched
-where they are judged (``scripts/run judges`` does the first two):
+which come with its source, and the expressions by which Apache Superset cuts times in Db2. None
+belongs to us, so they are fetched where they are judged (``scripts/run judges``):
 
     pip download --no-deps --no-binary :all: sqlglot && pip download --no-deps apache-superset
-    scripts/run python scripts/judge_sql.py sqlglot-*.tar.gz apache_superset-*.whl [DERBY]
+    scripts/run python scripts/judge_sql.py sqlglot-*.tar.gz apache_superset-*.whl
 
 A text is read, or refused with an error of sqlglot's; what is read is read again as it was written.
 """
@@ -24,7 +23,6 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 
 from sqlgen.db2 import Db2
-from sqlgen.ddl_tokens import statements
 from sqlgen.soliddb import Soliddb
 
 DIALECTS = {"db2": Db2, "soliddb": Soliddb}
@@ -47,13 +45,6 @@ def grains(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "{col}" in node.value:
             yield f"SELECT {node.value.format(col='T.AT')}, COUNT(*) FROM S.T"
-
-
-def files(folder: Path) -> Iterator[str]:
-    """The statements of the SQL files in a folder and below."""
-    for path in sorted(folder.rglob("*.sql")):
-        for statement in statements(path.read_text(encoding="utf-8", errors="replace"), "db2"):
-            yield statement.text
 
 
 def outcome(text: str, dialect: str) -> str:
@@ -81,7 +72,7 @@ def judged(name: str, texts: Sequence[str], dialect: str) -> bool:
     return bool(set(found) - {"same", "other", "refused", "not read again"})
 
 
-def main(sqlglot_source: str, superset: str, derby: str = "") -> int:
+def main(sqlglot_source: str, superset: str) -> int:
     """8 where an error came that is not sqlglot's, or Superset's Db2 is not understood."""
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # of what a dialect has no type for
     texts = identities(Path(sqlglot_source))
@@ -89,10 +80,8 @@ def main(sqlglot_source: str, superset: str, derby: str = "") -> int:
     cuts = sorted(set(grains(Path(superset))))
     wrong.append(judged("Superset's times", cuts, "db2"))
     wrong.append(any(outcome(text, "db2") != "same" for text in cuts))
-    if derby:
-        wrong.append(judged("Derby's files", list(files(Path(derby))), "db2"))
     return 8 if any(wrong) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:4]))
+    sys.exit(main(*sys.argv[1:3]))

@@ -186,8 +186,6 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
 
 def expression(text: str, dialect: str) -> exp.Expr:
     """A condition or value as a tree. SqlglotError where it is not understood."""
-    from sqlgen.db2.nodes import with_bytes  # where there is DDL
-
     if dialect in OWN_DIALECTS:
         import_module(f"sqlgen.{dialect}")  # sqlglot knows it from then on
     spoken = {"mariadb": "mysql"}.get(dialect, dialect)
@@ -195,7 +193,7 @@ def expression(text: str, dialect: str) -> exp.Expr:
         (tree,) = sqlglot.parse_one(f"SELECT {text}", dialect=spoken).expressions
     if not isinstance(tree, exp.Expr):
         raise ParseError(text)
-    return with_bytes(tree) if dialect == "db2" else tree
+    return tree
 
 
 @contextmanager

@@ -1,11 +1,9 @@
-"""Db2 for z/OS and LUW as a sqlglot dialect: ``sqlglot.parse(text, read="db2")`` once this module
-is imported (or found by its entry point).
+"""Db2 for z/OS and LUW as a sqlglot dialect, for what a run needs of it: the statements that are
+written for Db2, and the types, default values and conditions that DDL states (the statements around
+them are read by :mod:`sqlgen.ddl_reader`).
 
-What other dialects have too becomes sqlglot's own nodes, so that it can be written for them. What
-only Db2 has becomes a node of :mod:`sqlgen.db2.nodes`, which no other generator knows: writing such
-a tree for another dialect raises instead of leaving something out. :func:`portable` takes these
-nodes off and says which. Text that is not understood is a ParseError; there are no ``Command``
-nodes.
+What only Db2 has becomes a node that no other generator knows: writing such a tree for another
+dialect raises instead of leaving something out.
 """
 
 from __future__ import annotations
@@ -17,10 +15,7 @@ from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
 from sqlglot.tokenizer_core import TokenType
 
 from sqlgen.db2.generator import Db2Generator
-from sqlgen.db2.nodes import portable
 from sqlgen.db2.parser import Db2Parser
-
-__all__ = ["Db2", "portable"]
 
 
 class Db2(Dialect):

@@ -7,8 +7,8 @@ from typing import ClassVar
 from sqlglot import exp, generator
 from sqlglot.dialects.dialect import rename_func
 
-from sqlgen.db2 import nodes
-from sqlgen.ddl_grammar import PhraseGenerator, writers
+from sqlgen.db2.parser import HexConstant, SpecialRegister
+from sqlgen.ddl_grammar import PhraseGenerator
 
 
 class Db2Generator(PhraseGenerator):
@@ -54,6 +54,8 @@ class Db2Generator(PhraseGenerator):
         exp.DayOfWeekIso: rename_func("DAYOFWEEK_ISO"),
         exp.DayOfYear: rename_func("DAYOFYEAR"),
         exp.Interval: lambda self, e: self._duration(e),
+        SpecialRegister: lambda self, e: str(e.args["this"]),
+        HexConstant: lambda self, e: f"{e.args['kind']}'{e.args['this']}'",
     }
 
     def _duration(self, expression: exp.Interval) -> str:
@@ -65,160 +67,15 @@ class Db2Generator(PhraseGenerator):
         return f"{amount} {unit}"
 
     def datatype_sql(self, expression: exp.DataType) -> str:
-        """A type in Db2's words: the ones it was read with, where it was."""
-        words, size = expression.meta.get("db2"), expression.meta.get("size")
-        if words == "ROWID":
-            return "ROWID"
-        if words or size:
-            inside = _sized(size or self.expressions(expression, flat=True))
-            word, _, rest = (
-                words or self.TYPE_MAPPING.get(expression.this, expression.this.value)
-            ).partition(" FOR BIT")
-            bits = rest or (words and words.endswith("BIT DATA"))
-            size_text = f"({inside})" if inside else ""
-            return f"{word}{size_text}{f' FOR BIT{rest}' if bits else ''}"
+        """A type; a moment has its zone behind its digits."""
         if expression.this == exp.DType.TIMESTAMPTZ:
             inside = self.expressions(expression, flat=True)
             return f"TIMESTAMP{f'({inside})' if inside else ''} WITH TIME ZONE"
         return super().datatype_sql(expression)
 
-    # -- nodes of our own
-    # ---------------------------------------------------------------------------------------------
-
-    def specialregister_sql(self, expression: nodes.SpecialRegister) -> str:
-        """CURRENT SQLID and the like."""
-        return str(expression.args["this"])
-
-    def sequencevalue_sql(self, expression: nodes.SequenceValue) -> str:
-        """NEXT VALUE FOR."""
-        return f"{expression.args['this']} VALUE FOR {self.sql(expression, 'expression')}"
-
-    def hexconstant_sql(self, expression: nodes.HexConstant) -> str:
-        """A hexadecimal constant with its prefix."""
-        return f"{expression.args['kind']}'{expression.args['this']}'"
-
-    def changetable_sql(self, expression: nodes.ChangeTable) -> str:
-        """FINAL TABLE (INSERT …)."""
-        alias = self.sql(expression, "alias")
-        return (
-            f"{expression.args['kind']}"
-            f" ({self.sql(expression, 'this')}){' AS ' + alias if alias else ''}"
-        )
-
-    def systemdefault_sql(self, expression: nodes.SystemDefault) -> str:
-        """WITH DEFAULT without a value."""
-        return "WITH DEFAULT"
-
-    def columnclause_sql(self, expression: nodes.ColumnClause) -> str:
-        """A clause of a column."""
-        return self.sql(expression, "this")
-
-    def tableclause_sql(self, expression: nodes.TableClause) -> str:
-        """An entry of a table."""
-        return self.sql(expression, "this")
-
-    def checkwithoptions_sql(self, expression: nodes.CheckWithOptions) -> str:
-        """CHECK with what is said of its enforcement."""
-        options = " ".join(self.sql(option) for option in expression.args["options"])
-        return f"CHECK ({self.sql(expression, 'this')}) {options}"
-
     def offset_sql(self, expression: exp.Offset) -> str:
         """OFFSET … ROWS."""
         return f"{super().offset_sql(expression)} ROWS"
-
-    def identityoptions_sql(self, expression: nodes.IdentityOptions) -> str:
-        """An identity column with all its options."""
-        parts = [
-            f"{words} {self.sql(expression, name)}"
-            for name, words in (
-                ("start", "START WITH"),
-                ("increment", "INCREMENT BY"),
-                ("minvalue", "MINVALUE"),
-                ("maxvalue", "MAXVALUE"),
-            )
-            if expression.args.get(name) is not None
-        ]
-        if expression.args.get("cycle") is not None:
-            parts.append("CYCLE" if expression.args["cycle"] else "NO CYCLE")
-        parts += [self.sql(option) for option in expression.args["options"]]
-        return (
-            f"GENERATED {'ALWAYS' if expression.this else 'BY DEFAULT'} AS IDENTITY"
-            f" ({', '.join(parts)})"
-        )
-
-    def assignment_sql(self, expression: nodes.Assignment) -> str:
-        """SET."""
-        return f"SET {self.expressions(expression, flat=True)}"
-
-    def compound_sql(self, expression: nodes.Compound) -> str:
-        """BEGIN … END."""
-        body = " ".join(f"{self.sql(statement)};" for statement in expression.expressions)
-        return f"BEGIN{' ATOMIC' if expression.args.get('atomic') else ''} {body} END"
-
-    def ifstatement_sql(self, expression: nodes.IfStatement) -> str:
-        """IF … THEN … END IF."""
-        then = " ".join(f"{self.sql(statement)};" for statement in expression.expressions)
-        otherwise = " ".join(
-            f"{self.sql(statement)};" for statement in expression.args.get("otherwise") or ()
-        )
-        return (
-            f"IF {self.sql(expression, 'this')} THEN"
-            f" {then}{' ELSE ' + otherwise if otherwise else ''} END IF"
-        )
-
-    def db2createtable_sql(self, expression: nodes.Db2CreateTable) -> str:
-        """CREATE TABLE with its clauses."""
-        temporary = expression.args.get("temporary")
-        head = (
-            temporary
-            if temporary and temporary.startswith("DECLARE")
-            else f"CREATE{' ' + temporary if temporary else ''}"
-        )
-        query = self.sql(expression, "expression")
-        parts = [f"{head} TABLE", self.sql(expression, "this"), f"AS ({query})" if query else ""]
-        parts += [self.sql(clause) for clause in expression.args.get("clauses") or ()]
-        return " ".join(part for part in parts if part)
-
-    def create_sql(self, expression: exp.Create) -> str:
-        """CREATE TABLE … AS (query), with the brackets that Db2 asks for."""
-        query = expression.expression
-        if expression.kind == "TABLE" and isinstance(query, exp.Query):
-            expression = expression.copy()
-            expression.set("expression", exp.Subquery(this=query.copy()))
-        return super().create_sql(expression)
-
-    def createindex_sql(self, expression: nodes.CreateIndex) -> str:
-        """CREATE INDEX with its clauses."""
-        index = expression.this
-        unique = "UNIQUE " if expression.args.get("unique") else ""
-        not_null = "WHERE NOT NULL " if expression.args.get("where_not_null") else ""
-        text = (
-            f"CREATE {unique}{not_null}INDEX {self.sql(index, 'this')} ON"
-            f" {self.sql(index, 'table')}{self.sql(index, 'params')}"
-        )
-        return " ".join(
-            [text, *(self.sql(clause) for clause in expression.args.get("clauses") or ())]
-        )
-
-    def createtrigger_sql(self, expression: nodes.CreateTrigger) -> str:
-        """CREATE TRIGGER."""
-        columns = self.expressions(expression, key="columns", flat=True)
-        when = self.sql(expression, "when")
-        parts = [
-            (
-                f"CREATE {'OR REPLACE ' if expression.args.get('replace') else ''}TRIGGER"
-                f" {self.sql(expression, 'this')}"
-            ),
-            (
-                f"{expression.args['timing']}"
-                f" {expression.args['event']}{' OF ' + columns if columns else ''} ON"
-                f" {self.sql(expression, 'table')}"
-            ),
-            *(self.sql(clause) for clause in expression.args.get("clauses") or ()),
-            f"WHEN ({when})" if when else "",
-            self.sql(expression, "expression"),
-        ]
-        return " ".join(part for part in parts if part)
 
     def alter_sql(self, expression: exp.Alter) -> str:
         """ALTER TABLE, each action with its own verb and no commas between them; a new name has a
@@ -235,15 +92,3 @@ class Db2Generator(PhraseGenerator):
     def truncatetable_sql(self, expression: exp.TruncateTable) -> str:
         """TRUNCATE TABLE needs IMMEDIATE in LUW, which z/OS takes as well."""
         return f"TRUNCATE TABLE {self.expressions(expression, flat=True)} IMMEDIATE"
-
-
-Db2Generator.TRANSFORMS.update(writers(Db2Generator, nodes))
-
-
-def _sized(text: str) -> str:
-    """A length; those of large objects in the largest unit that divides them (2G is more than a
-    number may say)."""
-    for unit, size in (("G", 1 << 30), ("M", 1 << 20)):
-        if text.isdigit() and int(text) and int(text) % size == 0:
-            return f"{int(text) // size}{unit}"
-    return text

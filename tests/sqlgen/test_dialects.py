@@ -3,6 +3,7 @@ been wrong."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -247,6 +248,10 @@ def parses(text: str, profile: Profile) -> bool:
         text = text.replace(
             "INDEX shop.", "INDEX "
         )  # sqlglot knows no schema at an index's name; a live test runs the statement
+    if profile.name == "db2":  # a golden file has the statements
+        if text.startswith("RENAME TABLE "):
+            return True
+        text = re.sub(r"INDEX \w+\.", "INDEX ", text)
     (tree,) = sqlglot.parse(text, dialect=profile.sqlglot)
     return tree is not None
 
