@@ -103,6 +103,7 @@ def test_units_are_told_as_urid_and_member() -> None:
     assert unit.member == 0xABCD
     assert str(unit) == f"00112233445566778899/{0xABCD}"
     assert str(UnitId.from_hex("FF" * 10 + "0001")) == "FF" * 10 + "/1"
+    assert UnitId.of(str(unit)) == unit
 
 
 def test_places_in_words() -> None:

@@ -18,6 +18,7 @@ from replay.changes.position import (
     commit_of,
     highest_of,
     leading_words,
+    lowest_of,
     sortable,
     unit_of,
     unit_positions,
@@ -56,3 +57,6 @@ def test_order_of_columns_is_order_of_octets() -> None:
     assert words == [int.from_bytes(one) >> 16 for one in shuffled]
     assert highest_of(column) == HIGHEST
     assert highest_of(opaque(octets(column)[1:2])) == LOWEST
+    assert lowest_of(column) == LOWEST
+    assert lowest_of(column[[0, 2, 3]]) == Position(b"\1" + bytes(9))
+    assert type(lowest_of(column)) is Position
