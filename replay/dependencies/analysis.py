@@ -39,6 +39,7 @@ from replay.dependencies.graph import (
     DependencyGraph,
     Edges,
     Paths,
+    grouped,
 )
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.key_words import KeysInWords
@@ -63,7 +64,6 @@ from replay.dependencies.passes import (
     torn_changes,
 )
 from replay.dependencies.proof import QUESTION, Ask, AskedUnits
-from replay.dependencies.reach import grouped
 from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import ChangeBatch, WriteSets
 from replay.engine.contract import Runner

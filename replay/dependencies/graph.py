@@ -22,9 +22,7 @@ from replay.changes.envelope import octets
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
-from replay.dependencies import reach
 from replay.dependencies.links import Link, Links
-from replay.dependencies.reach import Arcs, Reached, windows
 from replay.spill import PARTS, Growing, in_parts, spilled
 
 if TYPE_CHECKING:  # functions that make graphs import it: scripts without a question need none
@@ -162,6 +160,10 @@ _PIECE = 128 << 20
 _PAIR = np.dtype([("source", "<i8"), ("target", "<i8"), ("row", "<i8")])
 #: An edge: its nodes, the first of its links, and its number.
 _EDGE = np.dtype([*_PAIR.descr, ("edge", "<i8")])
+#: Edges, or pairs, that are looked at together.
+PART = 1 << 21
+#: Units that are counted behind one at most, and looked at behind all that are asked about.
+COUNTED, LOOKED_AT = 10_000, 1 << 22
 #: Nodes that are taken one by one, and not as arrays.
 _FEW = 64
 #: Steps that are shown of either end of a path; more would take the square of its length.
@@ -182,7 +184,7 @@ class DependencyGraph:
 
     def __init__(self, units: Records, source: Index, target: Index, links: Records) -> None:
         self.units, self._links = units, links
-        parts = min(-(-len(source) // reach.PART) or 1, PARTS)
+        parts = min(-(-len(source) // PART) or 1, PARTS)
         rows, begin, edges = Growing(np.int64), Growing(np.int64), Growing(_EDGE)
         for pairs in in_parts(
             _pairs(source, target), lambda some: some["source"] * parts // len(units), parts, _PAIR
@@ -310,12 +312,29 @@ class DependencyGraph:
     def __len__(self) -> int:
         return len(self.units)
 
-    def reach_counts(self, asked: Index | None = None) -> Reached:
-        """How many units can be reached from each node that is ``asked`` about (None: from every
-        one), with itself, as far as that is counted (:mod:`replay.dependencies.reach`); 1 of
-        others."""
-        arcs = Arcs(self._source, self._target, self._out, self._back, self._in)
-        return reach.reach_counts(arcs, np.arange(len(self.units)) if asked is None else asked)
+    def reach_counts(self, asked: Index) -> tuple[Index, Mask]:
+        """How many units can be reached from each of some nodes, with itself, and of which there
+        are more than that: from each one, only so many are looked at (:data:`COUNTED`, and
+        :data:`LOOKED_AT` for all of them)."""
+        most = max(1, min(COUNTED, LOOKED_AT // max(len(asked), 1)))
+        found = [self._reached(node, most) for node in asked.tolist()]
+        counts = np.array([len(reached) for reached in found], np.int64)
+        return np.minimum(counts, most), counts > most
+
+    def _reached(self, node: int, most: int) -> set[int]:
+        """Nodes that can be reached from one, with itself: all, or one more than ``most``."""
+        reached, waiting = {node}, [node]
+        while waiting:
+            one = waiting.pop()
+            low = self._out[one]
+            end = min(int(self._out[one + 1]), int(low) + most + 1)
+            for target in self._target[low:end].tolist():
+                if target not in reached:
+                    reached.add(target)
+                    waiting.append(target)
+                if len(reached) > most:
+                    return reached
+        return reached
 
     def _targets(self, node: int) -> list[int]:
         targets: list[int] = self._target[self._out[node] : self._out[node + 1]].tolist()
@@ -523,3 +542,23 @@ def graphml(
 def _xml(text: str) -> str:
     """Text without the control characters that XML cannot hold, which are shown as ``\\u00XX``."""
     return "".join(c if c >= " " or c in "\t\n" else f"\\u{ord(c):04X}" for c in text)
+
+
+def windows(values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """An array in parts that one looks at together."""
+    return (values[low : low + PART] for low in range(0, len(values), PART))
+
+
+def grouped(one: Index, other: Index, count: int) -> Index:
+    """For each of ``0 … count-1`` the least member of the group that it hangs together with by the
+    pairs ``one`` and ``other``."""
+    label = np.arange(count, dtype=np.int64)
+    while True:
+        before = label.copy()
+        for here, there in zip(windows(one), windows(other), strict=True):
+            least = np.minimum(before[here], before[there])
+            np.minimum.at(label, before[here], least)
+            np.minimum.at(label, before[there], least)
+        label = label[label]
+        if np.array_equal(label, before):
+            return label

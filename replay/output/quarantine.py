@@ -112,17 +112,17 @@ def missing_inputs(resolution: Resolution) -> tuple[list[dict[str, Any]], int]:
     """What would complete the held units, the input that releases most first, and how many more of
     them there are than are shown: per unit that started it, the log of its member from its first
     record to its commit, its tables, and how many units it holds back, with itself (``holds``;
-    ``holds_more_than`` where there are more than were counted:
-    :func:`replay.dependencies.reach.reach_counts`)."""
+    ``holds_more_than`` where there are more than were counted)."""
     subgraph, graph = resolution.subgraph, resolution.subgraph.graph
     nodes = resolution.paths.begins()
     known = subgraph.unproven.units() | subgraph.followers.units()
     nodes = nodes[~known.mask(graph.unit_column(nodes))]
     commits = sortable(graph.units.view(UNIT_POSITION_FIELDS)["commit"][nodes])
     counts, more = graph.reach_counts(nodes)
-    order = np.lexsort([commits, -counts[nodes]])
-    shown = nodes[order[:SHOWN]]
-    return _described_inputs(resolution, shown, counts[shown], more[shown]), len(nodes) - len(shown)
+    order = np.lexsort([commits, -counts])
+    shown = order[:SHOWN]
+    inputs = _described_inputs(resolution, nodes[shown], counts[shown], more[shown])
+    return inputs, len(nodes) - len(shown)
 
 
 def _described_inputs(

@@ -33,7 +33,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.cli.main import main
-from replay.dependencies import analysis, change_links, key_words, passes, reach, reasons
+from replay.dependencies import analysis, change_links, key_words, passes, reasons
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -216,7 +216,7 @@ def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     set_value(reasons, "TOGETHER", 7)
     set_value(quarantine, "_TOGETHER", 7)
     set_value(change_links, "TOGETHER", 40)
-    set_value(reach, "PART", 6)
+    set_value(graphs, "PART", 6)
     set_value(graphs, "_PIECE", 64)
     set_value(packed_records, "RUN", 64)
 

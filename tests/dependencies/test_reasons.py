@@ -80,7 +80,7 @@ def expected_inputs(resolution: Resolution) -> list[dict[str, Any]]:
     subgraph, graph = resolution.subgraph, resolution.subgraph.graph
     log, records = subgraph.log, subgraph.batch.records
     nodes = resolution.paths.begins()
-    counts = graph.reach_counts(nodes).counts
+    counts = dict(zip(nodes.tolist(), graph.reach_counts(nodes)[0].tolist(), strict=True))
     found = []
     for node in sorted(
         nodes.tolist(), key=lambda node: (-counts[node], graph.units[node].tobytes())
