@@ -327,7 +327,7 @@ class Log:
         if form.expanded and self.pick.random() < 0.5:
             self.next[stream] -= self.pick.randrange(size // 2)
         self.sequence += 1
-        if form.gaps and self.pick.random() < 0.5:
+        if form.gaps and (self.pick.random() < 0.5 or len(self.records) < 4):  # one may be a loss
             self.next[stream] += self.pick.choice((60, 100, 1000, 12_345))
             self.sequence += self.pick.randint(1, 5)
         return here

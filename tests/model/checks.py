@@ -108,7 +108,7 @@ def bearable(case: Case, verdict: Verdict, keys: str) -> Verdict:
     """A refusal, by name and before anything is written, where nothing right can be done; or where
     rows exchange a second key, and no foreign key is named: none is removed that may have children.
     """
-    unnamed = not any(table.foreign for table in case.tables) and keys == "none"
+    unnamed = not any(table.foreign for table in case.tables) and keys != "foreign"
     exchanged = unnamed and "LR3012" in verdict.detail
     if verdict.result == "refused" and (exchanged or (keys == "foreign" and awkward(case))):
         return Verdict(verdict.check, "ok")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 Row = dict[str, Any]
@@ -405,6 +406,9 @@ class History:
         rows = self.database.rows[table.name]
         if again and rows:
             raise Violation("rows would vanish without a record")
+        held = [tuple(row.get(name) for name in table.key) for row in rows.values()]
+        if table.key != old.key and (len({*held}) < len(held) or None in {*chain(*held)}):
+            raise Violation("rows have the same new key, or none")
         if any(lock[1] == table.name for unit in self.open_units for lock in unit.locks):
             raise Locked
         table = replace(
