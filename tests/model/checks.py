@@ -105,12 +105,16 @@ def references(database: Database) -> set[tuple[Any, ...]]:
 
 
 def bearable(case: Case, verdict: Verdict, keys: str) -> Verdict:
-    """A refusal, by name and before anything is written, where nothing right can be done; or where
-    rows exchange a second key, and no foreign key is named: none is removed that may have children.
-    """
-    unnamed = not any(table.foreign for table in case.tables) and keys != "foreign"
-    exchanged = unnamed and "LR3012" in verdict.detail
-    if verdict.result == "refused" and (exchanged or (keys == "foreign" and awkward(case))):
+    """A refusal, by name and before anything is written, where nothing right can be done."""
+    if verdict.result == "refused" and keys == "foreign" and awkward(case):
+        return Verdict(verdict.check, "ok")
+    return verdict
+
+
+def exchanged(case: Case, verdict: Verdict) -> Verdict:
+    """A refusal where rows exchange a second key and nothing names foreign keys: none is removed
+    that may have children."""
+    if "LR3012" in verdict.detail and not any(table.foreign for table in case.tables):
         return Verdict(verdict.check, "ok")
     return verdict
 
@@ -691,7 +695,7 @@ def run_case(
         options = Options(dialects, options.modes)
         for name in checks:
             if name in able:
-                verdicts.extend(able[name](case, options))
+                verdicts.extend(exchanged(case, one) for one in able[name](case, options))
         return verdicts, case.describe() if any(v.bad for v in verdicts) else ""
     finally:
         case.close()
