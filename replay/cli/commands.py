@@ -50,6 +50,7 @@ from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
     Demand,
     Request,
+    asserting,
     make_request,
     mapping_file,
     named_tables,
@@ -362,14 +363,20 @@ def _printed(write: Callable[[Path], int]) -> int:
     return code
 
 
-def _tried(arguments: argparse.Namespace, write: Callable[[Path], int]) -> int:
-    """``--dry-run URL``: write the scripts into a temporary folder and try them."""
+def _tried(
+    arguments: argparse.Namespace, write: Callable[[Path], int], mode: Mode, checked: bool
+) -> int:
+    """``--dry-run URL``: write the scripts into a temporary folder and try them. ``checked``: they
+    would have checks if they were kept and no unit were set aside."""
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         with contextlib.redirect_stdout(sys.stderr):
             code = write(folder)
         counted = not arguments.upsert
-        tried = dry_run.dry_run(sorted(folder.glob("*.sql")), arguments.dry_run, counted)
+        if checked and arguments.asserts is None and mode is Mode.UNDO:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            checked = not manifest["quarantined_units"]
+        tried = dry_run.dry_run(sorted(folder.glob("*.sql")), arguments.dry_run, counted, checked)
     print(tried)
     return max(code, tried.exit_code)
 
@@ -393,7 +400,10 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     check_also(mode, arguments)
     reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
     options = options_of(arguments, arguments.dialect, selection)
+    checked = False
     if url is not None:
+        kept = replace(options, dialect=target_of(url).dialect)
+        checked = asserting(Demand(mode), selection, kept).render.assert_rows
         options = _tried_options(options, arguments.dialect, url)
     elif arguments.statements == StatementForm.PARAMETERS and is_printed(arguments.out):
         raise UsageError(
@@ -416,7 +426,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
             return code
 
     if url is not None:
-        return _tried(arguments, write)
+        return _tried(arguments, write, mode, checked)
     return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
 
 

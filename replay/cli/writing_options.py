@@ -86,7 +86,8 @@ OUTPUT = (
         "--dry-run URL",
         URL,
         "write nothing: try the statements in this database, in a transaction that is rolled back,"
-        " and name those that do not touch exactly one row, or fail",
+        " and list those that do not touch exactly one row, or fail; the script would stop at them if"
+        " it has checks (--assert)",
         SCRIPTS,
         either="output",
         required=True,

@@ -22,13 +22,15 @@ _OF_A_ROW = re.compile(r"INSERT |UPDATE |DELETE .* WHERE ")
 
 @dataclass(frozen=True)
 class Misfit:
-    """A statement that would stop a script: ``number`` counts from the beginning of its unit (0:
-    its end, where constraints are checked), ``why`` is what the database says of it."""
+    """A statement that does not touch one row, or ``fails``: ``number`` counts from the beginning
+    of its unit (0: its end, where constraints are checked), ``why`` is what the database says of
+    it."""
 
     unit: str
     number: int
     why: str
     statement: str
+    fails: bool = False
 
     def __str__(self) -> str:
         place = f"statement {self.number}" if self.number else "end"
@@ -37,17 +39,19 @@ class Misfit:
 
 @dataclass(frozen=True)
 class DryRun:
-    """``statements`` of ``units`` were tried in ``target``; ``whole``: to the end."""
+    """``statements`` of ``units`` were tried in ``target``; ``whole``: to the end; ``checked``: the
+    scripts stop at a statement that does not touch one row."""
 
     target: str
     units: int
     statements: int
     misfits: tuple[Misfit, ...]
     whole: bool
+    checked: bool = True
 
     @property
     def exit_code(self) -> int:
-        """Whether the scripts would run through."""
+        """Whether each statement would do what it should."""
         return EXIT_ERROR if self.misfits else EXIT_OK
 
     def __str__(self) -> str:
@@ -55,16 +59,31 @@ class DryRun:
         if len(self.misfits) > len(shown):
             shown.append(f"… {len(self.misfits) - len(shown):,} more")
         tried = f"{self.statements:,} statements in {self.units:,} units of recovery tried"
-        found = f"{len(self.misfits):,} would stop the script" if self.misfits else "all fit"
+        found = self._found()
         end = "" if self.whole else " (the rest was not tried: this database has no savepoints)"
         return "\n".join(
             [*shown, f"{tried} in {self.target}: {found}{end}; nothing was written there"]
         )
 
+    def _found(self) -> str:
+        """What the script would do at its misfits."""
+        stopping = sum(misfit.fails or self.checked for misfit in self.misfits)
+        passed = len(self.misfits) - stopping
+        parts = [f"{stopping:,} would stop the script"] if stopping else []
+        if passed:
+            parts.append(
+                f"{passed:,} would not touch exactly one row, and the script would run on, because"
+                " it has no checks"
+            )
+        return "; ".join(parts) or "all fit"
 
-def dry_run(scripts: Iterable[Path], url: str, counted: bool = True) -> DryRun:
-    """Try scripts without checks. ``counted``: their statements must touch one row each. A unit
-    that fails is left out, and the next is tried as if it had not been there.
+
+def dry_run(
+    scripts: Iterable[Path], url: str, counted: bool = True, checked: bool = True
+) -> DryRun:
+    """Try scripts without checks. ``counted``: their statements must touch one row each;
+    ``checked``: the scripts that would be written check that. A unit that fails is left out, and
+    the next is tried as if it had not been there.
 
     TargetError as of :class:`replay.targets.Session`; UsageError (LR1001) for statements that the
     database would not take back.
@@ -83,6 +102,7 @@ def dry_run(scripts: Iterable[Path], url: str, counted: bool = True) -> DryRun:
             attempt.statements,
             tuple(attempt.misfits),
             attempt.whole,
+            checked,
         )
     finally:
         session.rollback()
@@ -147,7 +167,7 @@ class _Attempt:
         self.units += 1
         if failure is None:
             return True
-        self.misfits.append(Misfit(name, number, f"fails: {failure}", statement))
+        self.misfits.append(Misfit(name, number, f"fails: {failure}", statement, True))
         if self.session.savepoints:
             self.session.back_to_savepoint()
             return True

@@ -376,7 +376,8 @@ def run(
         if plan.is_empty:
             return plan.exit_code
         if not request.apply:
-            out("Nothing was written. Run with --apply to do this.")
+            what = "--apply would be refused" if plan.problems else "Run with --apply to do this"
+            out(f"Nothing was written. {what}.")
             return plan.exit_code
         report = plan.apply(progress)
         out(str(report))

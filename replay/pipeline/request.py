@@ -229,7 +229,7 @@ def make_request(
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
             _check_parameters(options)
-            options = _asserting(demand, placed, options)
+            options = asserting(demand, placed, options)
         if placed.where is not None:
             ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
@@ -519,7 +519,7 @@ def _check_parameters(options: ScriptOptions) -> None:
         )
 
 
-def _asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> ScriptOptions:
+def asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> ScriptOptions:
     """The options of scripts that assert, where the user wants it, or an undo or one that finds
     rows by their old values is better for it.
     UsageError (LR1001) where it cannot be had."""

@@ -55,6 +55,8 @@ def test_statements_that_do_not_fit_are_named_and_nothing_is_written(
     assert lines[1] == "  DELETE FROM shop.item WHERE n = 4;"
     assert "3 would stop the script; nothing was written there" in said
     assert tried(capsys, "undo", *log, "--dry-run", fresh_database)[1] == said
+    forced = tried(capsys, "undo", *log, "--dry-run", fresh_database, "--cascade", "force")[1]
+    assert "1 would stop the script; 2 would not touch exactly one row" in forced
     check = tmp_path / "check.sql"
     check.write_text(
         "SELECT 1 / (CASE WHEN (SELECT array_agg((n, word)::text ORDER BY n) FROM shop.item)"
@@ -78,6 +80,14 @@ def test_a_script_that_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     code, said = tried(capsys, "redo", *log, "--dry-run", url)
     assert code == 8
     assert said.count(": statement ") == 2  # row 3 is gone, row 4 is there already
+    assert (
+        "1 would stop the script; 1 would not touch exactly one row, and the script would run on,"
+        " because it has no checks"
+    ) in said
+    assert (
+        "2 would stop the script"
+        in tried(capsys, "redo", *log, "--assert", "rows", "--dry-run", url)[1]
+    )
 
 
 def test_what_it_cannot_be_combined_with(

@@ -105,7 +105,9 @@ def test_a_plan_is_applied_once(planned: Planned, database: str) -> None:
     assert position(database)[2:4] == AT_PIT1
 
 
-def test_problems_are_in_the_plan_and_refuse_it(planned: Planned, database: str) -> None:
+def test_problems_are_in_the_plan_and_refuse_it(
+    planned: Planned, database: str, replay: Replay, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows(database, "ALTER TABLE sakila.film DROP COLUMN title CASCADE")
     with planned() as plan:
         (problem,) = plan.problems
@@ -114,6 +116,8 @@ def test_problems_are_in_the_plan_and_refuse_it(planned: Planned, database: str)
         assert plan.exit_code == EXIT_ERROR
         with pytest.raises(Refusal, match="LR4008"):
             plan.apply()
+    assert replay("--until-lrsn", PIT1, apply=False) == EXIT_ERROR
+    assert capsys.readouterr().out.endswith("Nothing was written. --apply would be refused.\n")
     assert rows(database, "SELECT 1 FROM pg_namespace WHERE nspname = 'logreplay'") == []
 
 
