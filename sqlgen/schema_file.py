@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 
 import sqlglot
@@ -27,6 +27,9 @@ _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
 #: What a target keeps moments and numbers in where it has no type for them.
 _TEXT = re.compile("TEXT|N?VARCHAR|STRING|CHAR")
 _NUMBER = re.compile(r"-?\d+")
+_DECIMAL = re.compile(
+    r"\s*(?:DEC(?:IMAL)?|NUM(?:BER|ERIC)?)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*", re.IGNORECASE
+)
 #: The time of day as a default value, where a target says it in words of its own; "": it cannot.
 _TIME_OF_DAY = {
     "postgres": "LOCALTIME(0)",
@@ -74,14 +77,28 @@ class Identity:
 @dataclass(frozen=True, eq=False)
 class Declared:
     """Of one table, by the log's column names: ``defaults`` and ``checks`` (name, condition) as
-    trees of ``dialect``, ``identities``; ``unused``: what cannot be said of columns that are left
-    out or masked, in words."""
+    trees of ``dialect``, ``identities``, ``decimals`` (precision and scale); ``unused``: what
+    cannot be said of columns that are left out or masked, in words."""
 
     dialect: str
     defaults: Mapping[str, exp.Expr] = field(default_factory=dict)
     checks: tuple[tuple[str, exp.Expr], ...] = ()
     identities: Mapping[str, Identity] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    decimals: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def sized(self, table: Table) -> Table:
+        """A table with the precision that is stated of its decimals, where the log leaves it open:
+        a packed number with an even one has a digit to spare."""
+        columns = tuple(
+            replace(column, length=column.length - 1)
+            if column.type is SqlType.DECIMAL
+            and column.length % 2
+            and self.decimals.get(column.name) == (column.length - 1, column.scale)
+            else column
+            for column in table.columns
+        )
+        return replace(table, columns=columns)
 
     def renamed(self, name: Callable[[str], str | None], table: str) -> Declared:
         """The same with other column names; ``name`` gives None for a column of which nothing can
@@ -114,7 +131,10 @@ class Declared:
             for reference, new in others.items():
                 reference.set("this", exp.Identifier(this=new, quoted=True))
             checks.append((label, tree))
-        return Declared(self.dialect, defaults, tuple(checks), identities, tuple(unused))
+        decimals = {
+            new: size for column, size in self.decimals.items() if (new := name(column)) is not None
+        }
+        return Declared(self.dialect, defaults, tuple(checks), identities, tuple(unused), decimals)
 
 
 @dataclass
@@ -139,12 +159,15 @@ def parse_declared(text: str, dialect: str, tables: Sequence[Table]) -> dict[str
 def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
     defaults, identities, unused = dict[str, exp.Expr](), dict[str, Identity](), list[str]()
     checks: list[tuple[str, exp.Expr]] = []
+    decimals: dict[str, tuple[int, int]] = {}
     where = f"{table.schema}.{table.name}".upper()
     columns = {column.name.upper(): column for column in table.columns}
     for name, said in facts.columns.items():
         column = columns.get(name)
         if column is None:
             continue
+        if size := _DECIMAL.fullmatch(said.type):
+            decimals[column.name] = int(size[1]), int(size[2] or 0)
         if said.identity is not None:
             if all(map(_NUMBER.fullmatch, said.identity)):
                 identities[column.name] = Identity(*map(int, said.identity))
@@ -181,7 +204,7 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
                 unused.append(f"{label}: {NOT_ENFORCED}")
         except SqlglotError:
             unused.append(f"{label}: {check.condition}: not understood")
-    return Declared(dialect, defaults, tuple(checks), identities, (*unused, *facts.notes))
+    return Declared(dialect, defaults, tuple(checks), identities, (*unused, *facts.notes), decimals)
 
 
 def expression(text: str, dialect: str) -> exp.Expr:

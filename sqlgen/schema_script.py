@@ -59,6 +59,10 @@ def schema_script(
     SqlgenError (LR3003) for a column without a type in the target and for tables that are longer
     than it takes, LR3005 for names that collide there or that it has for itself.
     """
+    tables = [
+        (declared or {}).get(f"{table.schema}.{table.name}".upper(), _NOTHING).sized(table)
+        for table in tables
+    ]
     check_collisions(tables, profile, names)
     check_limits(tables, constraints, profile)
     lines = [

@@ -273,9 +273,6 @@ ANSWERS = (
 # -------------------------------------------------------------------------------------------------
 
 WRITING = (
-    Option(
-        "--by-column", FLAG, "no dependency between updates of different columns of a row", "graph"
-    ),
     Option("--back", FLAG, "also the units that the selected ones depend on", "graph"),
     Option(
         "--max-units N", POSITIVE, "refuse to draw more units (default 5000)", "graph", default=5000

@@ -128,7 +128,9 @@ def _graph(arguments: argparse.Namespace) -> int:
             engine = reading.engine_for(request.log, progress)
             plan, asked = analysis_of(reading, request, engine)
             survey = asked.survey(passes.StartUnits(units=cascade.taken_units(asked, plan)))
-            answer = asked.reached(survey, by_column=arguments.by_column, back=arguments.back)
+            answer = asked.reached(
+                survey, by_column=True, back=arguments.back, written=plan.options.render
+            )
         if len(answer.graph) > arguments.max_units:
             raise UsageError(
                 "LR1001",
@@ -143,9 +145,7 @@ def _graph(arguments: argparse.Namespace) -> int:
             )
         chosen = frozenset(survey.start)
         if arguments.format == DrawingFormat.HTML:
-            drawn, said = graph_page(
-                request, reading, engine, answer, chosen, arguments.by_column, warnings
-            )
+            drawn, said = graph_page(request, reading, engine, answer, chosen, warnings)
         else:
             picture = drawing.describe(answer, chosen, plan, warnings)
             drawn = drawing.text(picture, arguments.format)
@@ -171,7 +171,6 @@ def graph_page(
     engine: Engine,
     answer: analysis.Subgraph,
     chosen: frozenset[UnitId],
-    by_column: bool,
     warnings: list[str],
 ) -> tuple[str, str]:
     """The page about the units of a graph, which begins with who built on whom, and its size in
@@ -185,7 +184,7 @@ def graph_page(
             request.constraints,
             reading.words(),
         )
-        made = page.graph_page(about, answer.graph, chosen, by_column)
+        made = page.graph_page(about, answer.graph, chosen)
     made["warnings"] = warnings
     units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
     return page.page_html(made), f"{units:,} units, {edges:,} dependencies"

@@ -86,8 +86,8 @@ OUTPUT = (
         "--dry-run URL",
         URL,
         "write nothing: try the statements in this database, in a transaction that is rolled back,"
-        " and list those that do not touch exactly one row, or fail; the script would stop at them if"
-        " it has checks (--assert)",
+        " and list those that do not touch exactly one row, or fail; a script with checks would"
+        " stop at them (--assert)",
         SCRIPTS,
         either="output",
         required=True,

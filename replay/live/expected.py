@@ -348,11 +348,6 @@ def _differ(one: pa.Array, other: pa.Array) -> Mask:
     return ~np.asarray(pc.or_(same, pc.and_(pc.is_null(one), pc.is_null(other))))
 
 
-#: What to do about a table that the target lacks, where nobody said what is expected of it.
-_UNCHANGED = (
-    "The log has no change of it: take its file out of the state, or write one of the log's tables"
-    " alone (logreplay state … --at start --initial DIR --format csv --out BEFORE)"
-)
 #: Types of targets that keep a moment and not the zone it was written in.
 _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
@@ -433,12 +428,14 @@ def compared_tables(
         if facts is None and name not in paths:
             notes.append(f"table {name}: the log makes it, and it is not there")
             continue
+        if facts is None and log is not None and expected is None:
+            notes.append(f"table {name}: neither the log nor the database has it")
+            continue
         if facts is None:
             raise TargetError(
                 "LR4002",
                 "the database lacks a table of the expected state",
                 Where(table=f"{schema}.{name}"),
-                "" if log is None or expected is not None else _UNCHANGED,
             )
         if expected is not None and expected.unknown:
             notes.append(f"table {name}: {expected.unknown}")

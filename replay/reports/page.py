@@ -56,14 +56,12 @@ MOST_ROWS = 100_000
 _NOBODY = ((bytes(10), 0),)
 
 
-def graph_page(
-    asked: Asked, units: Iterable[UnitId], chosen: frozenset[UnitId], by_column: bool
-) -> dict[str, Any]:
+def graph_page(asked: Asked, units: Iterable[UnitId], chosen: frozenset[UnitId]) -> dict[str, Any]:
     """The page of some units, of which some were ``chosen``, that begins with who built on whom.
     Errors as :func:`page_of`."""
     wanted = tuple((unit.urid, unit.member) for unit in units)
     # where there is none: of a unit that no log has
-    page = page_of(asked, Selection(units=wanted or _NOBODY), MOST_ROWS, by_column, True)
+    page = page_of(asked, Selection(units=wanted or _NOBODY), MOST_ROWS, True)
     return {**page, "view": "graph", "chosen": sorted(map(str, chosen))}
 
 
@@ -71,13 +69,11 @@ def page_of(
     asked: Asked,
     selection: Selection,
     most_rows: int,
-    by_column: bool = True,
     closed: bool = False,
 ) -> dict[str, Any]:
     """What the page shows of the changes that a selection takes, as JSON-able data in columns. Rows
     and dependencies are there up to ``most_rows`` changes, and a note says where they are not.
-    ``by_column``: updates of different columns of a row do not depend on each other. ``closed``:
-    no unit that the selection leaves out built on one that it takes.
+    ``closed``: no unit that the selection leaves out built on one that it takes.
 
     Errors as :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for ``where``."""
     if selection.where is not None:
@@ -120,7 +116,7 @@ def page_of(
         )
     number = {name: place for place, name in enumerate(page["units"]["name"])}
     page["changes"] = _changes(asked, selection, number, notes)
-    page["edges"] = _edges(asked, request, number, by_column)
+    page["edges"] = _edges(asked, request, number)
     return page
 
 
@@ -203,16 +199,14 @@ def _values(version: Version) -> list[list[str | None]]:
     return [[name, literal(value), None] for name, value in (version.before or {}).items()]
 
 
-def _edges(
-    asked: Asked, request: Request, number: Mapping[str, int], by_column: bool
-) -> dict[str, Any]:
+def _edges(asked: Asked, request: Request, number: Mapping[str, int]) -> dict[str, Any]:
     """Which unit built on which, and why."""
     plan = request.plan(asked.split_bytes, asked.engine)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
     whole = replace(request.selection, include_aborted=False)
     survey = analysis.survey(StartUnits(selection=whole))
-    subgraph = analysis.reached(survey, by_column=by_column)
+    subgraph = analysis.reached(survey, by_column=True)
     heads = subgraph.batch.records[subgraph.batch.head]
     unit = np.array([number.get(str(unit_of(record)), -1) for record in heads], np.int64)
     links = subgraph.links

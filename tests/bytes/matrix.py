@@ -140,7 +140,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
             "--include-aborted --format jsonl",
             "--table *.FILM --op update --format csv",
         ),
-        "graph": (*GRAPHS, "--by-column --format json", "--back --table *.FILM --format mermaid"),
+        "graph": (*GRAPHS, "--back --table *.FILM --format mermaid"),
         "whatif": (
             "--without 000000000000A1B2DC19 --json",
             "--without authid=CLERK0 --json " + SHOP_KEYS,
@@ -190,7 +190,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         "graph": (
             *(f"{form} {KEYS}" for form in GRAPHS),
             f"--ur {KIN} --back --format json {KEYS}",
-            "--by-column --format graphml",
+            "--format graphml",
         ),
         "ddl": (KEYS,),
     },

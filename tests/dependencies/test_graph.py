@@ -685,6 +685,25 @@ def test_whatif(
     assert len(json.loads(capsys.readouterr().out)["without"]) == 3
 
 
+def test_a_graph_draws_what_whatif_counts_as_direct(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One definition: by the columns that a change writes, as an undo decides."""
+    log = LogBuilder()
+    one, two, three = (log.unit() for _ in range(3))
+    one.insert(ACCT, acct(1))
+    two.update(ACCT, acct(1), acct(1, name="NEW"))
+    three.delete(ACCT, acct(1, name="NEW"))
+    control, data = log.write(tmp_path)
+    words = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
+    words += ["--engine", "local"]
+    assert main.main(["whatif", *words, "--without", name(one)]) == 0
+    assert "2 (2 build on them directly)" in capsys.readouterr().out
+    assert main.main(["graph", *words, "--ur", name(one), "--out", "-", "--format", "json"]) == 0
+    edges = json.loads(capsys.readouterr().out)["edges"]
+    assert sum(edge["from"] == 0 for edge in edges) == 2
+
+
 def test_whatif_of_nobody(
     two_units: tuple[list[str], Unit, Unit], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from replay.cli.main import main
+from tests.live.test_dry_run import options
 from tests.support.replayed import AT_END, PIT1, rows
 
 Replay = Callable[..., int]
@@ -124,6 +127,23 @@ def test_a_target_that_lacks_a_table(
         == 8
     )
     assert "LR4002 table sakila.store" in capsys.readouterr().err
+
+
+def test_a_table_of_the_state_that_neither_log_nor_target_has_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, state = tmp_path / "shop.db", tmp_path / "state"
+    with closing(sqlite3.connect(file)) as shop, shop:
+        shop.execute("CREATE TABLE item (n INTEGER PRIMARY KEY, word TEXT)")
+        shop.execute("INSERT INTO item VALUES (1, 'b'), (2, 'b'), (4, 'z')")
+    state.mkdir()
+    (state / "item.csv").write_text("n,word\n1,a\n2,a\n3,x\n")
+    (state / "stray.csv").write_text("a\n1\n")
+    words = ["verify", *options(tmp_path), "--to", f"sqlite:///{file}", "--engine", "local"]
+    assert main([*words, "--expected", str(state)]) == 0
+    said = capsys.readouterr().out
+    assert "  not compared: table stray: neither the log nor the database has it" in said
+    assert said.endswith("SAME\n")
 
 
 @pytest.mark.long

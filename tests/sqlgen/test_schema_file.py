@@ -54,6 +54,15 @@ def table_of(script: SchemaScript) -> str:
     return next(line for line in script.tables if line.startswith("CREATE TABLE"))
 
 
+@pytest.mark.parametrize(
+    ("stated", "precision"),
+    [("DECIMAL(4,2)", 4), ("numeric ( 4 , 2 )", 4), ("DECIMAL(4,1)", 5), ("DECIMAL(3,2)", 5)],
+)
+def test_a_packed_number_has_the_even_precision_that_is_stated(stated: str, precision: int) -> None:
+    text = f"CREATE TABLE S.T (ID INTEGER NOT NULL, PRICE {stated});"
+    assert f"price DECIMAL({precision}, 2)" in table_of(made(text, "postgres"))
+
+
 def test_db2s_words_for_postgres() -> None:
     script = made(DB2, "postgres")
     assert (
