@@ -45,6 +45,33 @@ def test_words_of_its_own(run: Path) -> None:
     assert said(run, "test", "-m", "unit") == ["python -m pytest -m unit"]
 
 
+@pytest.mark.parametrize(
+    ("made", "words", "installed"),
+    [
+        ("demo", ["demo"], []),
+        ("demo", ["redo"], ["all"]),
+        ("demo", ["test"], ["test"]),
+        ("all", ["check"], ["test"]),
+        ("all", ["check", "--json"], []),
+        ("test", ["demo"], []),
+        (None, ["demo"], ["demo"]),
+    ],
+)
+def test_what_a_command_needs_is_installed(
+    run: Path, made: str | None, words: list[str], installed: list[str]
+) -> None:
+    ready = run.parent.parent / ".venv" / ".ready"
+    ready.unlink() if made is None else ready.write_text(f"{made}\n", encoding="ascii")
+    quiet = ready.parent / "bin" / "quiet"
+    quiet.write_text("#!/bin/sh\n", encoding="ascii")
+    quiet.chmod(0o755)
+    env = {"PATH": "/usr/bin:/bin", "PYTHON": str(quiet)}
+    told = subprocess.run([run, *words], capture_output=True, text=True, check=True, env=env)
+    asked = [line.rpartition(" ")[2] for line in told.stderr.splitlines() if " pip " in line]
+    assert asked == [f".[{extra}]" for extra in installed]
+    assert ready.read_text(encoding="ascii").strip() == (installed or [made])[0]
+
+
 def test_the_long_suite_is_more_than_tests(run: Path) -> None:
     """Each step is run, and an option after ``--long`` is one of pytest."""
     (run.parent / "mutate.py").touch()
