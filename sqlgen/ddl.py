@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from sqlgen.dialects import REFUSED, WIDENED, Profile, TypeRule
 from sqlgen.errors import SqlgenError
 from sqlgen.late import errors, exp
+from sqlgen.literals import Policy, literals
 from sqlgen.names import identifier, table_expression, target_name
-from sqlgen.schema import Column, SqlType, Table
+from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.value_texts import constant
 
 
 @dataclass(frozen=True)
@@ -178,15 +182,37 @@ def rename_table(table: Table, new_name: str, profile: Profile, names: str = "lo
 
 
 def add_columns(
-    table: Table, columns: Sequence[Column], profile: Profile, names: str = "lower"
+    table: Table,
+    columns: Sequence[Column],
+    profile: Profile,
+    names: str = "lower",
+    defaults: Sequence[str | None] = (),
 ) -> list[str]:
     """ALTER TABLE … ADD, a statement for each column. The new columns are nullable: the rows that
-    are there have no values for them."""
-    definitions = [
-        column_definition(replace(column, nullable=True), table, profile, names)
-        for column in columns
-    ]
-    return [_alter(table, [column], profile, names) for column in definitions]
+    are there have no values for them but ``defaults``, constants of SQL. SqlgenError (LR3003) where
+    one is not known (None)."""
+    statements = []
+    for column, default in zip(columns, defaults or ("NULL",) * len(columns), strict=True):
+        definition = column_definition(replace(column, nullable=True), table, profile, names)
+        if default is None:
+            raise SqlgenError(
+                "LR3003",
+                f"a default of {table.schema}.{table.name}.{column.name} for the rows that are"
+                " there, which neither the log nor the catalog export says",
+                "Export the catalog again, with the defaults of its columns",
+            )
+        value = constant(default, column)
+        if value is not None:
+            spelled, problems = literals(
+                pa.array([value], ARROW_TYPES[column.type]), column, profile, Policy()
+            )
+            if problems:
+                raise SqlgenError("LR3003", f"the default {default} of {column.name}")
+            literal = exp.Var(this=spelled[0].as_py())
+            kind = exp.DefaultColumnConstraint(this=literal)
+            definition.set("constraints", [exp.ColumnConstraint(kind=kind)])
+        statements.append(_alter(table, [definition], profile, names))
+    return statements
 
 
 def drop_columns(

@@ -69,7 +69,10 @@ class StructureChange:
     A STATEMENT is said by the source's own statements: ``source``, and ``back`` those that take it
     back (None: its former state is not known, and ``note`` says of what).
     :mod:`sqlgen.soliddb.history` makes them. ``effect``: what a STATEMENT does to the table, where
-    it makes, drops or changes one; ``former``: the table before that, where there was one."""
+    it makes, drops or changes one; ``former``: the table before that, where there was one.
+
+    ``defaults``: what rows that are there get in columns that are added, as constants of SQL (None:
+    that is not known); none given: NULL."""
 
     action: Action
     table: Table
@@ -83,6 +86,7 @@ class StructureChange:
     back: tuple[Source, ...] | None = None
     effect: Action | None = None
     former: Table | None = None
+    defaults: tuple[str | None, ...] = ()
 
     @property
     def does(self) -> Action:
@@ -140,7 +144,7 @@ def statements(change: StructureChange, profile: Profile, names: str) -> list[st
     if change.action is Action.RENAME_TABLE:
         return [ddl.rename_table(table, change.new_name, profile, names)]
     if change.action is Action.ADD_COLUMNS:
-        return ddl.add_columns(table, change.columns, profile, names)
+        return ddl.add_columns(table, change.columns, profile, names, change.defaults)
     if change.action is Action.DROP_COLUMNS:
         return ddl.drop_columns(table, change.columns, profile, names)
     if change.action is Action.RENAME_COLUMN:

@@ -21,7 +21,8 @@ class ColumnFormat:
     of a varying column the maximum), ``encoding`` A, E or U, ``ccsid`` None for bit data and for
     what is not text, ``expanded`` with EXPANDVAR = Y, ``position`` LLCOLUMNPOS (-1 unknown),
     ``raw``: a type that is not known, kept as bytes; ``lob``: the value is not in the log;
-    ``wide``: a short hexadecimal float that is taken as a double."""
+    ``wide``: a short hexadecimal float that is taken as a double; ``initial``: the constant of SQL
+    that rows have in it which are older than the column (None: not known)."""
 
     column: Column
     code: str
@@ -38,6 +39,7 @@ class ColumnFormat:
     raw: bool = False
     lob: bool = False
     wide: bool = False
+    initial: str | None = None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ class Col:
     null: bool = False
     page: int = 1208
     key: int = 0
+    #: What the catalog says of its default (None: nothing), and bits of its null flags.
+    default: str | None = None
+    flags: int = 0
 
     @property
     def fixed(self) -> int:
@@ -179,7 +182,7 @@ class Tab:
             out += (
                 struct.pack(order + "H", TYPE_CODES[column.type])
                 + length
-                + struct.pack(order + "HH", 1 if column.null else 2, offset)
+                + struct.pack(order + "HH", (1 if column.null else 2) | column.flags, offset)
             )
             offset += column.fixed + column.null
         return out
@@ -189,6 +192,8 @@ def catalog_csv(tables: Sequence[Tab]) -> str:
     lines = [
         "TBSPACEID,TABLEID,TABSCHEMA,TABNAME,DATACAPTURE,COLNO,COLNAME,TYPENAME,LENGTH,SCALE,NULLS,CODEPAGE,KEYSEQ,GENERATED,IDENTITY"
     ]
+    said = any(column.default is not None for table in tables for column in table.columns)
+    lines[0] += ",DEFAULT" if said else ""
     for table in tables:
         for number, column in enumerate(table.columns):
             text = column.type in (
@@ -204,7 +209,7 @@ def catalog_csv(tables: Sequence[Tab]) -> str:
                 f"{table.space},{table.id},{table.schema} "
                 f" ,{table.name},Y,{number},{column.name},{column.type},{column.catalog_length},"
                 f"{column.scale},{'Y' if column.null else 'N'},{column.page if text else 0},"
-                f"{column.key or ''},,N"
+                f"{column.key or ''},,N{',' + (column.default or '') if said else ''}"
             )
     return "\n".join(lines) + "\n"
 

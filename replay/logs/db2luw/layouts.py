@@ -411,7 +411,7 @@ LOB_INLINE, LOB_EMPTY, LOB_LEAD = 0x69, 0x80, 4
 DESCRIPTION = parts("record_type 0 1\ncolumns 2 2\narray 4 0")
 DESCRIPTOR = parts("type 0 2\nlength 2 2\nprecision 2 1\nscale 3 1\nnull 4 2\noffset 6 2")
 DESCRIPTOR_SIZE, LOB_DESCRIPTOR_SIZE = 8, 12
-NOT_NULLABLE = 0x02
+NOT_NULLABLE, TYPE_DEFAULT, USER_DEFAULT = 0x02, 0x04, 0x08
 #: Field type -> the name the catalog uses.
 FIELD_TYPES = {
     0x0000: "SMALLINT", 0x0001: "INTEGER", 0x0002: "DECIMAL", 0x0003: "DOUBLE", 0x0004: "REAL",

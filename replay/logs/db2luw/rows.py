@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
@@ -29,7 +30,13 @@ from replay.logs.db2luw import layouts
 from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.layouts import Dialect
 from replay.logs.db2luw.tables import is_packed, width
-from replay.logs.db2luw.values import EXPECTED, default_bytes, fixed_values, plain_form
+from replay.logs.db2luw.values import (
+    EXPECTED,
+    default_bytes,
+    fixed_values,
+    initial_value,
+    plain_form,
+)
 
 #: Bytes of a value shown in a finding.
 _SHOWN = 64
@@ -76,9 +83,10 @@ class LuwRowWalk:
         """Where column ``index`` is the same in two images: both null, or both not and the same
         bytes."""
         mine, theirs = self.columns[index], other.columns[index]
-        null, other_null = mine.null | mine.absent, theirs.null | theirs.absent
+        null, other_null = self._nulls(index), other._nulls(index)
         same = (
-            (mine.length == theirs.length)
+            (mine.absent == theirs.absent)
+            & (mine.length == theirs.length)
             & ~null
             & ~other_null
             & (mine.default == theirs.default)
@@ -95,7 +103,12 @@ class LuwRowWalk:
 
     def nulls(self, index: int) -> Mask | None:
         """Where column ``index`` is null (None: nowhere)."""
-        return self.columns[index].null | self.columns[index].absent
+        return self._nulls(index)
+
+    def _nulls(self, index: int) -> Mask:
+        cells, initial = self.columns[index], initial_value(self.format.columns[index])
+        known_null = initial is not None and not initial.is_valid
+        return cells.null | cells.absent if known_null else cells.null
 
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
         """Values of a column by the contract of :mod:`sqlgen.schema`, and which of them cannot be
@@ -103,7 +116,8 @@ class LuwRowWalk:
         column, cells = self.format.columns[index], self.columns[index]
         chosen = np.arange(len(self.start)) if rows is None else rows
         null = cells.null[chosen] | cells.absent[chosen] | self.bad[chosen]
-        unknown = cells.absent[chosen] & (not column.nullable)
+        initial = initial_value(column)
+        older = cells.absent[chosen] & ~self.bad[chosen]
         empty = cells.default[chosen] | null
         place, length = (
             np.where(empty, 0, cells.place[chosen]),
@@ -115,8 +129,10 @@ class LuwRowWalk:
             values, bad = fixed_values(
                 column, self._block(column, place, cells.default[chosen], null), null, self.big
             )
-        if unknown.any():
-            bad = unknown if bad is None else bad | unknown
+        if initial is None and older.any():
+            bad = older if bad is None else bad | older
+        elif initial is not None and initial.is_valid and older.any():
+            values = pc.if_else(pa.array(older), initial, values)
         return values, bad
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
@@ -126,7 +142,8 @@ class LuwRowWalk:
         if cells.absent[row]:
             return (
                 f"a row written before {name} was added",
-                "a column that allows nulls, or its default, which is not in the log",
+                "a default of the column that the catalog export says (C.DEFAULT in its query), or"
+                " none",
             )
         raw = self.buffer[cells.place[row] : cells.place[row] + cells.length[row]].tobytes()
         digits = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")

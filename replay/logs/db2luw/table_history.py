@@ -28,6 +28,7 @@ from replay.logs.db2luw.tables import (
     version_of,
     widened,
 )
+from replay.logs.db2luw.values import initial_value
 from replay.spill import Spill, windows
 from sqlgen.structure import Action, StructureChange
 
@@ -465,7 +466,10 @@ class _Builder:
             row,
             version,
             StructureChange(
-                Action.ADD_COLUMNS, table, tuple(replace(column, nullable=True) for column in added)
+                Action.ADD_COLUMNS,
+                table,
+                tuple(replace(column, nullable=True) for column in added),
+                defaults=self._defaults(version, len(old)),
             ),
         )
         known = self.tables.get(key)
@@ -479,6 +483,13 @@ class _Builder:
                 f"{name} gets columns that the catalog export does not know, here called {what}:"
                 " export the catalog again",
             )
+
+    def _defaults(self, version: int, old: int) -> tuple[str | None, ...]:
+        """What the rows that are there get in the columns of a version behind its ``old`` ones."""
+        columns = self.result.versions[version].format.columns[old:]
+        return tuple(
+            None if initial_value(column) is None else column.initial for column in columns
+        )
 
     def _begin(self, key: TableId, state: _State, old: list[ColumnFormat]) -> None:
         """Up to the first change that holds, a table has the columns that this one begins with; the

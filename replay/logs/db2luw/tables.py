@@ -91,6 +91,9 @@ _SPELLED = {
     "LONGVAR": "LONG VARCHAR",
 }
 _UTF16 = 1200
+#: Types whose own default is zero, and those whose is empty (of fixed length: blanks).
+_NUMBER_TYPES = ("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "REAL", "DOUBLE")
+_TEXT_TYPES = ("CHARACTER", "VARCHAR", "GRAPHIC", "VARGRAPHIC")
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,11 @@ def column_format(
     code_page: int,
     offset: int,
     key: int = 0,
+    initial: str | None = None,
 ) -> ColumnFormat:
     """A column by its catalog type; ``length`` in bytes as the catalog or a descriptor gives it (of
-    DECIMAL the precision), ``offset`` from the start of the formatted record. Types that are not
-    known are kept as bytes."""
+    DECIMAL the precision), ``offset`` from the start of the formatted record, ``initial`` as
+    :class:`ColumnFormat` has it. Types that are not known are kept as bytes."""
     kind = _SPELLED.get(kind, kind)
     variable = kind in _VARIABLE
     sql = _SQL_TYPES.get(kind, SqlType.BLOB if variable else SqlType.BINARY)
@@ -136,6 +140,7 @@ def column_format(
     return ColumnFormat(
         column, kind, size, column.scale, nullable, variable, "U", "B" if bit_data else "", ccsid,
         position=offset, key_sequence=key, raw=kind not in _SQL_TYPES, lob=kind in _LARGE,
+        initial=initial,
     )  # fmt: skip
 
 
@@ -283,7 +288,16 @@ def _exported(
         page,
         offset,
         key,
+        _initial(row),
     )
+
+
+def _initial(row: Mapping[str, str]) -> str | None:
+    """What a column came with, as far as the export says: its default of today, or NULL where it
+    has none."""
+    if "DEFAULT" not in row:
+        return None
+    return row["DEFAULT"].strip() or ("NULL" if row["NULLS"].strip() == "Y" else None)
 
 
 # -- descriptors in the log
@@ -318,15 +332,27 @@ def descriptor_columns(
                 length //= 2
         columns.append(
             column_format(
-                f"C{place + 1}", kind, length, scale, nullable, code_page, values["offset"]
+                f"C{place + 1}", kind, length, scale, nullable, code_page, values["offset"],
+                initial=_came_with(kind, values["null"]),
             )
-        )
+        )  # fmt: skip
     offset = 0
     for column in sorted(columns, key=lambda column: column.position):
         if column.position < offset:
             return None
         offset = column.position + width(column)
     return columns
+
+
+def _came_with(kind: str, flags: int) -> str | None:
+    """What a column was added with, by the null flags of its descriptor: a default that is
+    somebody's own is not in the log, and that of dates and times is when it was added."""
+    if flags & layouts.TYPE_DEFAULT:
+        if kind in _NUMBER_TYPES:
+            return "0"
+        return "''" if kind in _TEXT_TYPES else None
+    nullable = not flags & layouts.NOT_NULLABLE
+    return "NULL" if nullable and not flags & layouts.USER_DEFAULT else None
 
 
 def is_packed(columns: Sequence[ColumnFormat]) -> bool:
@@ -352,7 +378,7 @@ def named(
         and all(map(_alike, columns, table.format.columns))
     ):
         chosen = tuple(
-            replace(theirs, position=ours.position)
+            replace(theirs, position=ours.position, initial=ours.initial or theirs.initial)
             for ours, theirs in zip(columns, table.format.columns, strict=False)
         )
         names = {column.column.name for column in chosen}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pyarrow as pa
 
@@ -11,6 +13,7 @@ from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
 from replay.decoding.plain_rows import ValueForm
 from sqlgen.schema import ARROW_TYPES, SqlType
+from sqlgen.value_texts import constant
 
 #: What the bytes of a value must be, for messages.
 EXPECTED = {
@@ -51,6 +54,26 @@ def default_bytes(column: ColumnFormat) -> bytes:
             column.length // (2 if column.code == "GRAPHIC" else 1)
         )
     return bytes(column.length)
+
+
+@lru_cache(maxsize=1 << 12)
+def initial_value(column: ColumnFormat) -> pa.Scalar | None:
+    """What rows have in a column that are older than it; None where that is not known."""
+    kind = ARROW_TYPES[column.column.type]
+    if column.initial is None or column.raw:
+        return None
+    try:
+        value = constant(column.initial, column.column)
+    except ValueError:
+        return None
+    if value is None:
+        return pa.scalar(None, kind) if column.nullable else None
+    if isinstance(value, str) and column.column.type is SqlType.CHAR:
+        used = len(value) if column.code == "GRAPHIC" else len(value.encode())
+        value += " " * (column.column.length - used)
+    elif isinstance(value, bytes) and column.column.type is SqlType.BINARY:
+        value = value.ljust(column.length, b"\0")
+    return pa.scalar(value, kind)
 
 
 def fixed_values(column: ColumnFormat, block: Bytes, null: Mask, big: bool) -> Decoded:

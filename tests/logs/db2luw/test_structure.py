@@ -4,10 +4,13 @@ undone, aborted, or without an end."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from replay.errors import LogReplayError
+from replay.logs.db2luw.reader import LuwLog
 from tests.logs.db2luw.test_damage import opened, script
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
 
@@ -371,3 +374,84 @@ def test_a_table_created_without_logging_is_warned_of(
     assert texts[0] == ()
     (warning,) = texts[1]
     assert warning.startswith("S.T: changed with NOT LOGGED INITIALLY")
+
+
+K = Col("K", "INTEGER", null=True)
+
+
+def short_rows(folder: Path, *added: Col, texts: bool = False) -> LuwLog:
+    """Rows older than ``added``, of which the log has the addition (``texts``) or not."""
+    builder = begun("v7", "lsn6")
+    insert(builder, SHORT, 1, "a")
+    insert(builder, SHORT, 2, None)
+    table = Tab(2, 5, "S", "T", (*SHORT.columns, *added))
+    if texts:
+        widen(builder, table, 2)
+    unit = builder.begin()
+    unit.delete(SHORT, (2, None), (1, 2))
+    unit.commit()
+    return opened(folder, builder.bytes(), tables=(table,))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (replace(K, default="7"), "7"),
+        (replace(K, default="-7", null=False), "-7"),
+        (replace(K, default=""), "NULL"),
+        (Col("K", "DECIMAL", 7, 2, default="1.5"), "1.50"),
+        (Col("K", "CHARACTER", 4, default="'it'"), "'it'"),
+        (Col("K", "VARCHAR", 9, null=True, default="'a''b'"), "'a''b'"),
+        (Col("K", "DATE", default="'03/15/2024'"), "'2024-03-15'"),
+        (Col("K", "TIME", default="'10.20.30'"), "'10:20:30'"),
+    ],
+)
+def test_rows_older_than_a_column_have_its_default(tmp_path: Path, column: Col, said: str) -> None:
+    log = short_rows(tmp_path, column)
+    assert script(log, tmp_path)[1][0] == f"INSERT INTO s.t (id, v, k) VALUES (1, 'a', {said});"
+    undone = script(log, tmp_path, "undo")[1]
+    assert undone[0] == f"INSERT INTO s.t (id, v, k) VALUES (2, NULL, {said});"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        K,
+        replace(K, null=False),
+        replace(K, default="USER"),
+        Col("K", "DATE", default="CURRENT DATE"),
+    ],
+)
+def test_rows_older_than_a_column_whose_default_nobody_says_are_set_aside(
+    tmp_path: Path, column: Col
+) -> None:
+    bundle, lines = script(short_rows(tmp_path, column), tmp_path)
+    assert lines == []
+    assert len(bundle.manifest["quarantined_units"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "clause"),
+    [
+        (replace(K, flags=4, null=False), "INTEGER DEFAULT 0"),
+        (replace(K, flags=4, null=False, default="7"), "INTEGER DEFAULT 0"),
+        (replace(K, flags=8, default="7"), "INTEGER DEFAULT 7"),
+        (replace(K, default="7"), "INTEGER"),
+        (Col("K", "CHARACTER", 4, flags=4), "CHAR(4) DEFAULT ''"),
+    ],
+)
+def test_columns_are_added_with_what_rows_get_in_them(
+    tmp_path: Path, column: Col, clause: str
+) -> None:
+    _, lines = script(short_rows(tmp_path, column, texts=True), tmp_path)
+    assert lines[2] == f"ALTER TABLE s.t ADD COLUMN k {clause};"
+
+
+@pytest.mark.parametrize("column", [replace(K, flags=8), Col("K", "DATE", flags=4)])
+def test_a_column_that_comes_with_a_default_nobody_says_is_refused(
+    tmp_path: Path, column: Col
+) -> None:
+    log = short_rows(tmp_path, column, texts=True)
+    with pytest.raises(LogReplayError, match=r"default of S\.T\.K") as caught:
+        script(log, tmp_path)
+    assert caught.value.code == "LR3003"
