@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,6 +24,7 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.value_texts import value_of
 
 #: What a predicate may be made of. Anything else (subqueries, other functions, statements) is
 #: rejected by name.
@@ -130,6 +132,7 @@ class Predicate:
         for comparison in tree.find_all(*_COMPARISONS):
             operands = list(_operands(comparison))
             _compare_moments(operands, types)
+            _spell_constants(operands, types)
             if any(
                 isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR
                 for node in operands
@@ -176,6 +179,17 @@ def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> 
         moment.meta[_WHOLE] = True
     for node, text in zip(others, texts, strict=True):
         node.replace(exp.Literal.string(text))
+
+
+def _spell_constants(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
+    """Write constants that are compared with dates and times as DuckDB does; what it cannot read
+    either, it names."""
+    columns = [types[node.name.upper()] for node in operands if isinstance(node, exp.Column)]
+    kind = next((one for one in columns if one.type in (SqlType.DATE, SqlType.TIME)), None)
+    for node in operands:
+        if kind is not None and node.is_string:
+            with suppress(ValueError):
+                node.set("this", str(value_of(node.name, kind)))
 
 
 def _constant_moment(node: exp.Expr) -> str | None:

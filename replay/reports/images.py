@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from replay.errors import UsageError
 from sqlgen.literals import hexadecimal
-from sqlgen.schema import Column, SqlType
+from sqlgen.schema import ARROW_TYPES, Column, SqlType
 from sqlgen.statements import joined
+from sqlgen.value_texts import unquoted, value_of
 
 _BYTES = (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB)
 _WHOLE = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
@@ -98,24 +99,26 @@ def _named_values(given: str, names: Sequence[str]) -> dict[str, str] | None:
 
 
 def _typed(value: str, column: Column, alone: bool) -> str:
-    if len(value) > 1 and value[0] == value[-1] == "'":
-        value = value[1:-1].replace("''", "'")
-    if column.type in _WHOLE:
-        if not re.fullmatch(r"[+-]?\d+", value):
-            raise UsageError(
-                "LR1001",
-                f"found {value!r}; expected a whole number for key column {column.name}",
-                hint=f"The key has this column alone: --key VALUE, or --key {column.name}=VALUE"
-                if alone
-                else "",
-            )
-        return str(int(value))
-    if column.type in _BYTES:
-        return value.removeprefix("\\x").removeprefix("X'").removesuffix("'").lower()
-    if column.type in _FRACTIONS:
-        text = value.replace("T", " ")
-        return re.sub(r"\.$", "", re.sub(r"(\.\d*?)0+$", r"\1", text))
-    return value.rstrip(" ") if column.type in _TEXTS else value
+    value = unquoted(value)
+    try:
+        found = value_of(value, column)
+    except ValueError:
+        what = "a whole number" if column.type in _WHOLE else f"a value of {_words(column)}"
+        raise UsageError(
+            "LR1001",
+            f"found {value!r}; expected {what} for key column {column.name}",
+            hint=f"The key has this column alone: --key VALUE, or --key {column.name}=VALUE"
+            if alone
+            else "",
+        ) from None
+    typed = pa.array([found], ARROW_TYPES[column.type])
+    return str(_text(typed, column, True)[0].as_py())
+
+
+def _words(column: Column) -> str:
+    sizes = [column.length, column.scale] if column.type is SqlType.DECIMAL else [column.length]
+    shown = ", ".join(map(str, sizes)) if column.length else ""
+    return f"{column.type.value}({shown})" if shown else column.type.value
 
 
 def shown_value(value: Any) -> Any:
