@@ -63,7 +63,7 @@ PROFILE = Profile(
     exact={kind: Exact(after=" COLLATE POSIX") for kind in _COLLATED},
     exact_keys=True,
     types=TYPES,
-    hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
+    hour_24=frozenset({SqlType.TIME}),
     null_byte=True,
     truncate=True,
     abilities=Abilities(

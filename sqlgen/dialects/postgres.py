@@ -79,7 +79,7 @@ PROFILE = Profile(
     types=TYPES,
     text=TextForm(special="\\", escaped=Form("E'", "'")),
     floats={SqlType.REAL: FloatForm(typed="::real"), SqlType.DOUBLE: FloatForm()},
-    hour_24=frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ}),
+    hour_24=frozenset({SqlType.TIME}),
     pads_char=True,
     search_path="SET search_path = pg_catalog, pg_temp;",
     session=(
