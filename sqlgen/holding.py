@@ -270,7 +270,7 @@ def holding_of(declared: str, dialect: str, strict: bool = False) -> Holding:
     maker = known.get(words)
     if maker is None:
         return Holding(ValueKind.OTHER, declared)
-    sizes = re.findall(r"\d+", match[2] or "")
+    sizes = re.findall(r"-?\d+", match[2] or "")
     return replace(maker([int(size) for size in sizes]), declared=declared)
 
 
@@ -369,7 +369,9 @@ def _whole_whole(needed: Holding, actual: Holding) -> Fit:
 def _whole_decimal(needed: Holding, actual: Holding) -> Fit:
     if actual.digits is None:
         return Fit()
-    high = 10 ** (actual.digits - (actual.scale or 0)) - 1
+    if (actual.scale or 0) < 0:
+        return Fit(f"it rounds to {actual.scale} digits after the point")
+    high = 10 ** max(actual.digits - (actual.scale or 0), 0) - 1
     low = 0 if actual.low == 0 else -high
     return _whole_whole(needed, replace(actual, low=low, high=high))
 
@@ -390,6 +392,8 @@ def _decimal_decimal(needed: Holding, actual: Holding) -> Fit:
         if needed.digits is None:
             return Fit(f"it keeps {actual.digits} digits")
         room = actual.digits - (actual.scale or 0)
+        if room < 0:
+            return Fit(f"it holds nothing from 0.{'0' * -room}1 on")
         digits = room if needed.digits - (needed.scale or 0) > room else None
     if digits is None and low is None:
         return Fit()

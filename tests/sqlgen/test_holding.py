@@ -73,6 +73,9 @@ ENOUGH = [
 #: (dialect, column, type, why) of columns that change values without an error.
 TOO_NARROW = [
     ("postgres", AMOUNT, "numeric(9,1)", "it rounds to 1 digits"),
+    ("postgres", INTEGER, "numeric(9,-2)", "it rounds to -2 digits"),
+    ("postgres", Column("C", SqlType.DECIMAL, length=9), "numeric(9,-2)", "it rounds to -2 digits"),
+    ("postgres", AMOUNT, "numeric(2,4)", "it holds nothing from 0.001 on"),
     ("postgres", AMOUNT, "double precision", "it holds binary"),
     ("postgres", AMOUNT, "integer", "it rounds to whole numbers"),
     ("postgres", BIGINT, "real", "it keeps 24 binary digits"),
@@ -95,6 +98,7 @@ TOO_NARROW = [
 BY_VALUE: list[tuple[str, Column, str, list[object], list[int]]] = [
     ("postgres", BIGINT, "integer", [2**31, 2**31 - 1, -(2**31), -(2**31) - 1, None], [0, 3]),
     ("postgres", INTEGER, "numeric(3,1)", [99, 100, -100], [1, 2]),
+    ("postgres", INTEGER, "numeric(2,4)", [0, 1, -1], [1, 2]),
     ("postgres", AMOUNT, "numeric(5,2)", ["1000.00", "-999.99", "0.10", None], [0]),
     (
         "postgres",
