@@ -8,7 +8,7 @@ put together from pieces, as the dialect's :class:`TextForm` says.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -38,6 +38,8 @@ _SECONDS = 19
 #: Pieces of a text joined in one row; more are joined in a tree, because databases limit how deep
 #: an expression may be.
 _MOST_PIECES = 50
+#: How hints begin that name a policy.
+_CHOOSE = "Say what to do with it: "
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,15 @@ class Policy:
     midnight: MidnightPolicy = MidnightPolicy.REFUSE
     empty_text: EmptyTextPolicy = EmptyTextPolicy.REFUSE
     reals: RealPolicy = RealPolicy.SINGLE
+
+    def of_keys(self) -> Policy:
+        """What holds for the columns of a key, of which no value may become another."""
+        return replace(
+            self,
+            nul=NulPolicy.REFUSE,
+            timestamps=TimestampPolicy.REFUSE,
+            midnight=MidnightPolicy.REFUSE,
+        )
 
     def __post_init__(self) -> None:
         settle_choices(
@@ -116,10 +127,13 @@ def literals(
 
 
 def literal_parts(
-    values: pa.Array, column: Column, profile: Profile, policy: Policy
+    values: pa.Array, column: Column, profile: Profile, policy: Policy, in_key: bool = False
 ) -> LiteralParts:
     """As :func:`literals`, before the parts are joined. A text that the policy turns into NULL is
-    null in ``body``."""
+    null in ``body``. ``in_key``: two values must not become one, so none is changed."""
+    if in_key and policy != policy.of_keys():
+        parts = literal_parts(values, column, profile, policy.of_keys())
+        return replace(parts, problems=[_of_key(problem) for problem in parts.problems])
     kind = column.type
     if kind in _TEXTS:
         return _characters(values, column, profile, policy)
@@ -181,6 +195,15 @@ def _floats(values: pa.Array, column: Column, profile: Profile, form: FloatForm)
             "Leave the column out (--exclude-columns)",
         )
     return LiteralParts(form.opening, float_body(values, form), form.closing, problems)
+
+
+def _of_key(problem: ValueProblem) -> ValueProblem:
+    if not problem.hint.startswith(_CHOOSE):
+        return problem
+    hint = (
+        "It is of a key, and changed it may be another row's: leave the table out (--exclude-table)"
+    )
+    return replace(problem, hint=hint)
 
 
 def _problems(
@@ -312,7 +335,7 @@ def _empty_texts(
         return pc.if_else(empty, " ", values), []
     if policy.empty_text == "null":
         return _without_empty(values), []
-    hint = "Say what to do with it: --empty-text null or --empty-text space"
+    hint = f"{_CHOOSE}--empty-text null or --empty-text space"
     return values, _problems(
         values, empty, column, f"a text that {profile.name} does not take for NULL", hint
     )
@@ -326,7 +349,7 @@ def _without_nul(
     rows = np.flatnonzero(
         pc.fill_null(pc.match_substring(values, "\0"), False).to_numpy(zero_copy_only=False)
     )
-    hint = "Say what to do with it: --nul strip or --nul space"
+    hint = f"{_CHOOSE}--nul strip or --nul space"
     problems = [
         ValueProblem(
             int(row),
@@ -443,7 +466,7 @@ def _midnights(
         "Leave the column out (--exclude-columns)",
     )
     if policy.midnight == "refuse":
-        hint = "Say what to do with it: --midnight next"
+        hint = f"{_CHOOSE}--midnight next"
         return values, _problems(values, late, column, f"an hour up to 23 in {profile.name}", hint)
     rows = np.flatnonzero(pc.and_(late, pc.invert(last)).to_numpy(zero_copy_only=False))
     next_days = [_next_midnight(values[int(row)].as_py()) for row in rows]
@@ -486,7 +509,7 @@ def _timestamps(
             )
             shown = pc.replace_with_mask(shown, lost, rounded)
         elif policy.timestamps == "refuse":
-            hint = "Say what to do with it: --timestamps truncate or --timestamps round"
+            hint = f"{_CHOOSE}--timestamps truncate or --timestamps round"
             expected = f"no more than {profile.time_digits} fraction digits in {profile.name}"
             problems = [
                 ValueProblem(int(row), column.name, str(values[int(row)].as_py()), expected, hint)

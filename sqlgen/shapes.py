@@ -205,7 +205,9 @@ def _insert(rows: Rows, elements: _Elements, profile: Profile, options: RenderOp
     pieces = insert_pieces(rows.table, columns, profile, options)
     elements.fixed(pieces[0])
     for column, piece in zip(columns, pieces[1:], strict=True):
-        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        value = literal_parts(
+            rows.after[column.name], column, profile, options.policy, column.name in rows.table.key
+        )
         elements.problems += value.problems
         elements.add(SLOT, "", None, [value.joined()])
         elements.fixed(piece)
@@ -260,7 +262,9 @@ def _assigned(
         if mask is None:
             continue
         changed = mask.to_numpy(zero_copy_only=False)
-        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        value = literal_parts(
+            rows.after[column.name], column, profile, options.policy, column.name in rows.table.key
+        )
         elements.problems += only_rows(value.problems, mask)
         equals = column_pieces(column, profile, options.names)[0]
         state = changed.astype(np.uint8)
@@ -286,7 +290,7 @@ def _condition(
     in_key = column.name in rows.table.key
     exactly = not in_key and column.type in profile.exact
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
-    value = literal_parts(values, column, profile, options.policy)
+    value = literal_parts(values, column, profile, options.policy, in_key)
     elements.problems += (
         value.problems if mask is None else only_rows(value.problems, pa.array(mask))
     )

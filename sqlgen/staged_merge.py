@@ -271,10 +271,11 @@ class Merging:
         return same if mask is None else f"(NOT s.c{number} OR {same})"
 
     def _texts(self, values: pa.Array, column: Column, mask: pa.Array | None = None) -> Any:
-        """Values as COPY reads them; where ``mask`` is false, NULL."""
+        """Values as COPY reads them; where ``mask`` is false, NULL. What a policy would change goes
+        another way, where keys are kept from it."""
         if isinstance(values, Slot):
             return values if mask is None else replace(values, when=Value.CHANGED)
-        texts, problems = plain_texts(values, column, self.profile, self.options.policy)
+        texts, problems = plain_texts(values, column, self.profile, self.options.policy.of_keys())
         wrong = _of_interest(problems, mask)
         if wrong:
             raise Unmergeable(

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.errors import SqlgenError
 from sqlgen.float_literals import float_text, other_readings
 from sqlgen.late import errors, exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
@@ -153,7 +154,7 @@ def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> 
     first: dict[str, exp.Expr] = {}
     if one_row and profile.one_row.kind in ("locator", "function"):
         columns: list[exp.Expr] = [
-            exp.column(name) for name in (profile.one_row.part, profile.one_row.name) if name
+            exp.column(name) for name in (profile.one_row.part, _locator(table, profile)) if name
         ]
         chosen_from = target.copy()
         if profile.one_row.kind == "function":
@@ -183,6 +184,24 @@ def heads(table: Table, op: Op, one_row: bool, profile: Profile, names: str) -> 
     text = sql_of(exp.Update(this=target, expressions=[_slot()], where=where, **first), profile)
     begin, between, after = _top(text, one_row, profile).split(SLOT)
     return Head(begin + SLOT + between, after + ";")
+
+
+def _locator(table: Table, profile: Profile) -> str:
+    """What tells the rows of a table apart; SqlgenError (LR3003) where its own columns have every
+    name of that."""
+    taken = {column.name.lower() for column in table.columns}
+    names = profile.one_row.name, *profile.one_row.others
+    if profile.one_row.kind == "function":
+        return names[0]
+    free = next((name for name in names if name not in taken), None)
+    if free is None:
+        raise SqlgenError(
+            "LR3003",
+            f"one of several equal rows of {table.schema}.{table.name}, which has no key: its"
+            f" column {names[0].upper()} hides the row's own number",
+            "Name a unique key with --schema",
+        )
+    return free
 
 
 def checked_heads(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Head:
@@ -273,7 +292,9 @@ def _inserts(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     problems: list[ValueProblem] = []
     parts: list[Any] = [pieces[0]]
     for column, piece in zip(columns, pieces[1:], strict=True):
-        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        value = literal_parts(
+            rows.after[column.name], column, profile, options.policy, column.name in rows.table.key
+        )
         problems += value.problems
         parts += [*flat_pieces(value), piece]
     return finish(joined(parts, rows.count), np.zeros(rows.count, np.uint8), problems)
@@ -320,7 +341,9 @@ def _assignments(
         if mask is None:
             continue
         named |= mask.to_numpy(zero_copy_only=False)
-        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        value = literal_parts(
+            rows.after[column.name], column, profile, options.policy, column.name in rows.table.key
+        )
         problems += only_rows(value.problems, mask)
         parts.append(
             _assignment(", " + column_pieces(column, profile, options.names)[0], value, mask)
@@ -420,7 +443,7 @@ def _condition(
     last bit."""
     exactly = not in_key and column.type in profile.exact
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
-    value = literal_parts(values, column, profile, options.policy)
+    value = literal_parts(values, column, profile, options.policy, in_key)
     problems += value.problems
     more = other_readings(value.body, column, profile)
     if more is not None:

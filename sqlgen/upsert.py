@@ -162,7 +162,9 @@ def _put(
     values: list[LiteralParts] = []
     problems: list[ValueProblem] = []
     for column in columns:
-        value = literal_parts(rows.after[column.name], column, profile, options.policy)
+        value = literal_parts(
+            rows.after[column.name], column, profile, options.policy, column.name in rows.table.key
+        )
         values.append(value)
         problems += value.problems
         if column.name in rows.table.key and value.body.null_count and not absent:

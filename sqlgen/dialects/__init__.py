@@ -87,11 +87,12 @@ class OneRow:
     ``name`` equals that of the first row found, and so does ``part``, the one that names the
     partition, where the dialect needs both), ``function`` (the same with a function of the table),
     ``limit`` (LIMIT 1), ``top`` (TOP (1)), ``rownum`` (AND ROWNUM = 1), or '' where the dialect has
-    no way."""
+    no way. ``others``: what the pseudo-column is called, too, for tables with a column ``name``."""
 
     kind: str
     name: str = ""
     part: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

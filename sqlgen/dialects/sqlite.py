@@ -78,7 +78,7 @@ PROFILE = Profile(
     name_length=1_000_000,
     reserved=RESERVED,
     time_digits=12,
-    one_row=OneRow("locator", "_rowid_"),
+    one_row=OneRow("locator", "_rowid_", others=("rowid", "oid")),
     upsert=Upsert("conflict", folds=True),
     client="sqlite3 -bail DATABASE < this-file (ATTACH a file for each schema first)",
     forms={**forms(Form("X'", "'")), SqlType.DECIMAL: Form()},

@@ -36,7 +36,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.float_literals import may_be_misread
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
-from sqlgen.render_options import RenderOptions
+from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import WORTH, shape_name
@@ -433,6 +433,10 @@ def test_both_ways_call_what_the_statements_say(
     image = spec.images(np.random.default_rng(seed), kind)
     render = replace(render, assert_rows=False, upsert=False, free_keys=False)
     mapped = mapping(spec)
+    try:
+        identity(spec.version().table, render)
+    except SqlgenError:
+        return  # refused before a run: part of the key is left out
     plain, *_ = both(spec.version(), image, kind, mode, "postgres", render, False, mapped)
     one, other, _ = both(spec.version(), image, kind, mode, "postgres", render, True, mapped)
     if isinstance(plain, str) or isinstance(one, str) or isinstance(other, str):

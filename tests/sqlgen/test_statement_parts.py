@@ -18,7 +18,7 @@ from sqlgen.parameters import parameterised
 from sqlgen.render_options import RenderOptions, columns_needed
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import render
+from sqlgen.statements import heads, render
 
 POSTGRES = profile_named("postgres")
 COLUMNS = (
@@ -304,3 +304,77 @@ def test_rows_with_a_problem_or_another_outcome_have_no_statement() -> None:
     assert found.text.to_pylist() == ["a", "", "", ""]
     assert found.outcome.tolist() == [*codes, statements.PROBLEM]
     assert found.problems == [problem]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "taken", "locator"),
+    [
+        ("sqlite", [], "_rowid_"),
+        ("sqlite", ["_ROWID_"], "rowid"),
+        ("sqlite", ["_rowid_", "ROWID"], "oid"),
+        ("sqlite", ["_rowid_", "ROWID", "OID"], None),
+        ("duckdb", [], "rowid"),
+        ("duckdb", ["RowId"], None),
+        ("db2", ["RID"], "RID(one)"),
+        ("postgres", ["ROWID"], "ctid"),
+    ],
+)
+def test_a_row_is_told_by_its_number_and_by_no_column_called_so(
+    dialect: str, taken: list[str], locator: str | None
+) -> None:
+    columns = tuple(Column(name, SqlType.INTEGER) for name in (*taken, "N"))
+    table = Table("S", "T", columns)
+    if locator is None:
+        with pytest.raises(SqlgenError, match=r"S\.T") as caught:
+            heads(table, Op.DELETE, True, profile_named(dialect), "lower")
+        assert caught.value.code == "LR3003"
+    else:
+        head = heads(table, Op.DELETE, True, profile_named(dialect), "lower")
+        assert locator in head.begin
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "values", "policy"),
+    [
+        (SqlType.VARCHAR, 9, ("a\0", "a"), Policy(nul="strip")),
+        (SqlType.VARCHAR, 9, ("a\0", "a "), Policy(nul="space")),
+        (SqlType.TIME, 0, ("24:00:00", "00:00:00"), Policy(midnight="next")),
+        (
+            SqlType.TIMESTAMP,
+            6,
+            ("2024-03-15 24:00:00.000000", "2024-03-16 00:00:00.000000"),
+            Policy(midnight="next"),
+        ),
+        (
+            SqlType.TIMESTAMP,
+            9,
+            ("2024-03-15 10:20:30.000000001", "2024-03-15 10:20:30.000000000"),
+            Policy(timestamps="truncate"),
+        ),
+        (
+            SqlType.TIMESTAMP,
+            9,
+            ("2024-03-15 10:20:30.000000499", "2024-03-15 10:20:30.000000000"),
+            Policy(timestamps="round"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("op", [Op.INSERT, Op.UPDATE, Op.DELETE])
+@pytest.mark.parametrize("upsert", [False, True])
+def test_no_policy_makes_one_key_of_two(
+    op: Op, upsert: bool, kind: SqlType, length: int, values: tuple[str, str], policy: Policy
+) -> None:
+    """The same values outside the key are changed as the policy says."""
+    dialect = (
+        "mysql" if kind is SqlType.TIMESTAMP else "tsql" if kind is SqlType.TIME else "postgres"
+    )
+    profile = profile_named(dialect)
+    columns = Column("K", kind, False, length), Column("V", kind, True, length)
+    table = Table("S", "T", columns, ("K",))
+    odd, plain = values
+    pairs = [((odd, plain), (odd, odd)), ((plain, plain), (plain, odd))]
+    rows = rows_of(table, op, *pairs)
+    made = render(rows, profile, RenderOptions(policy=policy, upsert=upsert))
+    assert {problem.row for problem in made.problems} == {0}
+    assert {problem.column for problem in made.problems} == {"K"}
+    assert all("of a key" in problem.hint for problem in made.problems)
