@@ -111,7 +111,11 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "py4j": ("replay.engine.spark", "replay.engine.spark_start"),
     "networkx": ("replay.dependencies.graph",),
     "sqlglot": ("sqlgen",),
-    "duckdb": ("replay.changes.value_filter", "replay.targets.duckdb"),
+    "duckdb": (
+        "replay.changes.value_filter",
+        "replay.reports.relations",
+        "replay.targets.duckdb",
+    ),
     "tqdm": ("replay.cli.progress",),
     "struct": ("replay.decoding", "replay.logs"),
     "random": (),

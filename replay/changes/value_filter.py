@@ -14,7 +14,7 @@ from replay.arrays import Mask
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.masked import any_masked
-from replay.errors import UsageError, optional_library
+from replay.errors import UsageError
 from sqlgen.errors import SqlgenError
 
 _SIDES = {Change.INSERT: ("after",), Change.DELETE: ("before",), Change.UPDATE: ("before", "after")}
@@ -25,8 +25,10 @@ Decode = Callable[[str, str], pa.Array]
 
 
 @cache
-def _database(duckdb: Any, process: int) -> Any:
+def _database(process: int) -> Any:
     """A database in memory without tables, one for a process: it takes 20 ms to make."""
+    import duckdb
+
     return duckdb.connect(":memory:", config={"threads": 1})
 
 
@@ -34,8 +36,7 @@ class ValueFilter:
     """One predicate for all tables of a log. A table that lacks one of its columns has no row that
     satisfies it. Values of ``masked`` columns (OWNER.NAME.COLUMN) are not told.
 
-    Raises UsageError when the text is no predicate, no table has its columns, or DuckDB is not
-    installed (LR1005).
+    Raises UsageError when the text is no predicate, or no table has its columns.
     """
 
     def __init__(self, text: str, catalog: Catalog, masked: frozenset[str] = frozenset()) -> None:
@@ -46,13 +47,12 @@ class ValueFilter:
             self.predicate = parse_predicate(text, [version.table for version in catalog.versions])
         except SqlgenError as error:
             raise UsageError(error.code, error.message, hint=error.hint) from None
-        self._duckdb = optional_library("duckdb", "duckdb", "--where")
         self._conditions: dict[int, Mapping[str, str]] = {}
 
     @cached_property
     def _connection(self) -> Any:
         """A connection of its own to the database of this process."""
-        connection = _database(self._duckdb, os.getpid()).cursor()
+        connection = _database(os.getpid()).cursor()
         connection.execute("SET TimeZone = 'UTC'")  # a comparison must not depend on where it is
         return connection
 
@@ -69,13 +69,15 @@ class ValueFilter:
         an image the change has; an image it does not have is NULL. UsageError when the predicate
         cannot be evaluated on the values (comparing text with a number, for example).
         """
+        import duckdb
+
         if not self.predicate.applies_to(version.table):
             return np.zeros(count, bool)
         conditions = self._conditions_of(version)
         chosen = " OR ".join(conditions[side] for side in _SIDES[kind])
         try:
             return self._evaluated(chosen, pa.table(self._columns_of(version, decode, kind, count)))
-        except self._duckdb.Error as error:
+        except duckdb.Error as error:
             message = str(error).splitlines()[0]
             name, asked_for = version.name, self.columns(version)
             if any_masked(self.masked, name, asked_for):

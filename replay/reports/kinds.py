@@ -6,18 +6,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from replay.errors import Refusal, UsageError
-from replay.reports.headers import HeaderFacts
 from replay.reports.history import Version
 from replay.reports.layout import Report
+from replay.reports.relations import Relations
 from sqlgen.choices import Choices
 from sqlgen.errors import choice, settle_counts
 from sqlgen.kinds import checked_kinds, settle_kinds
@@ -114,179 +111,72 @@ _COUNTS = ("units", "inserts", "updates", "deletes", "other", "rolled_back", "by
 
 
 def activity(
-    kind: ReportKind, headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str]
+    kind: ReportKind, relations: Relations, options: ReportOptions, warnings: Sequence[str]
 ) -> Report:
     """``summary`` (by table unless said otherwise) and ``activity`` (by hour and user): how many
     changes of each kind."""
     default = (GroupBy.TABLE,) if kind is ReportKind.SUMMARY else (GroupBy.HOUR, GroupBy.USER)
     dims = options.group_by or default
-    columns = (*map(str, dims), *_COUNTS, "first", "last")
-    units = headers.units
-    totals: dict[str, Any] = {"units": len(units)}
-    rows: list[dict[str, Any]] = []
-    if len(units):
-        flat = _flat(headers)
-        sums = [(name, "sum") for name in _COUNTS if name != "units"]
-        ends = [("place", "count_distinct"), ("time", "min"), ("time", "max")]
-        names = [str(dim) for dim in dims]
-        table = flat.group_by(names).aggregate([*sums, *ends])
-        table = table.rename_columns(
-            {f"{name}_sum": name for name in _COUNTS if name != "units"}
-            | {"place_count_distinct": "units", "time_min": "first", "time_max": "last"}
-        ).sort_by([(name, "ascending") for name in names])
-        rows = table.to_pylist()
-        totals |= {name: pc.sum(flat[name]).as_py() for name in _COUNTS if name != "units"}
-        totals |= _span(headers)
+    rows = relations.lines("summary", ", ".join(f'"{dim}"' for dim in dims))
+    totals: dict[str, Any] = {"units": 0}
+    for line in relations.lines("summary", "'all' AS every"):
+        totals |= {name: line[name] for name in _COUNTS}
+        for end in ("first", "last"):
+            totals[f"{end}_commit"] = line[end] or line[f"{end}_position"]
     title = f"{kind}: changes by {', '.join(map(str, dims))}"
     reason = "" if rows else "nothing found: the selection takes no change of this log"
     notes = (_AS_LOGGED,) if totals.get("updates") else ()
+    columns = (*map(str, dims), *_COUNTS, "first", "last")
     report = Report(kind, title, columns, rows, totals, notes, tuple(warnings), reason)
     return shaped(report, options)
-
-
-def _span(headers: HeaderFacts) -> dict[str, Any]:
-    times = headers.units["time"].drop_null()
-    positions = headers.units["commit"]
-    return {
-        "first_commit": pc.min(times).as_py() or positions[0].as_py(),
-        "last_commit": pc.max(times).as_py() or positions[len(positions) - 1].as_py(),
-    }
-
-
-def _flat(headers: HeaderFacts) -> pa.Table:
-    """The counts with the facts of their units and a column for each number of a report."""
-    counts = headers.counts
-    units = headers.units.take(counts["place"].combine_chunks())
-    flat = counts.rename_columns({"bytes": "octets"})
-    for name in ("user", "plan", "job", "connection", "time"):
-        flat = flat.append_column(name, units[name])
-    flat = flat.append_column("unit", units["name"])
-    for name, form in (("hour", "%Y-%m-%d %H:00"), ("day", "%Y-%m-%d")):
-        flat = flat.append_column(name, pc.strftime(units["time"], form))
-    done = pc.equal(counts["fate"], "committed")
-    plain = (("inserts", "insert"), ("updates", "update"), ("deletes", "delete"))
-    other = done
-    for name, op in plain:
-        mine = pc.equal(counts["op"], op)
-        flat = flat.append_column(name, _if(pc.and_(done, mine), counts["changes"]))
-        other = pc.and_(other, pc.invert(mine))
-    flat = flat.append_column("other", _if(other, counts["changes"]))
-    flat = flat.append_column("rolled_back", _if(pc.invert(done), counts["changes"]))
-    return flat.append_column("bytes", counts["bytes"])
-
-
-def _if(mask: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(mask, values, 0)
 
 
 # -- units
 # -------------------------------------------------------------------------------------------------
 
-
-def _units(headers: HeaderFacts) -> list[dict[str, Any]]:
-    """Every unit as a line: who, when, from where to where."""
-    lines = []
-    for entry in headers.units.to_pylist():
-        begun = headers.clock.time(entry["begin"])
-        time = entry["time"]
-        seconds = None if begun is None or time is None else (time - begun).total_seconds()
-        lines.append({
-            "unit": entry["name"],
-            "committed": time,
-            "user": entry["user"],
-            "plan": entry["plan"],
-            "job": entry["job"],
-            "connection": entry["connection"],
-            "begin": entry["begin"],
-            "begun": begun,
-            "commit": entry["commit"],
-            "seconds": None if seconds is None else round(max(seconds, 0.0), 6),
-            "state": "incomplete" if entry["incomplete"] else entry["ended"],
-            "records": entry["records"],
-            "bytes": entry["bytes"],
-        })  # fmt: skip
-    return lines
+_TOTALS = """SELECT count(*) AS units, coalesce(sum(changes), 0)::BIGINT AS changes,
+count(seconds) AS timed FROM units"""
 
 
-def _with_tables(headers: HeaderFacts, lines: Sequence[dict[str, Any]]) -> None:
-    """Give lines (all units) their changes by table."""
-    counts: dict[int, Counter[str]] = {}
-    for place, table, changes in zip(
-        *(headers.counts[name].to_pylist() for name in ("place", "table", "changes")), strict=True
-    ):
-        counts.setdefault(place, Counter())[table or "(not known)"] += changes
-    for place, line in enumerate(lines):
-        tables = counts.get(place, Counter[str]())
-        line["changes"] = sum(tables.values())
-        line["tables"] = dict(sorted(tables.items(), key=lambda one: (-one[1], one[0])))
-
-
-def large(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str]) -> Report:
+def large(relations: Relations, options: ReportOptions, warnings: Sequence[str]) -> Report:
     """The longest and the largest units: the first ``top`` by changes, and by time."""
-    lines = _units(headers)
-    _with_tables(headers, lines)
-    by_size = sorted(lines, key=lambda line: (-line["changes"], line["commit"], line["unit"]))
-    timed = [line for line in lines if line["seconds"] is not None]
-    by_time = sorted(timed, key=lambda line: (-line["seconds"], line["commit"], line["unit"]))
-    for rank, line in enumerate(by_size, 1):
-        line["size_rank"] = rank
-    for rank, line in enumerate(by_time, 1):
-        line["time_rank"] = rank
-    chosen = by_size[: options.top]
-    chosen += [line for line in by_time[: options.top] if line["size_rank"] > options.top]
+    rows = relations.lines("large", top=options.top)
+    totals = relations.select(_TOTALS).to_pylist()[0]
     who = ("unit", "user", "plan", "job", "committed", "seconds")
     columns = ("size_rank", "time_rank", *who, "changes", "bytes", "state", "tables")
-    notes = (
-        ()
-        if timed or not lines
-        else ("how long a unit took is not known: the log has no time of its begin",)
-    )
-    reason = "" if lines else "nothing found: the selection takes no unit of this log"
+    timed = totals.pop("timed")
+    note = "how long a unit took is not known: the log has no time of its begin"
+    notes = (note,) if rows and not timed else ()
+    reason = "" if rows else "nothing found: the selection takes no unit of this log"
     title = f"large: the {options.top:,} largest and the {options.top:,} longest units"
-    totals = {"units": len(lines), "changes": sum(line["changes"] for line in lines)}
-    report = Report(
-        ReportKind.LARGE, title, columns, chosen, totals, notes, tuple(warnings), reason
-    )
+    report = Report(ReportKind.LARGE, title, columns, rows, totals, notes, tuple(warnings), reason)
     return shaped(report, options, ("begin", "begun", "commit", "connection", "records"))
 
 
 def open_units(
-    headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str], point: Point | None
+    relations: Relations, options: ReportOptions, warnings: Sequence[str], point: Point | None
 ) -> Report:
     """Units that have no end in the log, or lack a part (incomplete); or those that were open at a
     point."""
-    lines = _units(headers)
-    _with_tables(headers, lines)
-    if point is not None:
-        _check_begins(headers)
+    count = relations.one("SELECT count(*) FROM units")
     if point is None:
-        chosen = [
-            line for line in lines if line["state"] in ("in flight", "in doubt", "incomplete")
-        ]
         title = "open: units of recovery without an end in this log"
+        reason = f"nothing found: all {count:,} units have their end in the log, and are whole"
     else:
-        at = point.hexadecimal
-        chosen = [line for line in lines if line["begin"] and line["begin"] <= at < line["commit"]]
+        _check_begins(relations)
         title = f"open: units of recovery that were open at {point.in_words}"
-    chosen.sort(key=lambda line: (line["begin"] or "", line["unit"]))
+        reason = f"nothing found: none of {count:,} units was open there"
+    rows = relations.lines("open", at=None if point is None else point.hexadecimal)
     columns = ("unit", "state", "user", "plan", "job", "begin", "begun", "changes", "tables")
-    totals = {"units": len(lines), "open": len(chosen)}
-    reason = (
-        ""
-        if chosen
-        else (
-            f"nothing found: all {len(lines):,} units have their end in the log, and are whole"
-            if point is None
-            else f"nothing found: none of {len(lines):,} units was open there"
-        )
-    )
-    report = Report(ReportKind.OPEN, title, columns, chosen, totals, (), tuple(warnings), reason)
+    totals = {"units": count, "open": len(rows)}
+    said = ((), tuple(warnings), "" if rows else reason)
+    report = Report(ReportKind.OPEN, title, columns, rows, totals, *said)
     return shaped(report, options, ("committed", "commit", "connection", "seconds", "bytes"))
 
 
-def _check_begins(headers: HeaderFacts) -> None:
+def _check_begins(relations: Relations) -> None:
     """Refusal (LR3020) where nobody knows which units were open at a commit position."""
-    if len(headers.units) and headers.units["begin"].null_count == len(headers.units):
+    if relations.one("SELECT count(*) > 0 AND count(begin_position) = 0 FROM units"):
         raise Refusal(
             "LR3020",
             "found a report about open units, which needs the position at which each unit"
@@ -294,24 +184,24 @@ def _check_begins(headers: HeaderFacts) -> None:
         )
 
 
-def quiet(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str]) -> Report:
+def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str]) -> Report:
     """Spans in which no more than ``most_open`` units were open, of at least ``least`` seconds.
 
     Refusal (LR3020) where the log does not tell where units began, and for ``least`` where
     positions tell no times."""
-    _check_begins(headers)
-    if options.least is not None and headers.clock.offset is None:
+    _check_begins(relations)
+    if options.least is not None and relations.one("SELECT distance IS NULL FROM clock"):
         raise Refusal(
             "LR3020",
             "found --min, which needs the times at which units began; expected positions that are"
             " readings of a clock (LRSNs)",
             hint="Without --min the spans are given by their positions",
         )
-    spans = _spans(headers, options.most_open)
+    spans = relations.lines("quiet", most=options.most_open)
     rows = [span for span in spans if options.least is None or span["seconds"] >= options.least]
     columns = ("from", "until", "seconds", "open", "from_position", "until_position")
     lengths = [row["seconds"] for row in rows if row["seconds"] is not None]
-    totals = {"units": len(headers.units), "spans": len(rows)}
+    totals = {"units": relations.one("SELECT count(*) FROM units"), "spans": len(rows)}
     if lengths:
         totals["longest"] = max(lengths)
     most = options.most_open
@@ -325,76 +215,20 @@ def quiet(headers: HeaderFacts, options: ReportOptions, warnings: Sequence[str])
     return shaped(report, options)
 
 
-def _spans(headers: HeaderFacts, most: int) -> list[dict[str, Any]]:
-    """The spans between the first begin and the last end with at most so many open units."""
-    if not len(headers.units):
-        return []
-    ends, begins = headers.units["commit"].to_pylist(), headers.units["begin"].to_pylist()
-    states = headers.units["ended"].to_pylist()
-    last = max(ends)
-    events: list[tuple[str, int]] = []
-    for begin, end, state in zip(begins, ends, states, strict=True):
-        begin = begin if begin is not None and begin <= end else end
-        events.append((begin, 1))
-        if state not in ("in flight", "in doubt"):
-            events.append((end, -1))
-    events.sort(key=lambda event: (event[0], -event[1]))  # a begin where another ends meets it
-    spans, count, since, most_seen = [], 0, None, 0
-    for position, step in events:
-        was_quiet = count <= most
-        count += step
-        if since is not None and was_quiet and count > most:
-            spans.append(_span_of(headers, since, position, most_seen))
-            since = None
-        elif count <= most and since is None:
-            since, most_seen = position, count
-        most_seen = max(most_seen, count) if count <= most else most_seen
-    if since is not None and since < last:
-        spans.append(_span_of(headers, since, last, most_seen))
-    return [span for span in spans if span["from_position"] < span["until_position"]]
-
-
-def _span_of(headers: HeaderFacts, start: str, stop: str, count: int) -> dict[str, Any]:
-    one, other = headers.clock.time(start), headers.clock.time(stop)
-    seconds = None if one is None or other is None else (other - one).total_seconds()
-    return {
-        "from": one,
-        "until": other,
-        "seconds": seconds,
-        "open": count,
-        "from_position": start,
-        "until_position": stop,
-    }
-
-
 # -- events
 # -------------------------------------------------------------------------------------------------
 
 
 def catalog(
-    headers: HeaderFacts,
-    statements: Mapping[tuple[str, int], Mapping[str, Any]],
-    options: ReportOptions,
-    warnings: Sequence[str],
+    relations: Relations, has_structure: bool, options: ReportOptions, warnings: Sequence[str]
 ) -> Report:
     """Changes of structure, of whole tables and of the catalog, commands and status changes, in
-    commit order; ``statements`` by (file, record)."""
-    rows = []
-    for event in headers.events.to_pylist() if len(headers.events) else []:
-        statement = statements.get((event["log_file"], event["log_record"]), {})
-        rows.append(
-            {
-                **event,
-                "unit": f"{event['unit'][:20]}/{int(event['unit'][20:], 16)}",
-                "committed": _moment(event["time"]),
-                "table": event["table"] or statement.get("table"),
-                "action": statement.get("action"),
-                "statement": statement.get("statement"),
-            }
-        )
-    rows.sort(key=lambda row: (row["commit"], row["unit"], row["log_file"], row["log_record"]))
+    commit order; the relation ``statements`` has the words of some (``has_structure``)."""
+    rows = relations.lines("catalog")
+    for row in rows:
+        row["committed"] = _moment(row["committed"])
     columns = ("committed", "kind", "table", "user", "plan", "job", "unit", "log_file")
-    columns = (*columns, "log_record", *(("action", "statement") if statements else ()))
+    columns = (*columns, "log_record", *(("action", "statement") if has_structure else ()))
     totals = dict(sorted(Counter(row["kind"] for row in rows).items()))
     reason = "" if rows else "nothing found: the log has changes of rows only"
     title = "catalog: changes of structure and of whole tables, commands"

