@@ -87,10 +87,10 @@ def remove_unused(paths: Iterable[Path], now: float) -> None:
                 path.unlink()
 
 
-def scratch_file(folder: Path | None = None) -> IO[bytes]:
-    """A file without a name in a folder (None: where temporary files lie), which goes with the
-    process. Raises OSError."""
-    return tempfile.TemporaryFile(dir=folder)
+def scratch_file() -> IO[bytes]:
+    """A file without a name where temporary files lie, which goes with the process. Raises
+    OSError."""
+    return tempfile.TemporaryFile()
 
 
 def remove_tree(folder: Path) -> None:

@@ -12,10 +12,10 @@ import threading
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,7 @@ import numpy.typing as npt
 from replay import storage
 from replay.arrays import Bytes
 from replay.errors import InputError, Where
-from replay.logs import gzip_members
-from replay.machine import cores, is_full, room_for
+from replay.machine import is_full, room_for
 from replay.storage import ranges, readable
 
 _REACH = (
@@ -111,12 +110,10 @@ def unpacked_head(path: str, size: int = 64) -> bytes:
 
 
 class _Company:
-    """What so many files that are unpacked at the same time share: cores, the room that the disk
-    had, and an end."""
+    """What files that are unpacked at the same time share: the room that the disk had, and an
+    end."""
 
-    def __init__(self, files: int = 1) -> None:
-        #: Of each file; a large one shall not have only one of two cores behind small ones.
-        self.threads = max(cores() // max(files, 1), min(cores(), 2))
+    def __init__(self) -> None:
         self.ended, self._lock = threading.Event(), threading.Lock()
         self._free: int | None = None
         self._taken = 0
@@ -148,7 +145,7 @@ def unpacked_together(
 ) -> list[str]:
     """:func:`unpacked` for the files of a log, which are unpacked side by side. Errors as there, of
     the first file in this order that has any."""
-    company = _Company(len(paths))
+    company = _Company()
     calls = [
         partial(unpacked, path, scratch, number, shared, company)
         for number, path in enumerate(paths)
@@ -200,18 +197,15 @@ def unpacked(
             Where(path),
             "Unpack it first",
         )
-    name, company = (
-        f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}",
-        company or _Company(),
-    )
-    folder = None if scratch is None else Path(scratch)
+    name = f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}"
+    company = company or _Company()
     try:
-        with closing(unpacked_blocks(path, None, "", company.threads, folder)) as blocks:
+        with closing(unpacked_blocks(path)) as blocks:
             if shared is not None:
                 place = storage.StoredPath(shared) / name
                 storage.put(_until_ended(blocks, company), place)
                 return ranges.versioned(str(place))
-            target = (folder or Path(".")) / name
+            target = Path(scratch or ".") / name
             with room_for(target), target.open("wb") as plain:
                 for block in blocks:
                     company.take(len(block), path, target.parent)
@@ -270,66 +264,24 @@ def fetched(path: str, scratch: str | None, number: int) -> str:
 
 
 def unpacked_blocks(
-    path: str,
-    most: int | None = None,
-    what: str = "",
-    threads: int | None = None,
-    folder: Path | None = None,
+    path: str, most: int | None = None, what: str = ""
 ) -> Generator[bytes, None, None]:
-    """The blocks of a gzip file, unpacked, its members by several ``threads`` (None: one a core),
-    which may keep what comes later in a ``folder`` (None: where temporary files lie). InputError
-    LR2001 as soon as they are more than ``most`` bytes (``what``: which), or more than any log
-    would become; OSError, EOFError and zlib.error where it is damaged or cannot be read."""
-    packed, done = storage.size_of(path), 0
-    largest = max(_UNSUSPICIOUS, packed * _MOST_TIMES)
-    threads = cores() if threads is None else threads
-    alone = threads < 2 or packed < 2 * gzip_members.PIECE
-    for block in _walked(path) if alone else _by_members(path, threads, folder, largest):
-        done += len(block)
-        over = most is not None and done > most
-        if over or done > largest:
-            raise _too_large(
-                path, f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
-            )
-        yield block
-
-
-def _walked(path: str) -> Iterator[bytes]:
+    """The blocks of a gzip file, unpacked. InputError LR2001 as soon as they are more than ``most``
+    bytes (``what``: which), or more than any log would become; OSError, EOFError and zlib.error
+    where it is damaged or cannot be read."""
+    done, largest = 0, max(_UNSUSPICIOUS, storage.size_of(path) * _MOST_TIMES)
     with (
         storage.opened(path, whole=True) as raw,
         gzip.open(cast(IO[bytes], raw), "rb") as file,
     ):
         while block := file.read(_BLOCK):
+            done += len(block)
+            over = most is not None and done > most
+            if over or done > largest:
+                raise _too_large(
+                    path, f"the {most:,} {what}" if over else f"{_MOST_TIMES} times its size"
+                )
             yield block
-
-
-def _by_members(path: str, threads: int, folder: Path | None, most: int) -> Iterator[bytes]:
-    with opened_in_ranges(path) as packed:
-        yield from gzip_members.unpacked_members(packed, threads, folder, most)
-
-
-class LocalBytes:
-    """A file of this machine of which ranges are read; ``size`` is that of when it was opened."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.size = os.fstat(file.fileno()).st_size
-
-    def read(self, start: int, stop: int) -> bytes:
-        """The bytes from ``start`` to ``stop``; fewer where the file ends before. Raises
-        OSError."""
-        return os.pread(self._file.fileno(), stop - start, start)
-
-
-@contextmanager
-def opened_in_ranges(place: str) -> Iterator[LocalBytes | ranges.StoredRanges]:
-    """The file at a path or URL, of which several threads may read ranges (bytes). Raises
-    OSError."""
-    if storage.is_url(place):
-        yield ranges.StoredRanges(ranges.versioned(place))
-        return
-    with open(place, "rb") as local:
-        yield LocalBytes(local)
 
 
 def _too_large(path: str, limit: str) -> InputError:

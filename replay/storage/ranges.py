@@ -74,10 +74,6 @@ class StoredRanges:
                 self._filled[missing] = True
         return self._array
 
-    def read(self, start: int, stop: int) -> bytes:
-        """The bytes from ``start`` to ``stop``; fewer where the object ends before."""
-        return self.filled(np.array([start]), np.array([stop]))[start:stop].tobytes()
-
     def _check(self) -> None:
         storage.check_version(self._url, self._version, "the log was opened")
 

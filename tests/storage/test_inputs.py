@@ -22,7 +22,7 @@ from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from replay import storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
-from replay.logs import files, gzip_members
+from replay.logs import files
 from replay.logs.db2luw import framing
 from replay.logs.files import mapped, unpacked
 from replay.storage import ranges, timeouts
@@ -319,30 +319,24 @@ def test_a_store_that_takes_what_is_written_and_never_says_so(
     place.unlink()
 
 
-@pytest.mark.usefixtures("small_ranges")
-def test_members_of_a_packed_object(
-    tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are unpacked side by side from ranges, to this machine and into the store; an object
-    that is replaced meanwhile is an error."""
-    monkeypatch.setattr(gzip_members, "PIECE", 5_000)
-    monkeypatch.setattr(files, "cores", lambda: 3)
-    parts = [np.random.default_rng(n).integers(0, 256, 9_000).tobytes() for n in range(12)]
+def test_a_packed_object(tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is unpacked to this machine, or into the store; one that is replaced meanwhile is an
+    error."""
+    parts = [np.random.default_rng(n).integers(0, 256, 900_000).tobytes() for n in range(4)]
     (tmp_path / "log.gz").write_bytes(b"".join(map(gzip.compress, parts)))
     url = upload(tmp_path / "log.gz")
     assert Path(unpacked(url, str(tmp_path), 0)).read_bytes() == b"".join(parts)
     place = unpacked(url, None, 0, f"memory://members{tmp_path}")
     assert mapped(place).tobytes() == b"".join(parts)
-    really, replaced = ranges.StoredRanges._range, threading.Lock()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "log.gz").write_bytes(b"".join(map(gzip.compress, parts[1:])))
+    took = files._Company.take
 
-    def replacing(self: ranges.StoredRanges, piece: tuple[int, int]) -> bytes:
-        if replaced.acquire(blocking=False):
-            storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
-        return really(self, piece)
+    def replacing(*given: Any) -> None:
+        storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
+        took(*given)
 
-    monkeypatch.setattr(ranges.StoredRanges, "_range", replacing)
+    monkeypatch.setattr(files._Company, "take", replacing)
     with pytest.raises(InputError, match="LR2006"):
         unpacked(url, str(tmp_path), 0)
 
