@@ -295,11 +295,6 @@ class Catalog:
                 result[rows[_within(places[rows], version)]] = version.index
         return result
 
-    @property
-    def has_generations(self) -> bool:
-        """Whether a table has several."""
-        return bool(self._by_id[2])
-
     @cached_property
     def _by_id(self) -> tuple[Index, Versions, dict[int, list[TableVersion]]]:
         """(ids in order, a version of each, the versions of those that have several)."""

@@ -1,5 +1,5 @@
 """Headers and images of fixed places: what machine code must know of them to take those that are
-plain."""
+plain, and to write comments."""
 
 from __future__ import annotations
 
@@ -9,49 +9,6 @@ from enum import Enum
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from replay.arrays import Bytes, Index, Mask, Records
-from replay.logs.ranged import BufferedLog
-
-
-@dataclass(frozen=True)
-class PlainHeaders:
-    """Where the fields of headers lie, in octets from their begin. Positions have 10 octets, times
-    17, numbers 2, big-endian.
-
-    A record has at least ``size`` octets. Of two plain headers that are the same in ``judged``,
-    (place, octets) each, :meth:`replay.logs.LogFile.classify` and :meth:`replay.logs.LogFile.check`
-    say the same, and so do all methods of the envelope whose results are codes, flags or numbers of
-    segments. A header is plain where none of the positions ``filled`` is zero, no first position of
-    ``rising`` is above the second one (unless that is zero), ``time`` holds packed digits alone,
-    and the number ``counted``, if there is one, less the length of the record is ``excess`` (in 16
-    bits; that of first and of later segments, None: any).
-
-    ``commit`` is the commit position, or ``commit_else`` where that is zero; ``unit`` and
-    ``member`` are the unit of recovery, ``begin`` the position at which it begins, ``time`` that of
-    its commit, and ``position`` that of the record.
-    """
-
-    size: int
-    judged: Sequence[tuple[int, int]]
-    filled: Sequence[int]
-    rising: Sequence[tuple[int, int]]
-    counted: int | None
-    excess: tuple[int | None, int | None]
-    commit: int
-    commit_else: int
-    unit: int
-    member: int
-    begin: int
-    time: int
-    position: int
-
-
-@runtime_checkable
-class PlainLog(BufferedLog, Protocol):
-    """A log whose headers may be plain. No member raises an error but those that it names."""
-
-    def plain_headers(self) -> PlainHeaders | None:
-        """How they lie; None where that says not enough."""
-        ...
 
 
 @dataclass(frozen=True)

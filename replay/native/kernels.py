@@ -9,18 +9,6 @@ _OCTETS, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
 _ROWS, _OWN, _FIXED = ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("int64", 2, True)
 _OUT, _PLACES = ArrayOf("uint8"), ArrayOf("int32", fixed=True)
 
-#: Headers that are plain -> sort records (:mod:`replay.pipeline.plain_scan`).
-SCAN_PLAIN = Kernel(
-    "replay.native.scan_kernel",
-    "scan_plain",
-    (
-        *(_OCTETS, _ROWS, _PLACES, _ROWS, _ROWS),
-        *(ArrayOf("uint64", fixed=True), ArrayOf("uint64", 2, True), _ROWS, _FIXED, _ROWS, _FIXED),
-        *(ArrayOf("uint64", fixed=True), ArrayOf("uint64", fixed=True), NUMBER, _OWN, _OWN),
-        *(_OUT, _OUT),
-    ),
-    ("replay.native.scan_tables",),
-)
 #: DATA of records -> where the row images lie (:mod:`replay.logs.logmaster.data`).
 CLOSING_IMAGES = Kernel(
     "replay.native.image_bounds_kernel",
@@ -60,4 +48,4 @@ PUT_COMMENTS = Kernel(
     ),
     _OF_LINES,
 )
-KERNELS = (SCAN_PLAIN, CLOSING_IMAGES, RENDER_ROWS, PUT_LINES, PUT_COMMENTS)
+KERNELS = (CLOSING_IMAGES, RENDER_ROWS, PUT_LINES, PUT_COMMENTS)

@@ -34,15 +34,6 @@ _ir: Any = import_module("llvmlite.ir")
 
 
 @machine_code
-def leading_word(octets: Array, place: int) -> Any:
-    """Eight octets, the first one highest."""
-    value = np.uint64(0)
-    for index in range(8):
-        value = (value << np.uint64(8)) | np.uint64(octets[U(place + index)])
-    return value
-
-
-@machine_code
 def word_of(octets: Array, place: int) -> Any:
     """Eight octets, the first one lowest."""
     value = np.uint64(0)

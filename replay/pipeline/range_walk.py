@@ -27,7 +27,7 @@ from replay.changes.selection import Selection
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
-from replay.logs.ranged import RangedLog
+from replay.logs.log_file import RangedLog
 from replay.logs.unchanged import KnowsFiles
 from replay.pipeline.commit_sample import sampled, stride_of
 from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, digest_of_ranges

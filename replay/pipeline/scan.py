@@ -9,7 +9,7 @@ batch, because an engine moves one blob of a thousand records for the price of o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,12 +46,8 @@ from replay.logs import LogFile, Split, where_of
 from replay.logs.record_facts import other_versions
 from replay.pipeline.headers import BATCH
 from replay.pipeline.packed_records import packed
-from replay.pipeline.plain_scan import Judge, Judged, plain_scan
 from replay.pipeline.plan import Plan
 
-#: Times as many go the quick way together, for each block takes its time where it is packed and
-#: where it is unpacked.
-_QUICK = 4
 #: The code of a unit that is set aside because the log marks it.
 INCOMPLETE_UNIT = "LR3004"
 #: The code of a unit that may depend on an incomplete one, which nothing proves or refutes.
@@ -69,6 +65,18 @@ _DEPENDENT = Verdict(
 )
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What the rules say of some records: their headers, what they are, which headers are
+    ``damaged``, and the verdicts."""
+
+    envelope: Envelope
+    change: Bytes
+    version: Versions
+    damaged: Mask
+    verdict: VerdictCodes
+
+
 def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator[tuple[int, bytes]]:
     """Yield ``(bucket, block)`` for the records of ``split`` that go on; count the others in
     ``tally``.
@@ -78,21 +86,10 @@ def scan_split(plan: Plan, log: LogFile, split: Split, tally: Tally) -> Iterator
     out (:data:`replay.changes.selection.UNWRITTEN`), which are counted there.
     """
 
-    def judge(offsets: Index, lengths: Lengths) -> Judged:
-        return _judged(plan, log, split.file, offsets, lengths)
-
-    quick = plain_scan(plan, log, split, judge)
-    size = BATCH if quick is None else _QUICK * BATCH
-    for first_record, offsets, lengths in log.records(split, size):
+    for first_record, offsets, lengths in log.records(split, BATCH):
         tally.read += len(offsets)
-        left = np.arange(len(offsets))
-        if quick is not None:
-            blocks, left = quick.take(split.file, first_record, offsets, lengths)
-            yield from blocks
-        for start in range(0, len(left), BATCH):
-            rows = left[start : start + BATCH]
-            numbers, some = first_record + rows, (offsets[rows], lengths[rows])
-            yield from _by_the_rules(plan, log, split.file, numbers, *some, judge, tally)
+        numbers = first_record + np.arange(len(offsets))
+        yield from _by_the_rules(plan, log, split.file, numbers, offsets, lengths, tally)
 
 
 def _by_the_rules(
@@ -102,11 +99,10 @@ def _by_the_rules(
     numbers: Index,
     offsets: Index,
     lengths: Lengths,
-    judge: Judge,
     tally: Tally,
 ) -> Iterator[tuple[int, bytes]]:
     """(bucket, block) of some records of a file, which the rules judge."""
-    judged = judge(offsets, lengths)
+    judged = _judged(plan, log, file, offsets, lengths)
     envelope, change, version = judged.envelope, judged.change, judged.version
     tally.clock.look(plan.selection, envelope)
     skipped = balance_of(judged.verdict)

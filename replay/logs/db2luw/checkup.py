@@ -12,8 +12,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, one_of
 from replay.changes.envelope import ROW_CHANGES
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import numbers
-from replay.logs.db2luw.layouts import COMPENSATION, DMS, DOM, RecordKind, RecordRole
+from replay.logs.db2luw.layouts import COMPENSATION, DMS, DOM, RecordKind, RecordRole, numbers
 from replay.logs.db2luw.reader import LuwFile, LuwLog
 from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
 

@@ -16,9 +16,8 @@ from replay.arrays import Bytes, Index, Records, one_of
 from replay.decoding.codecs import gather_padded
 from replay.decoding.hashes import hash_ranges
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import number, numbers
 from replay.logs.db2luw.framing import LuwShape, name_closes
-from replay.logs.db2luw.layouts import Part, Parts, RecordKind
+from replay.logs.db2luw.layouts import Part, Parts, RecordKind, number, numbers
 
 #: Seconds since 1970 that a commit may have: from 1980 up to 2100.
 EARLIEST, LATEST = 315_532_800, 4_102_444_800

@@ -20,7 +20,6 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Index, Lengths
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.layouts import (
     DIALECTS,
     DMS,
@@ -30,6 +29,7 @@ from replay.logs.db2luw.layouts import (
     RecordFraming,
     RecordKind,
     RecordRole,
+    number,
 )
 from replay.logs.files import mapped, size_of
 from replay.storage import is_url

@@ -1,15 +1,19 @@
 """The entries of the index of a log: what became of each record, once units of recovery and tables
-are known. Rows that moved are one change of several records."""
+are known. Rows that moved are one change of several records. And what an entry tells
+beyond :class:`replay.logs.indexed_envelope.IndexedEnvelope`."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask, Records, Versions, one_of
 from replay.changes.envelope import Change
+from replay.logs import indexed_envelope
 from replay.logs.db2luw import layouts, row_moves, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
@@ -303,3 +307,47 @@ def _make_one(moved: Records, records: Records, entries: Records) -> None:
             entries[part][to] = records[part][row]
     worst = np.where(there, entries["problem"][rows], 0).max(axis=1)
     entries["problem"][mine] = worst[of]
+
+
+class LuwEntries(indexed_envelope.IndexedEnvelope):
+    """Units have a commit time, a log stream and an authorization id, and may be rolled back to a
+    savepoint."""
+
+    place: ClassVar[str] = "head"
+
+    def commit_time(self) -> Bytes:
+        """Commit time as 34 packed digits."""
+        return self.octets("time")
+
+    def incomplete_unit(self) -> Mask:
+        """Units whose beginning is not in the log, or another part of them."""
+        return np.asarray(self.of_unit("incomplete"), bool)
+
+    def member(self) -> Index:
+        """Log stream."""
+        return np.ascontiguousarray(self.unit()[:, 10:]).view(">u2").reshape(-1).astype(np.int64)
+
+    def disposition(self) -> Bytes:
+        """C, S for what was rolled back to a savepoint, A in a unit that was not committed."""
+        committed = self.unit_disposition() == ord("C")
+        return np.where(
+            self.rows["cancelled"], ord("S"), np.where(committed, ord("C"), ord("A"))
+        ).astype(np.uint8)
+
+    def location(self, kind: str) -> Index:
+        """The id of the table space; nothing else has a number."""
+        if kind != "tablespace":
+            return super().location(kind)
+        return self.rows["space"].astype(np.int64)
+
+    def rid(self) -> Bytes:
+        """The row's identifier, in the octets of the log."""
+        width = int(self.rows["rid_size"].max()) if len(self.rows) else 0
+        raw = np.ascontiguousarray(self.rows["rid"]).view(np.uint8).reshape(-1, 6)
+        return np.asarray(raw[:, 6 - width :])
+
+    def name(self, kind: str) -> npt.NDArray[np.bytes_]:
+        """The authorization id; other names are not in the log."""
+        if kind != "authid":
+            return super().name(kind)
+        return np.asarray(self.of_unit("authid"), self.units.dtype["authid"])

@@ -13,11 +13,10 @@ from replay.changes.envelope import ROW_CHANGES, UNIT_DISPOSITIONS, Change
 from replay.decoding import codecs
 from replay.logs import indexed_inspect
 from replay.logs.db2luw import layouts, scan
-from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.endings import ending
 from replay.logs.db2luw.framing import LuwShape, header_size
 from replay.logs.db2luw.index_entries import ONE_PARTITION
-from replay.logs.db2luw.layouts import DMS, DOM, Parts, RecordKind, RecordRole
+from replay.logs.db2luw.layouts import DMS, DOM, Parts, RecordKind, RecordRole, number
 from replay.logs.db2luw.reader import LuwLog
 from replay.logs.description import Description
 from replay.logs.indexed_inspect import fault_lines, kind_of, place_of, row_lines, tally

@@ -10,9 +10,8 @@ import numpy as np
 from replay.arrays import Index, Mask, Records
 from replay.errors import NAMED, some_of
 from replay.logs.db2luw import chains, layouts, strays, units
-from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.framing import OpenedFile
-from replay.logs.db2luw.layouts import RecordKind, RecordRole
+from replay.logs.db2luw.layouts import RecordKind, RecordRole, number
 from replay.logs.db2luw.scan import UNKNOWN
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.spill import Spill, windows

@@ -22,11 +22,10 @@ from replay.decoding.hashes import mixed
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, placed_position
-from replay.logs.db2luw import binary, framing, layouts, repeats, rows, scan
-from replay.logs.db2luw.entries import LuwEntries
+from replay.logs.db2luw import framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.index import build_index
-from replay.logs.db2luw.index_entries import FAULTS, ONE_PARTITION
+from replay.logs.db2luw.index_entries import FAULTS, ONE_PARTITION, LuwEntries
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
@@ -238,7 +237,7 @@ class LuwLog(IndexedLog):
         columns are not known."""
         shape, buffer = self.files[file].shape, self.buffer(file, offset, offset + _ABOUT)
         kind, flags = (
-            binary.number(
+            layouts.number(
                 buffer[offset : offset + 8].tobytes(), 0, shape.dialect.header[part], shape.big
             )
             for part in ("type", "flags")
@@ -247,7 +246,7 @@ class LuwLog(IndexedLog):
         raw = buffer[body : body + layouts.COMPONENTS[layouts.DOM][1]].tobytes()
         parts = layouts.DOM_HEADER if raw[:1] == bytes([layouts.DOM]) else layouts.DMS_HEADER
         space, table = (
-            binary.number(raw, 0, parts[part], shape.big) for part in ("tablespace", "table")
+            layouts.number(raw, 0, parts[part], shape.big) for part in ("tablespace", "table")
         )
         names = [
             version.name

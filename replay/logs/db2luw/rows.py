@@ -27,8 +27,7 @@ from replay.decoding.plain_rows import (
     Sectioned,
 )
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import numbers
-from replay.logs.db2luw.layouts import Dialect
+from replay.logs.db2luw.layouts import Dialect, numbers
 from replay.logs.db2luw.tables import is_packed, width
 from replay.logs.db2luw.values import (
     EXPECTED,

@@ -11,10 +11,9 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, one_of
 from replay.decoding.hashes import mixed
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import numbers
 from replay.logs.db2luw.endings import endings_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile, walked
-from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole
+from replay.logs.db2luw.layouts import DMS, DOM, LONGEST_RECORD, RecordKind, RecordRole, numbers
 from replay.logs.threads import Task, in_threads
 from replay.machine import cores
 from replay.spill import NEAR, Spill, windows

@@ -16,10 +16,9 @@ import numpy as np
 from replay.arrays import Index, Records, Versions, one_of
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.logs.db2luw import layouts, units
-from replay.logs.db2luw.binary import number
 from replay.logs.db2luw.data_partitions import joined, partitions_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
-from replay.logs.db2luw.layouts import RecordRole
+from replay.logs.db2luw.layouts import RecordRole, number
 from replay.logs.db2luw.tables import (
     LuwTable,
     TableId,

@@ -18,7 +18,7 @@ from functools import lru_cache
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
-from replay.logs.db2luw.binary import number
+from replay.logs.db2luw.layouts import number
 from replay.storage import read_text
 from sqlgen.schema import Column, SqlType, Table
 

@@ -22,8 +22,7 @@ from replay.decoding.image_layouts import layouts
 from replay.decoding.layout import FieldKind
 from replay.errors import InputError
 from replay.logs.files import whole
-from replay.logs.logmaster.control import ControlFile
-from replay.logs.logmaster.control_records import control_records
+from replay.logs.logmaster.control import ControlFile, control_records
 from replay.logs.logmaster.data import Reading, closing_changes, find_images, halfwords
 from replay.logs.logmaster.header_layout import ControlRecord
 from replay.logs.logmaster.headers import Headers

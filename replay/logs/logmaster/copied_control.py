@@ -15,7 +15,7 @@ from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import TEXT_CODE_PAGE
 from replay.logs import CopyFacts
 from replay.logs.files import whole
-from replay.logs.logmaster.control_records import control_records
+from replay.logs.logmaster.control import control_records
 from replay.logs.logmaster.header_layout import ControlRecord
 from replay.logs.logmaster.layouts import CONTROL
 from replay.logs.logmaster.log_set import LogSet

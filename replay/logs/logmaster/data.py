@@ -1,5 +1,5 @@
-"""DATA: where row images lie in a data record, and how segments join (format notes, sections 6.2
-and 9).
+"""DATA: where row images lie in a data record, how segments join, and what an exchange says of the
+other table (format notes, sections 6.1, 6.2 and 9).
 
 The page allows three readings of the lengths around row images. Which one a log uses is settled
 once, from its own records, and never guessed per record.
@@ -7,19 +7,25 @@ once, from its own records, and never guessed per record.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Mask
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.decoding import codecs, images
 from replay.errors import InputError, Where
+from replay.logs import Images
+from replay.logs.logmaster.header_checks import DAMAGED_OR_FOREIGN
 from replay.native.kernels import CLOSING_IMAGES
 from replay.native.machine_code import available, once_worth
+
+if TYPE_CHECKING:
+    from replay.logs.logmaster.reader import LogmasterLog
 
 #: Bytes of a log, and changes looked at together, that make it worth to use machine code.
 WORTH, _ROWS = 8 << 20, 64
@@ -241,3 +247,108 @@ def closing_changes(
                 bad = bad | images.walk(version.format, buffer, begin, stop, row_reading).bad
         count += int((~bad).sum())
     return count
+
+
+# -- images of changes
+# -------------------------------------------------------------------------------------------------
+
+
+def joined_images(
+    owner: Callable[[int], tuple[LogmasterLog, int]],
+    log: LogmasterLog,
+    records: Records,
+    heads: Index,
+    weights: Index,
+    kind: Change,
+) -> Images:
+    """The images of ``n`` changes of one kind whose records are ``records[heads]`` and the
+    ``weights - 1`` behind each, joined in memory. ``owner`` gives the log of a file and the file's
+    number in it (:meth:`replay.logs.logmaster.reader.LogmasterLog.owner`), ``log`` the reading of
+    the lengths around images."""
+    change = np.repeat(np.arange(len(heads)), weights)
+    first = np.concatenate([[0], np.cumsum(weights)[:-1]])
+    rows = np.repeat(heads - first, weights) + np.arange(int(weights.sum()))
+    start = np.ascontiguousarray(records["offset"][rows])
+    end = start + records["length"][rows]
+    number = np.ascontiguousarray(records["segment"][rows]).astype(np.int64)
+    files = np.ascontiguousarray(records["file"][rows]).astype(np.int64)
+    begin, length, bad = np.zeros_like(start), np.zeros_like(start), np.zeros(len(start), bool)
+    parts = []
+    for here in by_value(files, np.arange(len(files))):
+        of_file, file = owner(int(files[here[0]]))
+        buffer = of_file.buffer(file, start[here], end[here])
+        begin[here], length[here], bad[here] = payload(
+            buffer,
+            start[here] + of_file.shape.header,
+            end[here],
+            of_file.reading,
+            of_file.later_segments_have_length,
+            number[here],
+        )
+        parts.append((here, buffer))
+    joined, offsets = join_segments(parts, begin, length)
+    change_start = offsets[:-1][first]
+    change_end = np.append(change_start[1:], offsets[-1])
+    images = placed_images(joined, change_start, change_end, kind, log.reading, False)
+    wrong = np.zeros(len(heads), bool)
+    wrong[change[bad]] = True
+    return Images(images.buffer, images.before, images.after, images.bad | wrong, images.reason)
+
+
+def placed_images(
+    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
+) -> Images:
+    """The images of changes of one kind whose DATA lies in ``buffer[start:end]`` (``int64[n]``
+    each), with an outer length before it or without."""
+    bounds = find_images(buffer, start, end, kind, reading, outer)
+
+    def reason(row: int) -> tuple[str, str, str]:
+        return (*bounds.reason(row), DAMAGED_OR_FOREIGN)
+
+    if kind is Change.UPDATE:
+        return Images(buffer, bounds.first, bounds.second, bounds.bad, reason)
+    if kind is Change.INSERT:
+        return Images(buffer, None, bounds.first, bounds.bad, reason)
+    return Images(buffer, bounds.first, None, bounds.bad, reason)
+
+
+def by_value(values: Index, rows: Index) -> Iterator[Index]:
+    """``rows`` in groups that have one value each, in the order of the values."""
+    if not len(rows):
+        return
+    of_rows = values[rows]
+    if (of_rows == of_rows[0]).all():
+        yield rows
+        return
+    order = rows[np.argsort(of_rows, kind="stable")]
+    yield from np.split(order, np.flatnonzero(np.diff(values[order])) + 1)
+
+
+# -- exchanges
+# -------------------------------------------------------------------------------------------------
+
+_PAGE = "cp037"
+
+
+def clone_of(data: bytes) -> str | None:
+    """OWNER.NAME of the clone that DATA names, behind the halfword of its own length or without
+    one; None where it cannot be told."""
+    size = int.from_bytes(data[:2], "big")
+    forms = [data]
+    if size in (len(data), len(data) - 2):
+        forms.insert(0, data[2:])
+    for form in forms:
+        owner, rest = _item(form)
+        name, rest = _item(rest)
+        if owner and name and not rest:
+            text = f"{owner}.{name}"
+            return text if text.isascii() and text.isprintable() else None
+    return None
+
+
+def _item(data: bytes) -> tuple[str, bytes]:
+    """A name behind its length, and what follows; ('', data) where there is none."""
+    end = 2 + int.from_bytes(data[:2], "big")
+    if len(data) < 3 or not 2 < end <= len(data):
+        return "", data
+    return data[2:end].decode(_PAGE).rstrip(), data[end:]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from replay.changes.catalog import Catalog, ColumnFormat, TableVersion
 from replay.changes.choices import Gaps
 from replay.logs import FACTS, Capabilities, Family, Inputs, LogPair, OrderRules
-from replay.logs.logmaster import checkup, dump, inspect, order_rules
+from replay.logs.logmaster import checkup, dump, inspect
 from replay.logs.logmaster.copying import WRITER
 from replay.logs.logmaster.framing import Framing
+from replay.logs.logmaster.header_checks import position_faults, records_rise
 from replay.logs.logmaster.log_set import LogSet
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.logs.logmaster.set_opening import open_set
-from replay.logs.logmaster.wide_reals import with_wide_reals
+from sqlgen.schema import Column, SqlType
 
 
 def admit(log: LogmasterLog) -> None:
@@ -53,6 +57,30 @@ def open_inputs(inputs: Inputs) -> LogmasterLog:
     )
 
 
+def with_wide_reals(log: LogmasterLog) -> LogmasterLog:
+    """The log with its REAL columns as DOUBLE, which holds each value of them."""
+    versions = tuple(_widened(version) for version in log.catalog.versions)
+    if versions == log.catalog.versions:
+        return log
+    return replace(log, control=replace(log.control, catalog=Catalog(versions)))
+
+
+def _widened(version: TableVersion) -> TableVersion:
+    table = replace(version.table, columns=tuple(map(_double, version.table.columns)))
+    columns = tuple(map(_wide, version.format.columns))
+    return replace(version, table=table, format=replace(version.format, columns=columns))
+
+
+def _wide(column: ColumnFormat) -> ColumnFormat:
+    if column.column.type is not SqlType.REAL:
+        return column
+    return replace(column, column=_double(column.column), wide=True)
+
+
+def _double(column: Column) -> Column:
+    return replace(column, type=SqlType.DOUBLE) if column.type is SqlType.REAL else column
+
+
 FAMILY = Family(
     name="logmaster",
     title="BMC AMI Log Master logical log of Db2 for z/OS",
@@ -64,7 +92,7 @@ FAMILY = Family(
     open=open_inputs,
     describe=inspect.describe,
     dump_record=dump.dump_record,
-    order=OrderRules(order_rules.faults, order_rules.rising),
+    order=OrderRules(position_faults, records_rise),
     with_wide_reals=with_wide_reals,
     unconfirmed=checkup.UNCONFIRMED,
     checkup=checkup.checkup,

@@ -1,9 +1,12 @@
-"""Whether the header of a data record can be right, field by field.
-Checks of what the headers of one log have in common: :mod:`replay.logs.logmaster.header_rules`."""
+"""Whether the header of a data record can be right, field by field; and what the headers of
+one log have in common, learned from its first records and asked of all: that a change lies between
+the begin and the commit of its unit, that positions are filled, what SEGLEN counts. What the first
+records do not show is not asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,6 @@ from replay.changes.envelope import Change
 from replay.decoding import codecs
 from replay.logs import urids
 from replay.logs.logmaster.framing import RecordShape
-from replay.logs.logmaster.header_rules import HeaderRules
 from replay.logs.logmaster.headers import TO_ASCII, Headers, zero
 
 #: What may be wrong where a header or the images behind it are.
@@ -151,3 +153,124 @@ def _all_digits(packed: Bytes) -> Mask:
     ):
         wrong |= (word >> 3) & ((word >> 2) | (word >> 1)) & 0x1111_1111_1111_1111
     return np.asarray(wrong == 0)
+
+
+# -- what the headers of one log have in common
+# -------------------------------------------------------------------------------------------------
+
+#: (earlier field, later field) of the log of one member.
+_RISING = (
+    ("UORID", "LOGRBA"),
+    ("LOGRBA", "UORCOMMITPOINT"),
+    ("UORIDLRSN", "LOGLRSN"),
+    ("LOGLRSN", "UORCOMMITLRSN"),
+)
+
+
+@dataclass(frozen=True)
+class HeaderRules:
+    """``rising``: pairs of positions that never stand the other way round; ``commits``: members of
+    a data sharing group have commit LRSNs; ``lengths``: by how many bytes SEGLEN exceeds the length
+    of a first, and of a later, segment, None where it has no one meaning."""
+
+    rising: tuple[tuple[str, str], ...] = ()
+    commits: bool = False
+    lengths: tuple[int | None, int | None] = (None, None)
+
+    @classmethod
+    def settled(
+        cls, envelope: Headers, lengths: npt.NDArray[np.integer], change: Bytes, header: int
+    ) -> HeaderRules:
+        """The rules that these records keep, but for a few that are damaged."""
+        rows = _of_rows(change)
+        names = envelope.layout.names
+        ordered = () if "ORDERVALUE" in names else _RISING
+        pairs = [pair for pair in ordered if set(pair) <= set(names)]
+        rising = tuple(pair for pair in pairs if _most(~_fallen(envelope, *pair)[rows]))
+        shared = rows & (envelope.member() != 0)
+        commits = _most(~zero(envelope.position("UORCOMMITLRSN")[shared]))
+        excess: list[int | None] = [None, None]
+        if "SEGLEN" in names:
+            more = _excess(envelope, lengths)
+            for place, segments in enumerate(_first_and_later(envelope)):
+                mine = more[rows & segments]
+                kept = [n for n in (0, 4, -header, -header - 2) if _most(mine == n & 0xFFFF)]
+                excess[place] = kept[0] if kept else None
+        return cls(rising, commits, (excess[0], excess[1]))
+
+    def broken(
+        self, envelope: Headers, lengths: npt.NDArray[np.integer], change: Bytes
+    ) -> Iterator[tuple[str, str, Mask]]:
+        """(field, what is expected of it, records that break it)."""
+        rows = _of_rows(change)
+        for earlier, later in self.rising:
+            field = earlier if earlier.startswith("LOG") else later
+            other = later if field == earlier else earlier
+            where = f"at most {other}" if field == earlier else f"at least {other}"
+            yield field, f"{where}, within the unit", _fallen(envelope, earlier, later) & rows
+        if self.commits:
+            unfilled = zero(envelope.position("UORCOMMITLRSN"))
+            yield (
+                "UORCOMMITLRSN",
+                "the LRSN of the commit, as other records have it",
+                unfilled & rows & (envelope.member() != 0),
+            )
+        if self.lengths != (None, None) and "SEGLEN" in envelope.layout.names:
+            more = _excess(envelope, lengths)
+            for excess, segments in zip(self.lengths, _first_and_later(envelope), strict=True):
+                if excess is not None:
+                    wrong = (more != excess & 0xFFFF) & segments & rows
+                    yield "SEGLEN", "the length of the segment", wrong
+
+
+def _of_rows(change: Bytes) -> Mask:
+    return np.asarray((change > 0) & (change <= Change.DELETE))
+
+
+def _most(kept: Mask) -> bool:
+    """Whether all keep a rule but one, or one in fifty."""
+    breaks = len(kept) - int(kept.sum())
+    return breaks * 2 < len(kept) and breaks <= max(1, len(kept) // 50)
+
+
+def _fallen(envelope: Headers, earlier: str, later: str) -> Mask:
+    """Records whose later position lies before the earlier one; zeros tell nothing."""
+    first, first_low = _words(envelope.position(earlier))
+    second, second_low = _words(envelope.position(later))
+    fallen = (first > second) | ((first == second) & (first_low > second_low))
+    return np.asarray(fallen & ((second | second_low) != 0))
+
+
+def _words(position: Bytes) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16]]:
+    return (
+        position[:, :8].view(">u8")[:, 0].astype(np.uint64),
+        position[:, 8:].view(">u2")[:, 0].astype(np.uint16),
+    )
+
+
+def _excess(envelope: Headers, lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """By how much SEGLEN exceeds the length of each record, in 16 bits."""
+    return np.asarray((envelope.number("SEGLEN").astype(np.int64) - lengths) & 0xFFFF)
+
+
+def _first_and_later(envelope: Headers) -> tuple[Mask, Mask]:
+    first = np.asarray(envelope.segment() <= 1)
+    return first, ~first
+
+
+def position_faults(log: Any, envelope: Headers) -> Sequence[tuple[str, str, str, Mask]]:
+    """(field, found, expected, records) for changes that lie outside of their unit, for ``logreplay
+    check``: what is told of both positions must not stand the other way round; zeros tell
+    nothing."""
+    found = []
+    for earlier, later in _RISING:
+        wrong = _fallen(envelope, earlier, later)
+        if wrong.any():
+            name = earlier if earlier.startswith("LOG") else later
+            found.append((name, f"{earlier} above {later}", f"at most {later}", wrong))
+    return found
+
+
+def records_rise(log: Any) -> bool:
+    """Whether records are placed by LOGRBA."""
+    return "ORDERVALUE" not in log.control.header.names

@@ -1,6 +1,7 @@
 """Several logical logs read as one: a log whose files are those of all of them. What hangs on the
 control file of a record (header, reading of DATA, tables) is asked of its own log; tables are
-numbered as in the catalog that all control files make together."""
+numbered as in the catalog that all control files make together. Logs stand in the order of what
+they cover: where one ends and the next begins, where both cover the same, where a hole is."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from replay.decoding.hashes import unit_hash
 from replay.decoding.layout import FieldKind, Layout
 from replay.errors import Finding, InputError
 from replay.logs import Split
-from replay.logs.logmaster import framing, set_repeats, set_timeline
-from replay.logs.logmaster.headers import Headers
+from replay.logs.logmaster import framing, set_repeats
+from replay.logs.logmaster.headers import Headers, timestamp_text
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
 from replay.logs.logmaster.set_repeats import Settled, within
-from replay.logs.logmaster.set_timeline import Span
+from replay.logs.text import hexadecimal
 
 #: Contradictions between logs that are named.
 _NAMED = 20
@@ -159,9 +160,6 @@ class LogSet(LogmasterLog):
             for member, first in zip(self.members, firsts, strict=True)
         ]
 
-    def plain_headers(self) -> None:
-        """None: records of several logs are compared."""
-
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
         member, number = self.member_of(file)
@@ -180,7 +178,7 @@ class LogSet(LogmasterLog):
 
     def admit(self) -> None:
         """InputError (LR2037) where a hole is between the logs and nobody said that it may be."""
-        found = list(set_timeline.holes(self.spans)) if self.refuses_holes else []
+        found = list(holes(self.spans)) if self.refuses_holes else []
         if found:
             more = f", and {len(found) - 1} more hole(s)" if len(found) > 1 else ""
             raise InputError(
@@ -193,7 +191,7 @@ class LogSet(LogmasterLog):
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""
-        found = list(set_timeline.holes(self.spans)) if self.tells_holes else []
+        found = list(holes(self.spans)) if self.tells_holes else []
         texts = [f"the log set has a hole: {hole}; the changes of it are missing" for hole in found]
         texts += [
             f"{one.control} and {other.control} hold the same {one.records:,} records, which are"
@@ -227,7 +225,7 @@ class LogSet(LogmasterLog):
 
     def timeline(self) -> list[dict[str, Any]]:
         """The logs and what is between them, as JSON-able data."""
-        return set_timeline.describe(self.spans, self._repeated())
+        return described_timeline(self.spans, self._repeated())
 
     # -- records
     # ---------------------------------------------------------------------------------------------
@@ -387,3 +385,110 @@ def in_layout(headers: Headers, layout: Layout) -> Bytes:
         if text:
             block[:, start + width : entry.end] = _BLANK
     return block
+
+
+# -- what the logs cover
+# -------------------------------------------------------------------------------------------------
+
+#: What stands between a log and those before it.
+FIRST, JOINS, OVERLAPS, HOLE, UNTOLD = "first", "joins", "overlaps", "hole", "not told"
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a log covers. ``begin`` is what a list of logs says of it, ``end`` that or DLGE.ENDRBA;
+    ``first`` and ``last`` are the lowest and the highest position of its records (LRSN in data
+    sharing, RBA otherwise). None: nothing tells."""
+
+    control: str
+    data: tuple[str, ...]
+    records: int
+    begin: Position | None
+    end: Position | None
+    first: Position | None
+    last: Position | None
+    end_time: bytes | None
+    dependent: Position | None
+
+    @property
+    def reach(self) -> Position | None:
+        """How far the log goes, as far as anything tells."""
+        told = [position for position in (self.end, self.last) if position is not None]
+        return max(told) if told else None
+
+    @property
+    def order(self) -> tuple[bytes, bytes, bytes]:
+        """What the logs of a set are sorted by."""
+        return self.reach or b"", self.last or b"", self.begin or self.first or b""
+
+
+@dataclass(frozen=True)
+class Junction:
+    """What is between a log and those before it, up to ``reach``. Of a ``hole``: from where to
+    where nothing is covered."""
+
+    kind: str
+    reach: Position | None = None
+    begin: Position | None = None
+
+
+def junctions(spans: Sequence[Span]) -> list[Junction]:
+    """What is between each log and those before it; ``spans`` in order."""
+    found = []
+    reach: Position | None = None
+    told = True
+    for place, span in enumerate(spans):
+        found.append(_junction(span, reach, told) if place else Junction(FIRST))
+        told = span.end is not None
+        reach = max((p for p in (reach, span.reach) if p is not None), default=None)
+    return found
+
+
+def _junction(span: Span, reach: Position | None, told: bool) -> Junction:
+    begin = span.begin
+    if reach is not None and begin is not None and (begin <= reach or told):
+        kind = HOLE if begin > reach else JOINS if begin == reach else OVERLAPS
+        return Junction(kind, reach, begin)
+    if reach is not None and span.first is not None and span.first <= reach:
+        return Junction(OVERLAPS, reach, span.first)
+    return Junction(UNTOLD, reach, span.first)
+
+
+def holes(spans: Sequence[Span]) -> Iterator[str]:
+    """Each hole between the logs, in words."""
+    for place, junction in enumerate(junctions(spans)):
+        if junction.kind == HOLE:
+            assert junction.reach is not None
+            assert junction.begin is not None
+            yield (
+                f"nothing covers {hexadecimal(junction.reach)} to {hexadecimal(junction.begin)},"
+                f" between {spans[place - 1].control} and {spans[place].control}"
+            )
+
+
+def described_timeline(spans: Sequence[Span], repeated: Sequence[int]) -> list[dict[str, Any]]:
+    """The timeline as JSON-able data; ``repeated``: of each log, the records of which another one
+    has the copy that counts."""
+    return [
+        {
+            "control": span.control,
+            "data": list(span.data),
+            "records": span.records,
+            "repeated": repeated[place],
+            "begin": _hex(span.begin),
+            "end": _hex(span.end),
+            "end_time": None if span.end_time is None else timestamp_text(span.end_time),
+            "first": _hex(span.first),
+            "last": _hex(span.last),
+            "dependent_position": _hex(span.dependent),
+            "joint": junction.kind,
+            "hole": (
+                [_hex(junction.reach), _hex(junction.begin)] if junction.kind == HOLE else None
+            ),
+        }
+        for place, (span, junction) in enumerate(zip(spans, junctions(spans), strict=True))
+    ]
+
+
+def _hex(position: Position | None) -> str | None:
+    return None if position is None else hexadecimal(position)

@@ -23,9 +23,8 @@ from replay.logs.files import head, unpacked_together, whole
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import read_control
 from replay.logs.logmaster.data import Reading, closing_changes, halfwords, settle_reading
-from replay.logs.logmaster.framing import Framing, RecordShape
-from replay.logs.logmaster.framing_detection import detect_data
-from replay.logs.logmaster.header_rules import HeaderRules
+from replay.logs.logmaster.framing import Framing, RecordShape, detect_data
+from replay.logs.logmaster.header_checks import HeaderRules
 from replay.logs.logmaster.reader import CHANGES, LogmasterDataFile, LogmasterLog
 from replay.logs.logmaster.row_readings import FitCounts
 

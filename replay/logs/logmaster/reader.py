@@ -25,18 +25,21 @@ from replay.errors import Finding, Where
 from replay.logs import Images, Split, placed_position, urids
 from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing, header_checks
-from replay.logs.logmaster.change_images import by_value, joined_images, placed_images
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_columns import column_warnings
-from replay.logs.logmaster.data import Reading, closing_bounds
-from replay.logs.logmaster.exchange import clone_of
-from replay.logs.logmaster.expanded import seem_full
+from replay.logs.logmaster.data import (
+    Reading,
+    by_value,
+    clone_of,
+    closing_bounds,
+    joined_images,
+    placed_images,
+)
 from replay.logs.logmaster.framing import Framing, RecordShape
-from replay.logs.logmaster.header_rules import HeaderRules
+from replay.logs.logmaster.header_checks import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, Headers
-from replay.logs.logmaster.plain_headers import plain_headers
-from replay.logs.logmaster.row_readings import FitCounts, whole_log
-from replay.logs.plain import FoundImages, PlainHeaders
+from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
+from replay.logs.plain import FoundImages
 from replay.logs.unchanged import FileState
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
@@ -356,11 +359,6 @@ class LogmasterLog:
             envelope.number("DBID"), envelope.number("PSID"), envelope.number("TBOBID"), positions
         )
         return change, version
-
-    def plain_headers(self) -> PlainHeaders | None:
-        """Where their fields lie; None where positions or times are those of older releases, where
-        records are ordered by another field, and where a table has several generations."""
-        return plain_headers(self.control.header, self.rules, self.catalog, self.shape.header)
 
     # -- checks
     # ---------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from replay.changes.envelope import Change
+from replay.logs.logmaster_load.control import ROLES
 from replay.logs.logmaster_load.reader import NO_BEFORE_IMAGE, UNKNOWN_ACTION, LoadLog
-from replay.logs.logmaster_load.roles import ROLES
 from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
 
 UNCONFIRMED = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from replay.logs import Capabilities, Family
 from replay.logs.logmaster_load import checkup, inspect
+from replay.logs.logmaster_load.control import ROLES, TELLS
 from replay.logs.logmaster_load.opening import open_log
-from replay.logs.logmaster_load.roles import ROLES, TELLS
 
 _NOWHERE = "LOAD files say of a row which table it is of, and nothing of where it lies"
 _KNOWN = {"before images", *TELLS.values()}

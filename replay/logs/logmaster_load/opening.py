@@ -21,11 +21,15 @@ from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.logmaster_load import reader, values
 from replay.logs.logmaster_load.control import (
     DEFAULT_CCSID,
+    NEEDED,
+    ROLES,
+    TELLS,
     IntoTable,
     LoadStatement,
+    column_of,
     read_control,
 )
-from replay.logs.logmaster_load.entries import ENTRY, NAMES, UNIT
+from replay.logs.logmaster_load.reader import ENTRY, NAMES, UNIT
 from replay.logs.logmaster_load.records import (
     LoadRecords,
     cut,
@@ -33,7 +37,6 @@ from replay.logs.logmaster_load.records import (
     parts,
     without_mark,
 )
-from replay.logs.logmaster_load.roles import NEEDED, ROLES, TELLS, column_of
 from replay.storage import read_text
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.errors import SqlgenError

@@ -22,23 +22,24 @@ from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs.soliddb import changes, faults, layouts, table_history
-from replay.logs.soliddb.addresses import AddressFaults, address_faults
-from replay.logs.soliddb.ddl_texts import DdlTexts
+from replay.logs.soliddb.ddl_records import DdlTexts
 from replay.logs.soliddb.detect import SolidShape, TableImages, settle
-from replay.logs.soliddb.entries import ENTRY
-from replay.logs.soliddb.export import UNNAMED
-from replay.logs.soliddb.export_values import NONE
+from replay.logs.soliddb.entries import ENTRY, units_of
+from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import Manifest
-from replay.logs.soliddb.notes import SHOWN, IndexNotes
 from replay.logs.soliddb.rows import SolidRowWalk, walk
 from replay.logs.soliddb.table_history import Known, SolidTableHistory
-from replay.logs.soliddb.tables import Attribute, SolidTable
-from replay.logs.soliddb.transactions import SolidTransactions
-from replay.logs.soliddb.units import units_of
+from replay.logs.soliddb.tables import Attribute, Settings, SolidTable, WantedTables
+from replay.logs.soliddb.transactions import (
+    SHOWN,
+    AddressFaults,
+    IndexNotes,
+    SolidTransactions,
+    address_faults,
+)
 from replay.logs.soliddb.values import Keys, ValueNotes, look_at, words_of
-from replay.logs.soliddb.wanted import Settings, WantedTables
 from replay.spill import Spill, near_windows, windows, windows_back
 from sqlgen.structure import StructureChange
 

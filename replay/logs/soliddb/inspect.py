@@ -12,7 +12,7 @@ from replay.logs import indexed_inspect
 from replay.logs.description import Description
 from replay.logs.indexed_inspect import fault_lines, kind_of, place_of, row_lines, tally
 from replay.logs.soliddb import ddl, layouts
-from replay.logs.soliddb.export_values import NONE
+from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.reader import SolidLog
 from replay.logs.text import byte_lines, hexadecimal

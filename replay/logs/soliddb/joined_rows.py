@@ -17,8 +17,7 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.export import Named, SyslogRows
-from replay.logs.soliddb.export_values import NONE
+from replay.logs.soliddb.export import NONE, Named, SyslogRows
 from replay.logs.soliddb.layouts import Rec
 from replay.spill import Spill, windows
 

@@ -40,9 +40,8 @@ from replay.logs.soliddb.joined_rows import in_order, join
 from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
 from replay.logs.soliddb.manifest import CHARSETS, Manifest, charset_number, read_manifest
 from replay.logs.soliddb.read_sessions import check_sessions
-from replay.logs.soliddb.tables import files_of, read_catalog, read_constraints
+from replay.logs.soliddb.tables import POLICIES, Settings, files_of, read_catalog, read_constraints
 from replay.logs.soliddb.transactions import find_transactions
-from replay.logs.soliddb.wanted import POLICIES, Settings
 from replay.storage import at
 from sqlgen.constraints import Constraints
 

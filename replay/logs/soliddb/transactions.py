@@ -1,8 +1,10 @@
 """Transactions of a SYS_LOG export (sections 5 and 6): which unit of recovery each row belongs to,
-and which rows belong to none."""
+which rows belong to none, what LOGADDRs say about the rows between a start and its commit, and what
+is to be told of all that."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError
 from replay.logs.soliddb import layouts
-from replay.logs.soliddb.export_values import NONE
+from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.joined_rows import ORDER, Joined
 from replay.logs.soliddb.layouts import Rec
 from replay.spill import windows
@@ -235,3 +237,104 @@ def _refuse_commit(rows: Joined, done: Index, place: int) -> None:
         rows.where(row, "LOGADDR"),
         ORDER,
     )
+
+
+# -- addresses (section 6)
+# -------------------------------------------------------------------------------------------------
+
+#: So many pairs of rows, with one exception and one more in so many, are a habit.
+_MANY, _RARE = 12, 500
+
+
+@dataclass(frozen=True)
+class AddressFaults:
+    """Rows whose address is not above that of the row before in their transaction (``falls``), and
+    those before which rows of it are missing (``gaps``), of so many ``pairs`` of rows.
+
+    It is not published whether LOGADDRs rise within a transaction, nor what their parts mean, so a
+    log is asked for its own habit: where they rise from nearly every row to the next, one that does
+    not is damage; where the number at their beginning rises by one, rows are missing where it rises
+    by more."""
+
+    pairs: int
+    falls: Index
+    gaps: Index
+
+    @property
+    def rises(self) -> bool:
+        """Whether one that does not rise is damage."""
+        return self.pairs >= _MANY and len(self.falls) <= 1 + self.pairs // _RARE
+
+    @property
+    def counts(self) -> bool:
+        """Whether one that leaves out numbers says that rows are missing."""
+        return self.rises and len(self.gaps) <= 1 + self.pairs // _RARE
+
+
+def address_faults(rows: Joined, bounds: SolidTransactions) -> AddressFaults:
+    """Where the addresses within transactions do not go on as those of most logs do."""
+    last = np.zeros(0, np.int64)
+    falls, gaps = rows.arrays.growing(np.int64), rows.arrays.growing(np.int64)
+    pairs = 0
+    for part in windows(len(rows)):
+        inside = (bounds.unit[part] >= 0) & ~rows.address_null[part]
+        mine = np.concatenate([last, np.flatnonzero(inside) + part.start])
+        one, other = mine[:-1], mine[1:]
+        same = bounds.unit[one] == bounds.unit[other]
+        one, other = one[same], other[same]
+        pairs, last = pairs + len(one), mine[-1:]
+        if not len(one):
+            continue
+        before, after = rows.address[one], rows.address[other]
+        different = before != after
+        first = different.argmax(axis=1)
+        at = np.arange(len(one))
+        fallen = ~different.any(axis=1) | (before[at, first] > after[at, first])
+        start, end = (
+            np.ascontiguousarray(each[:, :8]).view(">u8").reshape(-1).astype(np.uint64)
+            for each in (before, after)
+        )
+        falls.add(other[fallen])
+        gaps.add(other[~fallen & (end - start != 1)])
+    return AddressFaults(pairs, falls.array(), gaps.array())
+
+
+#: TRXIDs that a warning shows.
+SHOWN = 10
+
+
+@dataclass
+class IndexNotes:
+    """What is to be told of rows that are read: statements that belong to no DDL record
+    (``lost_texts``), batches of ``several`` transactions and TRXIDs of the first of them
+    (``ids``), bits of FLAGS that are ``unknown``, and rows with TEXTDATA (``texts``)."""
+
+    lost_texts: int = 0
+    several: int = 0
+    ids: list[int] = field(default_factory=list)
+    unknown: int = 0
+    texts: int = 0
+
+    def words(self, outside: OutsideRows, of_values: Iterable[str]) -> list[str]:
+        """In words, with those of rows outside of transactions and of values."""
+        texts = outside.words()
+        if self.lost_texts:
+            texts.append(
+                f"{self.lost_texts} SQL record(s) belong to no DDL record and are not repeated"
+            )
+        texts += of_values
+        if self.several:
+            texts.append(
+                f"{self.several} batch(es) of several transactions are kept as one unit each"
+                f" (TRXIDs {', '.join(map(str, self.ids))} …)"
+            )
+        if self.unknown:
+            texts.append(
+                f"FLAGS with unpublished bits (X'{self.unknown:X}'); they are not looked at"
+            )
+        if self.texts:
+            texts.append(
+                f"{self.texts} row(s) have a TEXTDATA, which is documented as always NULL; it is"
+                " not looked at"
+            )
+        return texts

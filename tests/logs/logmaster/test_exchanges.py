@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.logs.logmaster.exchange import clone_of
+from replay.logs.logmaster.data import clone_of
 from tests.support.logbuilder import Col, LogBuilder, Tab, Unit
 
 _COLUMNS = (Col("ID", "INT", 4, key=1), Col("A", "INT", 4))

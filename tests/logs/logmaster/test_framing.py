@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from replay.errors import InputError
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.framing import Framing, RecordShape
-from replay.logs.logmaster.framing_detection import detect_control, detect_data
+from replay.logs.logmaster.framing import Framing, RecordShape, detect_control, detect_data
 from tests.support.logbuilder import frame, unframe
 from tests.support.places import FIXTURES
 

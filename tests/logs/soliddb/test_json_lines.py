@@ -11,9 +11,8 @@ import pytest
 
 from replay.errors import InputError
 from replay.logs.soliddb import export_files
-from replay.logs.soliddb.export import read_rows
+from replay.logs.soliddb.export import NONE, read_rows
 from replay.logs.soliddb.export_files import whole_lines
-from replay.logs.soliddb.export_values import NONE
 from tests.logs.soliddb.test_structure import OLD, unit
 from tests.support.solidbuilder import LogBuilder, write_rows
 
