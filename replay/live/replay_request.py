@@ -27,7 +27,7 @@ from replay.live.route import Destination
 from replay.live.target_transactions import nothing
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.logs.record_facts import place_position
+from replay.logs.record_facts import resolve_position
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
@@ -129,7 +129,7 @@ def input_of(request: Request, engine: Engine) -> ReplayInput:
 
 def placed(request: Request, position: bytes | None) -> Position | None:
     """A position of a replay, as the log places it (the last that it may mean)."""
-    return place_position(request.log, position, True)
+    return resolve_position(request.log, position, True)
 
 
 def request_for(

@@ -33,10 +33,11 @@ from replay.logs.log_file import (
     Walk,
 )
 from replay.logs.record_facts import (
+    checked_position,
     envelope_batch,
-    placed_position,
     urids,
     where_of,
+    widened_position,
 )
 
 __all__ = [
@@ -63,10 +64,11 @@ __all__ = [
     "Split",
     "TellsLess",
     "Walk",
+    "checked_position",
     "envelope_batch",
-    "placed_position",
     "positions_rise",
     "source_named",
     "urids",
     "where_of",
+    "widened_position",
 ]

@@ -72,8 +72,7 @@ class Inputs:
     place of ``control`` and ``data``; ``continues``: a run goes on from another one, so that
     units may end in a log to come; ``gaps``: what becomes of holes between logs, where the user
     said it. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for
-    temporary files, ``shared`` the URL of one in a store, for what all machines must find;
-    ``tasks`` look at large logs, where there are some."""
+    temporary files, ``shared`` the URL of one in a store, for what all machines must find."""
 
     control: str | None = None
     data: tuple[str, ...] = ()

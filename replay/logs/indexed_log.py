@@ -307,10 +307,13 @@ def image_bounds(entries: Records) -> tuple[Index, Mask]:
 
 class RowLog(IndexedLog):
     """An indexed log whose records are rows of text files: the ``offset`` of a record is the number
-    of its row in its file, from 0, and entries have the ``size`` of its data."""
+    of its row in its file, from 0, and entries have the ``size`` of its data. Images lie in the
+    third of its arrays."""
 
-    #: Octets of a row beside its data, for ranges of even size.
+    #: Octets of a row beside its data, for ranges of even size, and what to do where an image is
+    #: not there.
     BESIDE_DATA: ClassVar[int]
+    MAKE_AGAIN: ClassVar[str]
 
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
         """The entries of rows by file and number in it."""
@@ -337,6 +340,15 @@ class RowLog(IndexedLog):
             stop = min(start + batch, split.stop)
             size = np.array(self.entries()["size"][first + start : first + stop])
             yield start + 1, np.arange(start, stop), size
+
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """Row images of the changes whose first records are ``records[heads]``."""
+        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
+        before, after, bad = image_sides(entries, kind)
+        lacking = "no row image", "one", self.MAKE_AGAIN
+        yield np.arange(len(heads)), Images(self.array(2), before, after, bad, lambda _: lacking)
 
 
 def _ranges(size: Lengths, beside: int, wanted: int) -> Iterator[tuple[int, int]]:

@@ -62,9 +62,9 @@ def urids(envelope: Envelope) -> Bytes:
     return np.ascontiguousarray(envelope.unit()[:, : Position.SIZE])
 
 
-def placed_position(placed: bytes, given: bytes) -> Position:
+def checked_position(placed: bytes, given: bytes) -> Position:
     """``placed``, the bytes that a log made of the position that a user gave, as one. UsageError
-    where they are not as many as a position has."""
+    (LR1001) where they are not as many as a position has."""
     if len(placed) != Position.SIZE:
         raise UsageError(
             "LR1001",
@@ -74,14 +74,24 @@ def placed_position(placed: bytes, given: bytes) -> Position:
     return Position(placed)
 
 
-def place_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
-    """A position as the user gave it, as the log places it; of several that it may mean, the
-    ``last`` or the first one. UsageError (LR1001) for a form of position that its family does not
-    have."""
+def widened_position(given: bytes, is_lrsn: bool) -> Position:
+    """A position of Log Master that a user gave: of 6 (or 8) bytes as headers of 10 have it, an
+    LRSN after one zero byte, an RBA at the end (seed 002). UsageError (LR1001) for other lengths."""
+    octets = given
+    if len(given) != Position.SIZE:
+        lrsn = (b"\0" + given).ljust(Position.SIZE, b"\0")
+        octets = lrsn if is_lrsn else given.rjust(Position.SIZE, b"\0")
+    return checked_position(octets, given)
+
+
+def resolve_position(log: LogFile, position: bytes | None, last: bool) -> Position | None:
+    """The position of a log that a user's words mean (None: none were given); of several
+    that they may mean, the ``last`` or the first one. UsageError (LR1001) for a form of position
+    that its family does not have."""
     if position is None:
         return None
     given = bytes(position)
-    return placed_position(log.placed(given, last) if len(given) in _SIZES else given, given)
+    return checked_position(log.placed(given, last) if len(given) in _SIZES else given, given)
 
 
 def placed_unit(log: LogFile, unit: bytes) -> bytes:

@@ -20,7 +20,7 @@ from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
-from replay.logs.record_facts import place_position, placed_unit
+from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
 from sqlgen.constraints import Constraints
@@ -360,7 +360,7 @@ def place(selection: Selection, log: LogFile) -> Selection:
                 f"found a {name} of {len(time)} bytes; expected {TIME_SIZE}, as in headers",
             )
     bounds: dict[str, Any] = {
-        name: place_position(log, getattr(selection, name), name == "until_position")
+        name: resolve_position(log, getattr(selection, name), name == "until_position")
         for name in ("from_position", "until_position")
     }
     units = tuple((placed_unit(log, unit), member) for unit, member in selection.units)

@@ -16,7 +16,7 @@ from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.marks import mark_of, marks_place, read_marks
-from replay.logs.record_facts import place_position, placed_unit
+from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.headers import all_headers
 
@@ -134,7 +134,7 @@ def commit_point(
     without any, the last one of the log. UsageError (LR1001) for a position or a time that the log
     does not have, LR1004 where nothing commits there."""
     if position is not None:
-        placed = place_position(log, position, True)
+        placed = resolve_position(log, position, True)
         assert placed is not None
         return _looked_at(log, placed)
     bound = None

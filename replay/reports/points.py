@@ -11,7 +11,7 @@ from replay.changes.notation import position_of, time_of
 from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.errors import UsageError
 from replay.live.position_store import Store
-from replay.logs.record_facts import place_position
+from replay.logs.record_facts import resolve_position
 from replay.pipeline.extent import log_extent
 from replay.pipeline.resolve_positions import marks_with
 from replay.reports.ask import Asked
@@ -53,7 +53,7 @@ def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
     if _TIME.match(words):
         return Point(_at_time(asked, time_of(words, True)), words)
     if _DIGITS.fullmatch(words):
-        placed = place_position(asked.log, position_of(words), True)
+        placed = resolve_position(asked.log, position_of(words), True)
         assert placed is not None
         return Point(placed, words)
     known: Mapping[str, Position] | None = None

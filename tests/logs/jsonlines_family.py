@@ -28,8 +28,8 @@ from replay.logs import (
     Family,
     Images,
     Inputs,
+    checked_position,
     indexed_inspect,
-    placed_position,
     urids,
 )
 from replay.logs.description import Description
@@ -104,7 +104,7 @@ class JsonLog(RowLog):
     BESIDE_DATA: ClassVar[int] = 0
 
     def placed(self, position: bytes, last: bool) -> Position:
-        return placed_position(position.rjust(Position.SIZE, b"\0"), position)
+        return checked_position(position.rjust(Position.SIZE, b"\0"), position)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         where = Where(self.files[file].name, number, None, "table")

@@ -21,7 +21,7 @@ from replay.decoding import codecs
 from replay.decoding.hashes import mixed
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
-from replay.logs import Images, Inputs, Split, placed_position
+from replay.logs import Images, Inputs, Split, checked_position
 from replay.logs.db2luw import framing, layouts, repeats, rows, scan
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.index import build_index
@@ -127,7 +127,7 @@ class LuwLog(IndexedLog):
         if len(position) == Position.SIZE:
             return Position(position)
         octets = position.rjust(8, b"\0") + (b"\xff\xff" if last else b"\0\0")
-        return placed_position(octets, position)
+        return checked_position(octets, position)
 
     # -- index
     # ---------------------------------------------------------------------------------------------

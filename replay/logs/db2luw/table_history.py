@@ -62,16 +62,13 @@ _ROWS = (
 @dataclass
 class LuwTableHistory:
     """``versions`` of all tables; ``version`` of each record (-1 unknown); ``changes`` of structure
-    by record; ``warnings`` for users. ``base``: the version that the export gives a table;
-    ``steps``: of tables that have several, from which record on each counts (-1: the beginning);
-    ``emptied``: records that empty a data partition, as :func:`data_partitions.joined`."""
+    by record; ``warnings`` for users; ``emptied``: records that empty a data partition, as
+    :func:`data_partitions.joined`."""
 
     versions: list[TableVersion]
     version: Versions
     changes: dict[int, StructureChange] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    base: Mapping[TableId, int] = field(default_factory=dict)
-    steps: Mapping[TableId, Sequence[tuple[int, int]]] = field(default_factory=dict)
     emptied: Mapping[int, bool] = field(default_factory=dict)
 
 
@@ -123,7 +120,6 @@ def build(
         base,
     )
     builder.run()
-    builder.result.base, builder.result.steps = base, builder.steps
     return builder.result
 
 

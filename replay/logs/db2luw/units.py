@@ -412,20 +412,15 @@ def lonely_streams(records: Records) -> Mask:
 
 
 def _predecessors(
-    records: Records,
-    position: Hashes,
-    arrays: Spill,
-    *,
-    unplaced: bool = False,
-    lonely: Mask | None = None,
+    records: Records, position: Hashes, arrays: Spill, *, unplaced: bool = False
 ) -> Index:
     """The record before each in its transaction: -1 for one that is not there, -2 for a record that
     names none. Records whose own position is not known are among them with ``unplaced`` alone. Each
     log stream counts its positions for itself; one that holds a single record may be no stream, so
-    what it names is looked for in all (``lonely``: which do; None: those of ``records``)."""
+    what it names is looked for in all."""
     previous = records["previous"]
     target = arrays.full(len(records), -2, np.int64)
-    alone = lonely_streams(records) if lonely is None else lonely
+    alone = lonely_streams(records)
     named = arrays.places(
         len(records),
         lambda part: (
@@ -508,20 +503,11 @@ def lost(records: Records, arrays: Spill) -> tuple[int, int]:
     return (missing, first) if 4 * missing <= there else (0, -1)
 
 
-def foreign(
-    records: Records,
-    tids: Hashes,
-    unit: Index,
-    position: Hashes,
-    arrays: Spill,
-    lonely: Mask | None = None,
-) -> Mask:
+def foreign(records: Records, tids: Hashes, unit: Index, position: Hashes, arrays: Spill) -> Mask:
     """Records that contradict each other: one names, by its position, another as the one before it
     in its transaction, and that one is of another transaction, or of a unit that had ended. Nothing
-    is said of those that name a record whose position is not known (0). ``lonely``: log streams
-    that hold a single record of the log, where ``records`` are not all of it.
-    """
-    targets = _predecessors(records, position, arrays, unplaced=True, lonely=lonely)
+    is said of those that name a record whose position is not known (0)."""
+    targets = _predecessors(records, position, arrays, unplaced=True)
     wrong = arrays.zeros(len(records), bool)
     for part in windows(len(records)):
         named = np.flatnonzero(targets[part] >= 0) + part.start

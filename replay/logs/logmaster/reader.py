@@ -22,7 +22,7 @@ from replay.decoding.hashes import hash_rows
 from replay.decoding.images import ImageWalk
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
-from replay.logs import Images, Split, placed_position, urids
+from replay.logs import Images, Split, urids, widened_position
 from replay.logs.files import in_place, made_of, mapped, size_of
 from replay.logs.logmaster import framing, header_checks
 from replay.logs.logmaster.control import ControlFile
@@ -211,16 +211,8 @@ class LogmasterLog:
         return reason
 
     def placed(self, position: bytes, last: bool) -> Position:
-        """A position of 6 (or 8) bytes as the log's headers have it: an LRSN after one zero byte,
-        an RBA at the end (seed 002). UsageError for other lengths."""
-        octets = position
-        if len(position) != Position.SIZE:
-            octets = (
-                (b"\0" + position).ljust(Position.SIZE, b"\0")
-                if self.uses_lrsn()
-                else position.rjust(Position.SIZE, b"\0")
-            )
-        return placed_position(octets, position)
+        """As :func:`replay.logs.record_facts.widened_position`."""
+        return widened_position(position, len(position) != Position.SIZE and self.uses_lrsn())
 
     def placed_unit(self, unit: bytes) -> bytes:
         """An RBA of 6 (or 8) bytes in its 10-byte form."""

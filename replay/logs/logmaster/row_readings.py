@@ -168,7 +168,7 @@ def whole_log(log: LogmasterLog) -> FitCounts:
 # -------------------------------------------------------------------------------------------------
 
 #: Records of a file that are looked at, and bytes of the log that are walked for them.
-_SAMPLE, _BLOCK = 2000, 4 << 20
+_FIRST, _FIRST_BYTES = 2000, 4 << 20
 #: As many values must be there, at least, for all of them to be full by intent.
 _ENOUGH = 5
 _FILLERS = np.array([0, 0x20, 0x40], np.uint8)
@@ -181,7 +181,7 @@ def seem_full(log: LogmasterLog, versions: Collection[int]) -> bool:
     found = np.zeros(3, np.int64)
     for file in range(len(log.files)):
         with suppress(InputError):
-            for block in log.blocks(file, _BLOCK):
+            for block in log.blocks(file, _FIRST_BYTES):
                 found += _of_block(log, file, block, versions)
                 break
     values, full, filled = found.tolist()
@@ -192,7 +192,7 @@ def _of_block(
     log: LogmasterLog, file: int, block: Block, versions: Collection[int]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How many values there are, are full, and end in what may be filler."""
-    offsets, lengths = block.offsets[:_SAMPLE], block.lengths[:_SAMPLE]
+    offsets, lengths = block.offsets[:_FIRST], block.lengths[:_FIRST]
     fits = lengths > log.shape.header
     offsets, lengths = offsets[fits], lengths[fits]
     envelope = log.envelope(file, offsets, lengths)

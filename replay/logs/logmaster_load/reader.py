@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,16 +12,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Hashes, Index, Mask, Records
+from replay.arrays import Bytes, Hashes, Index, Mask
 from replay.changes.catalog import TableVersion
-from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_ranges, hash_rows
 from replay.errors import Finding, Where
-from replay.logs import Images, indexed_envelope, placed_position, urids
+from replay.logs import indexed_envelope, urids, widened_position
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import RowLog, image_sides
+from replay.logs.indexed_log import RowLog
 from replay.logs.logmaster_load import values
 
 ENTRY = np.dtype(
@@ -127,6 +126,7 @@ class LoadLog(RowLog):
     ENVELOPE_CLASS: ClassVar[type[LoadEntries]] = LoadEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
     BESIDE_DATA: ClassVar[int] = 1
+    MAKE_AGAIN: ClassVar[str] = _SCAN
 
     lacking: Mapping[str, str]
     by_lrsn: bool
@@ -148,16 +148,8 @@ class LoadLog(RowLog):
         return texts
 
     def placed(self, position: bytes, last: bool) -> Position:
-        """A commit position of 6 octets as Log Master widens it: an LRSN behind a zero octet, an
-        RBA at the end. UsageError for other lengths."""
-        octets = position
-        if len(position) != Position.SIZE:
-            octets = (
-                (b"\0" + position).ljust(Position.SIZE, b"\0")
-                if self.by_lrsn
-                else position.rjust(Position.SIZE, b"\0")
-            )
-        return placed_position(octets, position)
+        """As :func:`replay.logs.record_facts.widened_position`."""
+        return widened_position(position, self.by_lrsn)
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one record."""
@@ -184,14 +176,6 @@ class LoadLog(RowLog):
         """False: a LOAD file does not tell whether a mass delete was of one partition."""
         return np.zeros(len(envelope), bool)
 
-    def images(
-        self, records: Records, heads: Index, weights: Index, kind: Change
-    ) -> Iterator[tuple[Index, Images]]:
-        """The row images of changes."""
-        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        before, after, bad = image_sides(entries, kind)
-        yield np.arange(len(heads)), Images(self.array(2), before, after, bad, _no_image)
-
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.LoadWalk:
         """Where the columns of images lie."""
         return values.walk(self.catalog.versions[version].format, buffer, start, end)
@@ -214,7 +198,3 @@ class LoadLog(RowLog):
         place = codecs.hex_text(envelope.log_position())
         number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
         return pc.binary_join_element_wise("rba=", place, " record=", number, "")
-
-
-def _no_image(row: int) -> tuple[str, str, str]:
-    return "no row image", "one", _SCAN

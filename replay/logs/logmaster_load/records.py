@@ -45,10 +45,6 @@ class LoadRecords(Protocol):
         array of ``m``; null where it is null."""
         ...
 
-    def octets(self, row: int) -> bytes:
-        """A record as it is."""
-        ...
-
 
 def parts(column: pa.Array) -> tuple[Bytes, Index]:
     """(octets, ``n + 1`` offsets) of a binary array; nulls are empty."""
@@ -125,10 +121,6 @@ class FixedRecords:
     def sizes(self) -> Index:
         """As :meth:`LoadRecords.sizes`."""
         return np.asarray(self.stop - self.start)
-
-    def octets(self, row: int) -> bytes:
-        """As :meth:`LoadRecords.octets`."""
-        return self.raw[self.start[row] : self.stop[row]].tobytes()
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
         """As :meth:`LoadRecords.bad`."""
@@ -227,12 +219,6 @@ class DelimitedRecords:
     def sizes(self) -> Index:
         """As :meth:`LoadRecords.sizes`."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
-
-    def octets(self, row: int) -> bytes:
-        """As :meth:`LoadRecords.octets`."""
-        first, last = self.first[row], self.first[row] + self.count[row] - 1
-        low = self.start[first] - bool(self.quoted[first])
-        return self.raw[low : self.stop[last] + bool(self.quoted[last])].tobytes()
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
         """As :meth:`LoadRecords.bad`."""

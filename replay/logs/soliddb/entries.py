@@ -1,5 +1,5 @@
 """Entries and units of the index of a solidDB log: what became of each row, how units of recovery
-are called, and where they lie. Only committed work is in SYS_LOG, and neither times nor names are."""
+are called, and where they lie. Only committed work is in SYS_LOG, without times and names."""
 
 from __future__ import annotations
 

@@ -20,14 +20,13 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
-from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
-from replay.logs import Images, Inputs, urids
+from replay.logs import Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, image_sides, save
+from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, save
 from replay.logs.plain import FoundImages
 from replay.logs.soliddb import rows
 from replay.logs.soliddb.calibration import calibrated
@@ -55,6 +54,7 @@ class SolidLog(RowLog):
     PLACE_IN_FILE: ClassVar[str] = "row"
     numbers_units = True
     BESIDE_DATA: ClassVar[int] = 64
+    MAKE_AGAIN: ClassVar[str] = "Export the log again"
 
     shape: SolidShape
     alike: tuple[str, ...]
@@ -171,14 +171,6 @@ class SolidLog(RowLog):
     # -- images
     # ---------------------------------------------------------------------------------------------
 
-    def images(
-        self, records: Records, heads: Index, weights: Index, kind: Change
-    ) -> Iterator[tuple[Index, Images]]:
-        """Row images of the changes whose first records are ``records[heads]``."""
-        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        before, after, bad = image_sides(entries, kind)
-        yield np.arange(len(heads)), Images(self.data(), before, after, bad, _no_image)
-
     def plain_images(
         self, records: Records, heads: Index, weights: Index, updates: Mask
     ) -> Iterator[FoundImages]:
@@ -220,10 +212,6 @@ class SolidLog(RowLog):
         address = codecs.hex_text(self.addresses(envelope))
         number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
         return pc.binary_join_element_wise("logaddr=", address, " record=", number, "")
-
-
-def _no_image(row: int) -> tuple[str, str, str]:
-    return "no row image", "one", "Export the log again"
 
 
 # -- opening
