@@ -76,7 +76,7 @@ def checked_position(placed: bytes, given: bytes) -> Position:
 
 def widened_position(given: bytes, is_lrsn: bool) -> Position:
     """A position of Log Master that a user gave: of 6 (or 8) bytes as headers of 10 have it, an
-    LRSN after one zero byte, an RBA at the end (seed 002). UsageError (LR1001) for other lengths."""
+    LRSN after one zero byte, an RBA at the end (seed 002). UsageError (LR1001) for others."""
     octets = given
     if len(given) != Position.SIZE:
         lrsn = (b"\0" + given).ljust(Position.SIZE, b"\0")
