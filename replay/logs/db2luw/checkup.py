@@ -50,8 +50,9 @@ UNCONFIRMED = (
     UnconfirmedReading(
         "short-rows",
         "A row that is older than a column ends before it.",
-        "The column is null, or has the default of the catalog export.",
-        "Nothing.",
+        "The column has what its addition in the log says; else the default of the catalog export,"
+        " or null where it has none.",
+        "A row of which neither says it (LR2015).",
     ),
     UnconfirmedReading(
         "moved-rows",
