@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Records, one_of
-from replay.changes.catalog import TableVersion
+from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.changes.envelope import RECORD, ROW_CHANGES, Change
 from replay.errors import Finding, UsageError, Where
 from replay.logs.description import Description, exit_code_of
@@ -91,6 +91,26 @@ def tally(values: npt.NDArray[Any], name: Callable[[Any], str] = str) -> dict[st
     """How often each of some values is there, by its name."""
     codes, counts = np.unique(values, return_counts=True)
     return {name(code): n for code, n in zip(codes.tolist(), counts.tolist(), strict=True)}
+
+
+def tally_faults(entries: Records) -> dict[str, int]:
+    """How many entries have each fault, for ``logreplay doctor``."""
+    return tally(entries["fault"], lambda code: f"fault {code}" if code else "none")
+
+
+def tables_laid_out(log: IndexedLog, code: Callable[[ColumnFormat], str]) -> list[dict[str, Any]]:
+    """How the tables of a log's changes are laid out, for ``logreplay doctor``; ``code``: the type
+    of a column in the words of its catalog."""
+    held = log.entries()["version"]
+    return [
+        {
+            "columns": len(version.format.columns),
+            "key": len(version.table.key),
+            "codes": [f"{code(entry)}({entry.length})" for entry in version.format.columns],
+        }
+        for version in log.catalog.versions
+        if (held == version.index).any()
+    ]
 
 
 def changes_of(entries: Records) -> dict[str, int]:

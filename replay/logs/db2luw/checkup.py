@@ -14,6 +14,7 @@ from replay.changes.envelope import ROW_CHANGES
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import COMPENSATION, DMS, DOM, RecordKind, RecordRole, numbers
 from replay.logs.db2luw.reader import LuwFile, LuwLog
+from replay.logs.indexed_inspect import tables_laid_out, tally, tally_faults
 from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
 
 UNCONFIRMED = (
@@ -151,23 +152,10 @@ def checkup(log: LuwLog) -> Checkup:
         "record type": dict(sorted(kinds.items())),
         "function": dict(sorted(functions.items())),
         "general flags": dict(sorted(flags.items())),
-        "fault": _named(entries["fault"]),
-        "unit": {
-            chr(code): int(count)
-            for code, count in zip(
-                *np.unique(log.units()["disposition"], return_counts=True), strict=True
-            )
-        },
+        "fault": tally_faults(entries),
+        "unit": tally(log.units()["disposition"], chr),
     }
     return Checkup(_laid_out(log), counts, tuple(_evidence(log, roles, unknown)))
-
-
-def _named(faults: Any) -> dict[str, int]:
-    codes, counts = np.unique(faults, return_counts=True)
-    return {
-        "none" if code == 0 else f"fault {code}": int(count)
-        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
-    }
 
 
 def _laid_out(log: LuwLog) -> dict[str, Any]:
@@ -175,15 +163,7 @@ def _laid_out(log: LuwLog) -> dict[str, Any]:
         "files": [{"shape": str(file.shape), "records": file.count} for file in log.files],
         "cut off at the end": [file.tail is not None for file in log.files],
         "positions are LSNs": log.ordered_by_lsn,
-        "tables": [
-            {
-                "columns": len(version.format.columns),
-                "key": len(version.table.key),
-                "codes": [f"{entry.code}({entry.length})" for entry in version.format.columns],
-            }
-            for version in log.catalog.versions
-            if (log.entries()["version"] == version.index).any()
-        ],
+        "tables": tables_laid_out(log, lambda entry: entry.code),
     }
 
 

@@ -66,7 +66,7 @@ def describe(log: LogmasterLog) -> Description:
         "limits": limits,
         "exit_code": EXIT_UNUSABLE if census.unreadable else code,
     }
-    return Description(described, _MEANINGS, {"limits": _sentence}, _APART)
+    return Description(described, _MEANINGS, {"limits": _sentence, "set": _covered}, _APART)
 
 
 #: Counts of codes, by the field that has them.
@@ -85,6 +85,20 @@ _APART = frozenset({"fields", "changes_by_disposition", "data", "CNTLRECORDTYPE"
 def _sentence(limit: Mapping[str, Any]) -> str:
     table = f"{limit['table']}: " if limit["table"] else ""
     return f"{'warning' if limit['warning'] else 'note'}: {table}{limit['what']}: {limit['why']}"
+
+
+def _covered(log: Mapping[str, Any]) -> str:
+    """What a log of a set covers, below the hole before it."""
+    low, high = (log[end] or log[place] for end, place in (("begin", "first"), ("end", "last")))
+    hole = "*** HOLE: nothing covers {} to {}\n  ".format(*log["hole"]) if log["hole"] else ""
+    parts = [
+        f"{hole}{log['control']} ({log['joint']}): {low or 'nothing'} to {high or 'nothing'}",
+        f"{log['records']:,} records",
+        *([f"{log['repeated']:,} of them in another log too"] if log["repeated"] else []),
+        *([f"ends at {log['end_time']}"] if log["end_time"] else []),
+        *([f"dependent position {log['dependent_position']}"] if log["dependent_position"] else []),
+    ]
+    return ", ".join(parts)
 
 
 def _control(log: LogmasterLog) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
-
 from replay.changes.envelope import Change
+from replay.logs.indexed_inspect import tally
 from replay.logs.logmaster_load.control import ROLES
 from replay.logs.logmaster_load.reader import NO_BEFORE_IMAGE, UNKNOWN_ACTION, LoadLog
 from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
@@ -71,11 +70,9 @@ UNCONFIRMED = (
 
 def checkup(log: LoadLog) -> Checkup:
     """What LOAD files say of the open points."""
-    codes, counts = np.unique(log.entries()["change"], return_counts=True)
-    changes = {
-        Change(code).name.lower() if code else "unknown": count
-        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
-    }
+    changes = tally(
+        log.entries()["change"], lambda code: Change(code).name.lower() if code else "unknown"
+    )
     known = Counter("published" if n in _PUBLISHED else "other" for n in log.columns)
     return Checkup({"columns": dict(known)}, {"action": changes}, tuple(_evidence(log)))
 

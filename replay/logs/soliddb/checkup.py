@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from replay.changes.envelope import ROW_CHANGES
+from replay.logs.indexed_inspect import tables_laid_out, tally, tally_faults
 from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.detect import SAMPLE, possible
@@ -103,19 +104,12 @@ UNCONFIRMED = (
 def checkup(log: SolidLog) -> Checkup:
     """What ``logreplay doctor`` says of a log."""
     entries = log.entries()
-    kinds = Counter[str]()
-    for code, count in zip(*np.unique(entries["recid"], return_counts=True), strict=True):
-        name = layouts.REC_NAMES.get(Rec(code)) if code in set(Rec) else None
-        kinds[name or ("NOP" if code < 0 else f"RECID {int(code)}")] += int(count)
-    flags = {
-        f"{int(code):X}" if code >= 0 else "none": int(count)
-        for code, count in zip(*np.unique(entries["flags"], return_counts=True), strict=True)
+    kinds = tally(entries["recid"], lambda code: layouts.rec_name(code) or f"RECID {code}")
+    counts = {
+        "RECID": dict(sorted(kinds.items())),
+        "FLAGS": tally(entries["flags"], lambda code: f"{code:X}" if code >= 0 else "none"),
+        "fault": tally_faults(entries),
     }
-    faults = {
-        "none" if code == 0 else f"fault {int(code)}": int(count)
-        for code, count in zip(*np.unique(entries["fault"], return_counts=True), strict=True)
-    }
-    counts = {"RECID": dict(sorted(kinds.items())), "FLAGS": flags, "fault": faults}
     return Checkup(_laid_out(log), counts, tuple(_evidence(log)))
 
 
@@ -128,15 +122,7 @@ def _laid_out(log: SolidLog) -> dict[str, Any]:
         "positions are LOGADDR": log.by_address,
         "rows": [file.count for file in log.files],
         "sessions": len(log.manifest.sessions),
-        "tables": [
-            {
-                "columns": len(version.format.columns),
-                "key": len(version.table.key),
-                "codes": [f"{entry.subtype}({entry.length})" for entry in version.format.columns],
-            }
-            for version in log.catalog.versions
-            if (log.entries()["version"] == version.index).any()
-        ],
+        "tables": tables_laid_out(log, lambda entry: entry.subtype),
     }
 
 

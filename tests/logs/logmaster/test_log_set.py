@@ -333,6 +333,7 @@ def test_a_hole_is_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["inspect", *logs]) == 4
     shown = capsys.readouterr().out
     assert "a hole in the log set, from" in shown
+    assert "\n  *** HOLE: nothing covers " in shown
     assert "overlaps" in shown
 
 
