@@ -65,6 +65,13 @@ FOLDERS = f"migrate {SCRIPTS} export extract"
 _log = partial(Option, group="log", commands=WITH_LOG)
 LOG = (
     _log(
+        "LOG",
+        FILES,
+        "the files of a log, a folder, a glob or a URL, in any order: what each file is, is found"
+        " by its content",
+        field="named",
+    ),
+    _log(
         "--control F",
         IN_TURN,
         "control file of Log Master; of several logs, each before its data (repeatable)",
@@ -113,8 +120,8 @@ LOG = (
     _log(
         "--config F",
         TEXT,
-        "options and stored selections (TOML; default: logreplay.toml beside the log); the command"
-        " line wins",
+        "options and stored selections (TOML; default: LOGREPLAY_CONFIG, or logreplay.toml beside"
+        " the log or in the current folder); the command line wins",
     ),
     _log("--selection NAME", TEXT, "a selection stored in --config"),
 )

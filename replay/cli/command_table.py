@@ -16,8 +16,8 @@ GROUPS = {
 }
 
 #: Logs that come with the program, for examples that can be pasted.
-_SMALL = "--logs fixtures/sakila/small/small.ctl"
-_LOG = "--logs fixtures/sakila/log/sakila.ctl"
+_SMALL = "fixtures/sakila/small/small.ctl"
+_LOG = "fixtures/sakila/log/sakila.ctl"
 _KEYS = "--schema fixtures/sakila/log/schema-ri.sql"
 _UNIT = "000000000000A1B2E38C"
 _SHOP = "--to postgresql://app@host/shop"
@@ -98,7 +98,7 @@ before it, and state --at NAME the rows at the mark. A name can be used again: N
 mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live database, for
 replay --until-mark."""
 
-_FILES = "--control --data --logs"
+_FILES = "LOG"
 _WHOSE = "--table --ur --authid --from-time --until-time"
 
 COMMANDS: tuple[Command, ...] = (
@@ -114,14 +114,14 @@ COMMANDS: tuple[Command, ...] = (
         LOOK,
         "what is in a log, and what cannot be done with it",
         (_SMALL, f"{_SMALL} --deep", f"{_SMALL} --record 7 --hex"),
-        f"{_FILES} --log --source --record --hex --deep --json",
+        f"{_FILES} --record --hex --deep --json",
     ),
     Command(
         "check",
         LOOK,
         "find damaged values, lost records and contradictions in a log",
         (_SMALL, f"{_SMALL} --json", f"{_LOG} {_KEYS}"),
-        f"{_FILES} --log --source --schema --json --engine",
+        f"{_FILES} --schema --json --engine",
         CHECK,
     ),
     Command(
@@ -129,7 +129,7 @@ COMMANDS: tuple[Command, ...] = (
         LOOK,
         "report how well a log matches the published format, without any data values",
         (_SMALL, f"{_SMALL} --out report.json", "--compare report.json other.json"),
-        f"{_FILES} --log --source --out --overwrite --compare --json",
+        f"{_FILES} --out --overwrite --compare --json",
         DOCTOR,
     ),
     Command(
@@ -162,7 +162,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --table CUSTOMER --where 'after.email is null'",
             f"{_LOG} --ur {_UNIT} --json",
         ),
-        f"--control --data --key --whole --where {_WHOSE}",
+        f"LOG --key --whole --where {_WHOSE}",
         HISTORY,
     ),
     Command(
@@ -174,7 +174,7 @@ COMMANDS: tuple[Command, ...] = (
             f"summary {_LOG} --group-by user,hour",
             f"quiet {_LOG} --min 30s --max-open 1",
         ),
-        "KIND --control --data --format --out --group-by --table --authid --from-time --until-time",
+        "KIND LOG --format --out --group-by --table --authid --from-time --until-time",
         REPORT,
     ),
     Command(
@@ -209,7 +209,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --ur {_UNIT} --schema none --back --out both.html",
             f"{_SMALL} --authid 'CLERK*' --schema none --out - --format json",
         ),
-        f"--control --data --schema --out --format {_WHOSE}",
+        f"LOG --schema --out --format {_WHOSE}",
     ),
     Command(
         "redo",
@@ -220,7 +220,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --table SAKILA.RENTAL --out out/rental",
             f"{_SMALL} --dialect sqlite --out - > redo.sql",
         ),
-        f"--control --data --out --dry-run --dialect {_WHOSE}",
+        f"LOG --out --dry-run --dialect {_WHOSE}",
     ),
     Command(
         "undo",
@@ -231,7 +231,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --authid CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
             f"{_SMALL} --schema none --statements parameters --out out/driver",
         ),
-        "--control --data --out --dry-run --cascade --schema --table --ur --authid --from-time",
+        "LOG --out --dry-run --cascade --schema --table --ur --authid --from-time",
     ),
     Command(
         "ddl",
@@ -266,7 +266,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_SMALL} --format csv --out out/csv",
             f"{_SMALL} --out - --format jsonl --table SAKILA.FILM",
         ),
-        f"--control --data --out --format --grow {_WHOSE}",
+        f"LOG --out --format --grow {_WHOSE}",
     ),
     Command(
         "replay",
@@ -297,7 +297,7 @@ COMMANDS: tuple[Command, ...] = (
         APPLY,
         "how far a database has been replayed; given a log, also when that position committed",
         (_SHOP, f"{_SHOP} --watch", f"{_SHOP} --rejects rejects.sql"),
-        "--to --control --data --logs --runs --watch --every --rejects --json",
+        "--to LOG --runs --watch --every --rejects --json",
     ),
     Command(
         "prepare",
@@ -316,11 +316,11 @@ COMMANDS: tuple[Command, ...] = (
         APPLY,
         "watch a folder, and bring a live database or an export up to date as logs arrive",
         (
-            f"--logs /logs {_SHOP}",
-            "--logs /logs --export /data/changes --format parquet",
-            f"--logs /logs {_SHOP} --cut-over --expected DIR",
+            f"/logs {_SHOP}",
+            "/logs --export /data/changes --format parquet",
+            f"/logs {_SHOP} --cut-over --expected DIR",
         ),
-        "--logs --to --export --format --once --every --arrival --on-trouble --cut-over"
+        "LOG --to --export --format --once --every --arrival --on-trouble --cut-over"
         " --metrics-port",
         continues=True,
         until_told=True,
@@ -358,9 +358,9 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"{_LOG} --table SAKILA.RENTAL --out out/rental",
             f"{_LOG} --authid CLERK0 --whole-units --out out/clerk --name CLERK",
-            "--logs /logs --out out/month --name MONTH",
+            "/logs --out out/month --name MONTH",
         ),
-        f"--logs --out --name --whole-units --committed-only {_WHOSE}",
+        f"LOG --out --name --whole-units --committed-only {_WHOSE}",
         EXTRACT,
     ),
 )

@@ -1,6 +1,7 @@
-"""Options from a file: ``--config``, or ``logreplay.toml`` beside the log. They become words of the
+"""Options from a file: ``--config``, that of LOGREPLAY_CONFIG, or ``logreplay.toml`` beside the log
+or in the current folder. They become words of the
 command line in front of those that were given; an option that was given there is not taken from the
-file.
+file, nor is its log where another one is named.
 
 At the top stand options of every command that has them, in ``[COMMAND]`` those of one, in
 ``[selections.NAME]`` those that ``--selection NAME`` adds. Paths are relative to the file.
@@ -8,6 +9,7 @@ At the top stand options of every command that has them, in ``[COMMAND]`` those 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from replay.changes.option_kinds import Option
 from replay.cli.command_options import OPTIONS, options_of
 from replay.cli.command_table import BY_NAME
-from replay.cli.parser import named_option, parser_of
+from replay.cli.parser import log_words, named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
 from replay.storage import refuse_secrets
 from sqlgen.late import LateModule
@@ -29,6 +31,10 @@ else:
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"
+#: The variable that names one.
+ENVIRONMENT = "LOGREPLAY_CONFIG"
+#: Options that say what a log is.
+_LOG_GROUP = "log"
 _WORDS = ("config", "selection")
 _OF_LOG = ("--control", "--data", "--log", "--logs")
 
@@ -45,13 +51,13 @@ def with_config(argv: Sequence[str]) -> list[str]:
     selection = _value(command, given, "--selection")
     for text in filter(None, (named, selection)):
         refuse_secrets(text)
-    path = Path(named) if named is not None else _beside(command, given)
+    path = Path(named) if named is not None else _found(command, given)
     if path is None:
         if selection is not None:
             raise UsageError(
                 "LR1001",
                 f"found --selection {selection} without a file that has it; expected --config, or"
-                f" {BESIDE} beside the log",
+                f" {BESIDE} beside the log or in the current folder",
             )
         return list(argv)
     text, settings = _read(path)
@@ -87,6 +93,11 @@ def _words(
     not given."""
     known = {name.removeprefix("--") for option in OPTIONS for name in option.names}
     there = {option.name for word in given if (option := named_option(command, word))}
+    named = log_words(command, given)
+    if named or (path.parent == Path() and not there.isdisjoint(_OF_LOG)):
+        there |= set(_OF_LOG)
+        if path.parent == Path():  # what a file in the current folder says of a log, is of its own
+            there |= {option.name for option in taken.values() if option.group == _LOG_GROUP}
     for name, (section, value) in chosen.items():
         if name == "log" and isinstance(value, list) and any(isinstance(e, dict) for e in value):
             if "logs" in taken and there.isdisjoint(_OF_LOG):
@@ -148,16 +159,19 @@ def _value(command: str, words: Sequence[str], name: str) -> str | None:
     return None
 
 
-def _beside(command: str, words: Sequence[str]) -> Path | None:
-    """The file beside the first file of the log that is named."""
-    for option in _OF_LOG:
-        named = _value(command, words, option)
-        if named is None:
-            continue
-        folder = Path(named) if option == "--logs" and Path(named).is_dir() else Path(named).parent
+def _found(command: str, words: Sequence[str]) -> Path | None:
+    """The file that LOGREPLAY_CONFIG names, or that lies beside the first file of the log that is
+    named, or in the current folder."""
+    if named := os.environ.get(ENVIRONMENT):
+        return Path(named).absolute()
+    given = [_value(command, words, option) for option in _OF_LOG]
+    for name in (*log_words(command, words)[:1], *filter(None, given)):
+        folder = Path(name) if Path(name).is_dir() else Path(name).parent
         with suppress(PermissionError):  # nor can the log be read there, which is said then
             if (path := folder / BESIDE).is_file():
-                return path
+                return path.absolute()
+    with suppress(PermissionError):
+        return Path(BESIDE) if Path(BESIDE).is_file() else None
     return None
 
 

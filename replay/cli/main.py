@@ -105,6 +105,10 @@ def _main(given: list[str]) -> int:
         if arguments.command.until_told:
             hear_early()
         try:
+            if getattr(arguments, "named", ()):
+                from replay.cli.named_log import settle_log
+
+                settle_log(arguments)
             with _temporary_files(arguments):
                 code = _run(arguments.command.name, arguments)
             sys.stdout.flush()

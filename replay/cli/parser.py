@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from replay.changes.option_kinds import Option, Several
@@ -86,9 +88,17 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What is not understood is reported with the option that is spelled like it."""
         self._words = [] if args is None else list(args)
-        found, others = super().parse_known_args(args, namespace)
+        if "--" not in self._words:
+            words, options = apart(self.command.name, self._words)
+            args = [*words, *options]
+        others: list[str]
+        try:
+            found, others = super().parse_known_args(args, namespace)
+        except UsageError:
+            if not (others := self._misspelt()):
+                raise
         if others:
-            self.error(self._unknown(others))
+            self.error(self._unknown([one for word in others for one in self._with_values(word)]))
         return found, others
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
@@ -103,6 +113,14 @@ class Parser(argparse.ArgumentParser):
         except UsageError as error:
             message = error.message + did_you_mean(arg_string, action.option.kind.choices)
             raise argparse.ArgumentError(action, message) from None
+
+    def _with_values(self, word: str) -> list[str]:
+        """An option that there is not, with the words behind it: they are no log."""
+        if not word.startswith("-") or word not in self._words:
+            return [word]
+        behind = self._words[self._words.index(word) + 1 :]
+        values = takewhile(lambda value: not value.startswith("-"), behind)
+        return [word, *(() if "=" in word else values)]
 
     def _unknown(self, words: list[str]) -> str:
         known = [option for option in self._option_string_actions if len(option) > 2]
@@ -220,6 +238,8 @@ def parse(words: Sequence[str], given: Sequence[str] | None = None) -> argparse.
     name, *rest = words
     values = parser_of(name).parse_args(rest)
     refuse_unused(name, words[1:] if given is None else given, values)
+    if name == "mark" and values.name and not values.named and os.path.exists(values.name):
+        values.named, values.name = (values.name,), None  # no mark, but a log
     return values
 
 
@@ -235,6 +255,36 @@ def named_option(name: str, word: str) -> Option | None:
     ]
     exact = [option for option in like if spelled in option.names]
     return next(iter(exact or (like if len(like) == 1 and spelled[2:] else ())), None)
+
+
+def apart(name: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of a command line that belong to no option, and the others."""
+    words, options = list[str](), list[str]()
+    rest = list(given)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-") or word == "-" or re.match(r"-\.?\d", word):
+            words.append(word)
+            continue
+        options.append(word)
+        option = named_option(name, word)
+        if option is None or "=" in word:
+            continue
+        if option.kind.several in (Several.WORDS, Several.IN_TURN):
+            while rest and not rest[0].startswith("-"):
+                options.append(rest.pop(0))
+        else:
+            options += rest[: option.kind.words]
+            del rest[: option.kind.words]
+    return words, options
+
+
+def log_words(name: str, given: Sequence[str]) -> list[str]:
+    """The words of a command line that name a log."""
+    known = [option for option in options_of(name) if not option.names]
+    words, _ = apart(name, given)
+    before = sum(option.dest != "named" for option in known)
+    return words[before:] if any(option.dest == "named" for option in known) else []
 
 
 def refuse_unused(name: str, words: Iterable[str], values: argparse.Namespace) -> None:

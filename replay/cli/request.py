@@ -51,6 +51,7 @@ class LogInput:
     of this run in the store that ``work`` names."""
 
     source: str = "logmaster"
+    named: tuple[str, ...] = ()
     in_turn: tuple[tuple[str, Sequence[str]], ...] = ()
     log: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
@@ -178,11 +179,13 @@ class LogInput:
         """The options that name the log and where it is read, as others may see them; ``keys``:
         and its keys. Not ``--conf``."""
         words: list[str] = []
-        if self.source != "logmaster":
+        words += self.named
+        if self.source != "logmaster" and not self.named:
             words += ["--source", self.source]
         for option, names in (*self.in_turn, ("log", self.log), ("logs", self.logs)):
-            words += [f"--{option}", *names] if names else []
-        for option in ("catalog", "gaps", "framing"):
+            words += [f"--{option}", *names] if names and not self.named else []
+        words += ["--catalog", self.catalog] if self.catalog and not self.named else []
+        for option in ("gaps", "framing"):
             value = getattr(self, option)
             words += [f"--{option}", value] if value else []
         for name, value in self.options:

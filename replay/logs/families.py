@@ -227,7 +227,8 @@ class Family:
             if name in self.needs and not given:
                 raise UsageError(
                     "LR1001",
-                    f"found no --{name}; expected one with --source {self.name} ({self.title})",
+                    f"found no --{name}; expected the files or the folder of a log, as in logreplay"
+                    f" COMMAND LOG, or --{name} with --source {self.name} ({self.title})",
                 )
         if inputs.framing is not None and inputs.framing not in self.framings:
             raise UsageError(

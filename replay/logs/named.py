@@ -36,6 +36,11 @@ MARKS_BESIDE = "logreplay-marks.jsonl"
 _XTYP = "XTYP".encode("cp037")
 #: Where the first record of a control file may begin (format notes, section 2.2).
 _LEADS = (0, 3, 4, 8)
+#: How the names of lists, markers, notes, checksums and DDL end.
+_NO_LOG = (
+    *(".toml", ".done", ".part", ".tmp", ".md", ".json", ".txt", ".sql"),
+    *(".md5", ".sha1", ".sha256", ".sha512"),
+)
 #: What may follow the name of a control file in those of its data files.
 _NUMBERED = re.compile(r"[-_.]?(?:part)?[-_.]?\d*", re.IGNORECASE)
 _PAIRS = "Give each control file with its data: --control C --data D --control C --data D …"
@@ -237,7 +242,7 @@ def listed(paths: Iterable[str], family: Family) -> NamedLogs:
 
 def _files_of(folder: Place) -> list[str]:
     """The files of a folder that may be of a log: no hidden one, no list, no marker."""
-    return [str(file.place) for file in storage.files_in(folder) if _counts(file.name)]
+    return [str(file.place) for file in storage.files_in(folder) if counts(file.name)]
 
 
 def _data_in(folder: Place) -> dict[str, list[str]]:
@@ -249,9 +254,9 @@ def _data_in(folder: Place) -> dict[str, list[str]]:
     return fitting(controls, [name for name in names if name not in known])
 
 
-def _counts(name: str) -> bool:
-    ours = name.lower().endswith((".toml", ".done", ".part", ".tmp", ".md", ".json", ".txt"))
-    return not name.startswith(".") and not ours and name != MARKS_BESIDE
+def counts(name: str) -> bool:
+    """Whether a file of a folder may be one of a log, by its name."""
+    return not (name.startswith(".") or name.lower().endswith(_NO_LOG) or name == MARKS_BESIDE)
 
 
 def _with_data(control: str, beside: Mapping[str, Sequence[str]]) -> LogPair:

@@ -65,7 +65,7 @@ def test_no_message_shows_a_password(
     assert PARTS.search(public(url)) is None
 
 
-@pytest.mark.parametrize("words", [["--tu", "{}"], ["--tu={}"], ["{}"]])
+@pytest.mark.parametrize("words", [["--tu", "{}"], ["--tu={}"]])
 def test_nor_does_one_about_a_slip_of_the_pen(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -73,6 +73,14 @@ def test_nor_does_one_about_a_slip_of_the_pen(
         main(["status", *(word.format(URLS[0]) for word in words), "--to", URLS[0]])
     told = capsys.readouterr()
     assert "unrecognized arguments" in told.err
+    assert PARTS.search(told.out + told.err) is None
+
+
+def test_nor_does_one_about_a_database_in_the_place_of_a_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["status", URLS[0], "--to", URLS[0]]) == 12
+    told = capsys.readouterr()
     assert PARTS.search(told.out + told.err) is None
 
 

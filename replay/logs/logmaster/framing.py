@@ -471,6 +471,11 @@ def detect_control(head: bytes, name: str, named: Framing | None = None) -> Fram
     raise InputError("LR2004", message, Where(name, 1, 0), "Is this the control file? " + AGAIN)
 
 
+def is_data(head: bytes) -> bool:
+    """Whether a file that begins so looks like one of data records, of whatever subsystem."""
+    return _data_framing(head) is not None
+
+
 def _data_framing(head: bytes, system_id: bytes | None = None) -> Framing | None:
     """The framing under which the first bytes look like a data record: LENGTH of a header, then
     four letters or digits (or ``system_id``)."""

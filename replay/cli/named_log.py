@@ -1,0 +1,65 @@
+"""LOG: the log that the words of a command line name, as the options that name it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from replay import storage
+from replay.errors import UsageError
+from replay.logs.recognized import Recognized, kind_of, recognized
+
+#: Options that name a log too.
+_EXPLICIT = ("control", "data", "log", "logs")
+#: Commands whose answers depend on keys.
+_WANT_KEYS = ("undo", "whatif", "graph")
+#: Files that are listed at most.
+_LISTED = 5
+
+
+def settle_log(values: argparse.Namespace) -> None:
+    """Put into ``values`` what the words name; notes on standard error say which files of a folder
+    are no part of it, and what DDL is beside it. Errors as of :func:`recognized`; UsageError
+    (LR1001) beside an option that names a log."""
+    for name in _EXPLICIT:
+        if name in values.given:
+            raise UsageError(
+                "LR1001", f"found LOG ({values.named[0]}) and --{name}; expected one of them"
+            )
+    if values.command.name == "follow":
+        values.logs = values.named
+        return
+    found = recognized(values.named, values.source if "source" in values.given else None)
+    values.source, values.in_turn = found.source, found.in_turn
+    values.log, values.logs = found.log, found.logs
+    values.control, values.data = (
+        tuple(path for which, paths in found.in_turn if which == name for path in paths)
+        for name in ("control", "data")
+    )
+    if "catalog" not in values.given:
+        values.catalog = found.catalog
+    _tell(values, found)
+
+
+def _tell(values: argparse.Namespace, found: Recognized) -> None:
+    strays = [os.path.basename(path) for path in found.strays]
+    if strays:
+        more = f" and {len(strays) - _LISTED} more" if len(strays) > _LISTED else ""
+        said = ", ".join(strays[:_LISTED]) + more
+        print(f"note: no part of the log: {said}", file=sys.stderr)
+    if values.command.name not in _WANT_KEYS or values.schema is not None:
+        return
+    if schemas := found.schemas or _beside(found):
+        said = " or ".join(f"--schema {path}" for path in schemas[:3])
+        print(f"note: DDL is beside the log; if it has its tables: {said}", file=sys.stderr)
+
+
+def _beside(found: Recognized) -> tuple[str, ...]:
+    """Files of DDL in the folder of the log."""
+    files = [*found.log, *found.logs, *(path for _, paths in found.in_turn for path in paths)]
+    if not files or storage.is_url(files[0]):
+        return ()
+    folder = storage.at(files[0]).parent
+    names = [str(file.place) for file in storage.files_in(folder) if file.name.endswith(".sql")]
+    return tuple(name for name in sorted(names) if kind_of(name) == "ddl")

@@ -1,0 +1,131 @@
+"""LOG: files, folders and globs in any order, told apart by their content."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import main
+from replay.cli.named_log import settle_log
+from replay.cli.parser import parse
+from replay.logs.recognized import recognized
+from tests.support.family_logs import FamilyLog, db2luw, logmaster_load, soliddb
+
+SMALL = ("small.ctl", "small.dat")
+
+
+@pytest.fixture
+def night(sakila_small: Path, tmp_path: Path) -> Path:
+    """A folder with a log, DDL and files that nobody asked for."""
+    for name in (*SMALL, "schema-ri.sql"):
+        shutil.copy(sakila_small / name, tmp_path)
+    (tmp_path / "README.md").write_text("What this is, and why.\n", encoding="utf-8")
+    (tmp_path / "small.dat.sha256").write_text("00ff  small.dat\n", encoding="utf-8")
+    return tmp_path
+
+
+def pair(folder: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    control, data = (str(folder / name) for name in SMALL)
+    return (("control", (control,)), ("data", (data,)))
+
+
+def test_files_are_told_apart_by_content_and_their_order_does_not_matter(night: Path) -> None:
+    names = [str(night / name) for name in SMALL]
+    swapped = night / "b"
+    swapped.mkdir()
+    shutil.copy(names[0], swapped / "night.dat")
+    shutil.copy(names[1], swapped / "night.ctl")
+    assert recognized(names).in_turn == recognized(names[::-1]).in_turn == pair(night)
+    assert recognized([names[1]]).in_turn == pair(night)  # its control file is beside it
+    assert recognized([names[0]]).logs == (names[0],)
+    found = recognized([str(swapped)]).in_turn
+    assert found == (
+        ("control", (str(swapped / "night.dat"),)),
+        ("data", (str(swapped / "night.ctl"),)),
+    )
+
+
+def test_a_folder_with_stray_files_is_taken_and_they_are_named(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = recognized([str(night)])
+    assert found.in_turn == pair(night)
+    assert [Path(name).name for name in found.strays] == [
+        "README.md", "schema-ri.sql", "small.dat.sha256",
+    ]  # fmt: skip
+    words = ["whatif", str(night), "--without", "authid=CLERK0", "--engine", "local"]
+    assert main(words) == 4
+    said, noted = capsys.readouterr()
+    assert "note: no part of the log: README.md, schema-ri.sql, small.dat.sha256" in noted
+    assert f"--schema {night}/schema-ri.sql" in noted
+    assert f"logreplay undo {night} --engine local --authid CLERK0" in said  # what was typed, again
+
+
+def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:
+    for words in (
+        ["history", "--table", "CUSTOMER", str(night), "--key", "511"],
+        ["history", str(night), "--table", "CUSTOMER", "--key", "511"],
+        ["history", "--whole", "--table=CUSTOMER", "--key", "511", str(night)],
+    ):
+        values = parse(words)
+        settle_log(values)
+        assert (values.named, values.in_turn) == ((str(night),), pair(night))
+    assert parse(["report", "--json", "summary", str(night)]).kind == "summary"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["LOG", "--data", "x"], "found LOG (LOG) and --data; expected one of them"),
+        (["nowhere"], "found no file or folder nowhere"),
+        (["README.md"], "found no log in README.md"),
+    ],
+)
+def test_what_names_no_log(
+    words: list[str],
+    said: str,
+    night: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(night)
+    assert main(["inspect", *words]) == 12
+    assert said in capsys.readouterr().err
+
+
+def test_options_of_the_current_folder_name_the_log(
+    night: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = night / "elsewhere"
+    elsewhere.mkdir()
+    text = f'logs = "{night}/small.ctl"\nengine = "local"\n'
+    (elsewhere / "logreplay.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(elsewhere)
+    assert main(["report", "summary"]) == 0
+    one = capsys.readouterr().out
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("LOGREPLAY_CONFIG", str(elsewhere / "logreplay.toml"))
+    assert main(["report", "summary"]) == 0
+    assert capsys.readouterr().out == one
+    assert main(["report", "summary", str(night)]) == 0  # and not its own log as well
+    assert capsys.readouterr().out == one
+
+
+@pytest.mark.parametrize("family", [soliddb, logmaster_load, db2luw])
+def test_logs_of_other_families_are_found_in_their_folder(
+    family: Callable[[Path], FamilyLog], tmp_path: Path
+) -> None:
+    log = family(tmp_path)
+    if not (catalog := Path(log["catalog"])).is_dir() and catalog.parent != tmp_path:
+        shutil.copy(catalog, tmp_path)
+    (tmp_path / "README.md").write_text("What this is, and why.\n", encoding="utf-8")
+    found = recognized([str(tmp_path)])
+    assert found.source == log["source"]
+    assert [Path(name).name for name in found.strays if "sys_" not in name] == ["README.md"]
+    assert Path(str(found.catalog)).name == catalog.name
+    control = dict(found.in_turn).get("control", ())
+    assert [*control, *found.log] == [log.get("control") or log["log"]]
+    assert sorted(dict(found.in_turn).get("data", ())) == log.get("data", [])
