@@ -154,9 +154,10 @@ class LogReplayError(CodedError):
 
     def __str__(self) -> str:
         place = str(self.where)
+        between = "\n" if "\n" in self.message else ". "
         return (
-            f"{self.code}"
-            f" {place + ': ' if place else ''}{self.message}{'. ' + self.hint if self.hint else ''}"
+            f"{self.code} {place + ': ' if place else ''}{self.message}"
+            f"{between + self.hint if self.hint else ''}"
         )
 
 
@@ -175,9 +176,14 @@ class Refusal(LogReplayError):
 
 
 class TargetError(LogReplayError):
-    """The database said no."""
+    """The database said no, or (LR4003) cannot be reached, as an input that cannot be read."""
 
     exit_code = EXIT_ERROR
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.code == "LR4003":
+            self.exit_code = EXIT_UNUSABLE
 
 
 def optional_library(module: str, extra: str, needed_by: str) -> ModuleType:

@@ -167,6 +167,11 @@ def port(text: str) -> int:
     return found
 
 
+def dialect(text: str) -> str:
+    """The name of a SQL dialect; PostgreSQL's has two spellings."""
+    return "postgres" if text.lower() == "postgresql" else text
+
+
 def integer(text: str) -> int:
     """A whole number."""
     if not re.fullmatch(r"-?\d+", text):
@@ -231,6 +236,7 @@ FILES = Kind(several=Several.WORDS)
 IN_TURN = Kind(several=Several.IN_TURN)
 PAIRS = Kind(partial(pair, "NAME=VALUE"), several=Several.NAMES)
 WHOLE_NUMBER = Kind(integer)
+DIALECT = Kind(dialect)
 PORT, SECONDS = Kind(port), Kind(seconds)
 CSV_TEXT = Kind(bare, shown=True)
 ALSO_OUTPUTS = each(Kind(also_output))

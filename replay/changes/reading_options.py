@@ -19,6 +19,7 @@ from replay.changes.choices import (
 )
 from replay.changes.option_kinds import (
     DATA,
+    DIALECT,
     FILES,
     FIRST_TIME,
     FLAG,
@@ -362,7 +363,7 @@ DEPENDENCIES = (
     ),
     _keys(
         "--schema-dialect NAME",
-        TEXT,
+        DIALECT,
         "SQL dialect of the file: db2, soliddb, or one of sqlglot (default postgres)",
         default="postgres",
     ),

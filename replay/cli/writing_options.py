@@ -18,6 +18,7 @@ from replay.changes.choices import (
 from replay.changes.option_kinds import (
     ALSO_OUTPUTS,
     CSV_TEXT,
+    DIALECT,
     FLAG,
     GLOBS,
     LAST_TIME,
@@ -225,7 +226,7 @@ _VALUES = f"{_WRITTEN} export"
 STATEMENTS = (
     _state(
         "--dialect NAME",
-        TEXT,
+        DIALECT,
         f"SQL dialect: {', '.join(DIALECTS)} (default {DEFAULT_DIALECT})",
         f"ddl {_SCRIPTED}",
         default=DEFAULT_DIALECT,

@@ -40,7 +40,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.errors import Refusal, some_of
+from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder
 from replay.spill import spilled
@@ -260,16 +260,7 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     """
     decisions = plan.decisions or UnitDecisions()
     if mode == "none" and dependents.conflicts:
-        named = some_of(dependents.conflicts, len(dependents.conflicts), "; ")
-        message = f"found later changes that depend on what is to be undone: {named}; expected none"
-        left = int(dependents.blocked.sum())
-        hint = (
-            f"--cascade non-conflicting undoes the other {int(dependents.chosen.sum()) - left}"
-            f" change(s) and leaves these {left} as they are, --cascade all undoes"
-            f" {len(dependents.units)} more unit(s) first, --cascade force undoes what was asked"
-            " for without any check; logreplay whatif shows all of it"
-        )
-        raise Refusal("LR3010", message, hint=hint)
+        raise Refusal("LR3010", _found_dependents(dependents), hint=_ways_out(dependents))
     taken = dependents.chosen
     if mode == "all" and dependents.units:
         _check_complete(dependents)
@@ -287,6 +278,45 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     return replace(
         plan, decisions=replace(decisions, unlike=_unlike(dependents.subgraph, taken, undo=True))
     )
+
+
+def _found_dependents(dependents: Consequences) -> str:
+    """The later units that depend on what is to be undone: how many there are, and a table of the
+    first ones."""
+    conflicts, units = dependents.conflicts, dependents.units
+    direct = len({conflict.unit for conflict in conflicts})
+    lines = [
+        f"found {_number(len(units), 'later unit')} that depend{'s' * (len(units) == 1)} on what is"
+        f" to be undone, {direct:,} of them directly; expected none"
+    ]
+    shown = [(str(one.unit), LINK_WORDS[one.link], one.key, str(one.on)) for one in conflicts[:8]]
+    rows = [("unit", "why", "row", "of unit"), *shown]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(f"  {'  '.join(cells)}".rstrip())
+    if len(conflicts) > len(shown):
+        lines.append(f"  and {len(conflicts) - len(shown):,} more")
+    return "\n".join(lines)
+
+
+def _ways_out(dependents: Consequences) -> str:
+    """The three ways out, each with what it does, as options of the same command."""
+    left = int(dependents.blocked.sum())
+    rest = _number(int(dependents.chosen.sum()) - left, "change")
+    return (
+        "Three ways out, with the same command and:\n"
+        f"  --cascade non-conflicting  undoes {rest}, and leaves {left:,} that later work depends"
+        " on\n"
+        f"  --cascade all              undoes {_number(len(dependents.units), 'more unit')}, the"
+        " dependent ones first\n"
+        "  --cascade force            undoes what was asked for, without any check\n"
+        "logreplay whatif shows all of it"
+    )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _of_units(subgraph: Subgraph, units: Collection[UnitId]) -> Mask:

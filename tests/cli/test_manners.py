@@ -116,6 +116,12 @@ def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) 
         assert re.fullmatch(r"See: logreplay( [a-z]+)? --help", lines[1])
 
 
+def test_postgresql_has_two_spellings() -> None:
+    for name in ("postgres", "postgresql", "PostgreSQL"):
+        assert parse(["redo", "--out", "x", "--dialect", name]).dialect == "postgres"
+        assert parse(["check", "--schema-dialect", name]).schema_dialect == "postgres"
+
+
 def test_values_that_begin_with_a_minus(capsys: pytest.CaptureFixture[str]) -> None:
     """Keys with numbers below zero need no ``=``; a word could be an option, and is told so."""
     words = ["history", "--table", "A.B", "--key"]

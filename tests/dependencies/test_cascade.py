@@ -190,21 +190,27 @@ def test_a_refusal_names_some_and_counts_all(tmp_path: Path, later: int) -> None
     log, one, others = many(later)
     with pytest.raises(Refusal) as refused:
         undo(log, tmp_path, one)
-    named = "; ".join(
-        f"unit {name(unit)} wrote the row after it: acct/{number}, of unit {name(one)}"
-        for number, unit in enumerate(others[:20])
-    )
-    more = f" and {later - 20} more" if later > 20 else ""
+    head, titles, *rows = refused.value.message.split("\n")
     assert refused.value.code == "LR3010"
-    found = refused.value.message
-    assert found == (
-        f"found later changes that depend on what is to be undone: {named}{more}; expected none"
+    assert head == (
+        f"found {later} later unit{'s' * (later > 1)} that depend{'s' * (later == 1)} on what is to"
+        f" be undone, {later} of them directly; expected none"
     )
-    assert refused.value.hint == (
-        f"--cascade non-conflicting undoes the other 0 change(s) and leaves these {later} as they"
-        f" are, --cascade all undoes {later} more unit(s) first, --cascade force undoes what was"
-        " asked for without any check; logreplay whatif shows all of it"
-    )
+    assert titles.split() == ["unit", "why", "row", "of", "unit"]
+    assert [(row.split()[0], row.split()[-1]) for row in rows[:8]] == [
+        (name(unit), name(one)) for unit in others[:8]
+    ]
+    assert rows[8:] == ([f"  and {later - 8} more"] if later > 8 else [])
+    ways = str(refused.value).split("\n")[2 + len(rows) :]
+    assert ways == [
+        "Three ways out, with the same command and:",
+        f"  --cascade non-conflicting  undoes 0 changes, and leaves {later} that later work depends"
+        " on",
+        f"  --cascade all              undoes {later} more unit{'s' * (later > 1)}, the dependent"
+        " ones first",
+        "  --cascade force            undoes what was asked for, without any check",
+        "logreplay whatif shows all of it",
+    ]
 
 
 def test_consequences_as_data(tmp_path: Path) -> None:

@@ -368,7 +368,7 @@ def test_no_password_is_shown(
     assert main(["status", "--to", database, "--json"]) == 0
     assert (
         main(["replay", *log, "--to", database.replace(secret, "wrong-word"), "--engine", "local"])
-        == 8
+        == 12
     )
     said = capsys.readouterr()
     assert "LR4003" in said.err

@@ -145,7 +145,7 @@ def test_the_network_stays_broken(
     assert main([*go, "--to", database, "--until-lrsn", PIT1]) == 0
     stood = position(database)
     with proxied(database, cuts=-1) as (url, proxy):
-        assert main([*go, "--to", url, "--tries", "2"]) == 8
+        assert main([*go, "--to", url, "--tries", "2"]) == 12
     assert proxy.done == 2
     assert "LR4003" in capsys.readouterr().err
     assert position(database) == stood

@@ -84,7 +84,7 @@ def test_forward_and_back_to_every_point(place: Place, capsys: pytest.CaptureFix
     assert place.replay(log) == 0
     assert "Nothing is to be applied" in capsys.readouterr().out
     nowhere = f"{place.dialect}://127.0.0.1:1/x" if "@" in place.url else f"{place.url}x"
-    assert main(["replay", *log, "--to", nowhere, "--apply"]) == 8
+    assert main(["replay", *log, "--to", nowhere, "--apply"]) == 12
     assert "LR4003" in capsys.readouterr().err
     assert place.replay(log, "--op", "update", "--until-position", START) == 8
     assert "LR4005" in capsys.readouterr().err
