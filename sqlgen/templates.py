@@ -18,6 +18,7 @@ from sqlgen.literals import special_bytes
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.shapes import EXECUTE, NAME_LENGTH
 from sqlgen.statements import (
     SLOT,
     checked_heads,
@@ -41,6 +42,8 @@ _PLAIN_TYPES = frozenset(
     }
 )
 _TEXTS = (SqlType.CHAR, SqlType.VARCHAR)
+#: Where the name stands in a call, and bits of a row's code at most.
+NAMED, CODE_BITS = len(EXECUTE), 62
 #: Digits that the fraction of a timestamp has at most.
 MOST_FRACTION = 12
 
@@ -53,7 +56,8 @@ class Element:
     column that did not, the value is not looked at), ``moving`` (where the key of the table did),
     ``staying`` (where it did not; a row in which it did is not for a skeleton), ``again`` (what
     came out of the elements between two that are ``noted``, once more). ``listed``: the first of
-    these that stands in a row loses the ``, `` at its start."""
+    these that stands in a row loses the ``, `` at its start. ``bits``: which bit of a row's code
+    says that the element stands there, and which that its value is null; -1 where none does."""
 
     prefix: str
     column: str = ""
@@ -62,6 +66,7 @@ class Element:
     null: str = ""
     when: str = "always"
     listed: bool = False
+    bits: tuple[int, int] = (-1, -1)
 
 
 _NOTED, _AGAIN = Element("", when="noted"), Element("", when="again")
@@ -135,6 +140,74 @@ def skeleton(
     deleted = (*_delete(table, profile, options), Element("\n"))
     moving = (replace(element, when="moving") for element in deleted)
     return (*moving, *_put(table, profile, options))
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls of prepared statements: the ``elements`` of a call, in which blanks stand for the name
+    from :data:`NAMED` on, and those of the ``statements``, each ``prefix`` or ``null``. Rows with
+    the same code call the same statement."""
+
+    elements: tuple[Element, ...]
+    statements: tuple[Element, ...]
+
+    def statement(self, code: int) -> str:
+        """The statement that rows of a code call, ``$1 …`` for values."""
+        parts: list[str] = []
+        first = True
+        for element in self.statements:
+            there, null = (bit >= 0 and bool(code >> bit & 1) for bit in element.bits)
+            if element.when != "always" and not there:
+                continue
+            text = element.null if null else element.prefix
+            parts.append(text.removeprefix(", ") if element.listed and first else text)
+            first = first and not element.listed
+        start, *others = "".join(parts).split(SLOT)
+        return start + "".join(f"${number}{piece}" for number, piece in enumerate(others, 1))
+
+
+@lru_cache(maxsize=4096)
+def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Calls | None:
+    """What :func:`sqlgen.shapes.render_shaped` writes for the rows of a table, but for the rows of
+    rare statements; None where it needs more than elements, or more bits than a code has.
+
+    SqlgenError (LR3006) as :func:`skeleton`.
+    """
+    whole = skeleton(table, op, profile, options)
+    columns = shown_columns(table, options)
+    if not whole or options.assert_rows or any(c.type in profile.exact for c in columns):
+        return None
+    if options.upsert or options.free_keys:
+        return None
+    elements = [Element(EXECUTE + " " * NAME_LENGTH + "(")]
+    statements: list[Element] = []
+    bits: dict[tuple[str, str], int] = {}
+    for element in whole:
+        if not element.column:
+            statements.append(element)
+            continue
+        column = table.column(element.column)
+        there = null = -1
+        if element.when != "always":
+            there = bits.setdefault(("changed", column.name), len(bits))
+        if element.side == "before" and column.nullable:
+            null = bits.setdefault(("null", column.name), len(bits))
+        opening, closing = around(column, profile)
+        text = f"{element.prefix.removesuffix(opening)}{SLOT}{element.suffix.removeprefix(closing)}"
+        statements.append(replace(element, prefix=text, column="", suffix="", bits=(there, null)))
+        value = ", NULL" if element.side == "after" else ""
+        elements.append(
+            replace(
+                element,
+                prefix=", " + opening,
+                suffix=closing,
+                null=value,
+                listed=True,
+                bits=(there, null),
+            )
+        )
+    elements.append(Element(");"))
+    return Calls(tuple(elements), tuple(statements)) if len(bits) <= CODE_BITS else None
 
 
 def around(column: Column, profile: Profile) -> tuple[str, str]:

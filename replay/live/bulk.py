@@ -351,7 +351,8 @@ def may_part(row_loads: RowLoads, accepted: frozenset[str], enforced: bool) -> b
     options = row_loads.plan.options
     policy = Policy(char_padding=options.render.policy.char_padding)
     return (
-        options.mapping is None
+        row_loads.plan.prepared
+        and options.mapping is None
         and not row_loads.log.has_structure
         and not any(_reaches(facts, enforced) for facts in row_loads.facts.values())
         and not accepted & {HazardKind.TYPE.value, HazardKind.COMPARISON.value}

@@ -239,6 +239,7 @@ class ReplayPlan:
         log, options = self.source.log, self.source.options
         plan = replace(
             plan_of_route(self.source, options, route, facts, split_bytes),
+            prepared=self._session.prepares and not log.has_structure,
             constraints=self.source.constraints,
             enforced=self.request.enforced,
             awaited=frozenset(route.pending),

@@ -9,7 +9,7 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -144,6 +144,8 @@ class Transactions:
         self.committed = Committed()
         self._session = session
         self._base: TargetPosition | None = None
+        #: The scripts of the last group, all of whose statements the session has prepared.
+        self._prepared: Set[int] = frozenset()
 
     def session(self) -> Session:
         """The session in use, made where there is none."""
@@ -173,6 +175,7 @@ class Transactions:
         """After a lost connection: connect again and go on behind what the position says. That may
         lie before what was believed to be committed, where the server does not wait for its
         disk."""
+        self._prepared = frozenset()
         self.committed.retried += 1
         for attempt in self.pace.retrying(TargetError):
             with attempt:
@@ -240,7 +243,11 @@ class Transactions:
         """Run a group and move the position; or, where a statement is bad, undo it all and say
         which."""
         store = Store(session)
-        self._make_ready(group, loose)
+        scripts = {number: self.scripts[number] for number in group.units.scripts}
+        later = any(script.later for script in scripts.values())
+        if later or not scripts.keys() <= self._prepared:
+            session.prepare(self._shapes(group, scripts, loose))
+            self._prepared = frozenset() if later or loose is not None else scripts.keys()
         session.begin()
         self.reached("begun")
         bad, rejected = body(session, group)
@@ -263,13 +270,16 @@ class Transactions:
         self.reached("committed")
         return None, rejected
 
-    def _make_ready(self, group: UnitGroup, loose: Index | None) -> None:
-        """Have the statements at hand that a group runs."""
-        if loose is None:
-            for number in group.units.scripts:
-                self.scripts[number].ready(group.units.of_script(number).steps())
-        elif len(loose):
-            self.scripts[group.units[0].script].ready(loose)
+    def _shapes(
+        self, group: UnitGroup, scripts: Mapping[int, Script], loose: Index | None
+    ) -> Mapping[str, str]:
+        """The statements that a group executes by name, whose own ones are then at hand."""
+        if loose is not None:
+            return scripts[group.units[0].script].ready(loose) if len(loose) else {}
+        shapes: dict[str, str] = {}
+        for number, script in scripts.items():
+            shapes |= script.ready(group.units.of_script(number).steps())
+        return shapes
 
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
         units, statements = len(group.units), group.statements

@@ -4,16 +4,20 @@ statements straight from the images.
 What this module makes for a table version and a kind of change are tables of numbers: how the
 columns lie (from the row format), the elements of the statement (from :mod:`sqlgen.templates`), how
 each character is written. The statements are those of :mod:`replay.pipeline.rows`, byte for byte;
-rows that the kernel leaves out are decoded there.
+rows that the kernel leaves out are decoded there. Of calls of prepared statements the kernel writes
+the values and a code for each row; which statement a code calls is settled here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
@@ -38,6 +42,7 @@ from sqlgen.mapping import TableMap, plain
 from sqlgen.render_options import RenderOptions, lacking_identity, shown_columns
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import Table
+from sqlgen.shapes import NAME_LENGTH
 
 #: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
 #: it).
@@ -61,12 +66,44 @@ class WrittenTable:
 @dataclass(frozen=True)
 class FastStatements:
     """What the kernel made of the images of one batch. ``outcome`` of :mod:`sqlgen.statements`,
-    which updates change a watched column (``moved``), and the rows that were left out (``odd``)."""
+    which updates change a watched column (``moved``), the rows that were left out (``odd``), and
+    how many of the others are to call each prepared statement, by its name (``callers``)."""
 
     outcome: Bytes
     moved: Mask
     odd: Index
+    callers: Mapping[str, int]
+    program: Program
     output: KernelOutput
+    in_full: Callable[[Program, Index], KernelOutput]
+
+    def texts(self, prepared: Collection[str]) -> tuple[pa.StringArray, Mapping[str, str]] | None:
+        """One statement a row ('' for none), and the prepared ones among those with the names of
+        ``prepared`` that rows call (``shapes`` of :class:`sqlgen.shapes.Shaped`); rows that are to
+        call others are in full. None where the kernel cannot write a row so."""
+        program, output = self.program, self.output
+        rows = np.flatnonzero(output.offsets[1:] - output.offsets[:-1])
+        if program.calls is None or not len(rows):
+            return output.strings(), {}
+        codes, inverse = np.unique(output.codes[rows], return_inverse=True)
+        called = [program.called(code) for code in codes.tolist()]
+        letters = np.frombuffer("".join(name for name, _ in called).encode(), np.uint8)
+        place = output.offsets[rows] + templates.NAMED
+        output.text[place[:, None] + np.arange(NAME_LENGTH)] = letters.reshape(
+            len(called), NAME_LENGTH
+        )[inverse]
+        shapes = {name: text for name, text in called if name in prepared}
+        rare = rows[np.array([name not in shapes for name, _ in called])[inverse]]
+        text = output.strings()
+        if not len(rare):
+            return text, shapes
+        assert program.in_full is not None
+        in_full = self.in_full(program.in_full, rare)
+        if (in_full.status == tables.ODD).any():
+            return None
+        mask = np.zeros(len(output.status), bool)
+        mask[rare] = True
+        return pc.replace_with_mask(text, pa.array(mask), in_full.strings()), shapes
 
 
 class FastPath:
@@ -78,13 +115,15 @@ class FastPath:
         profile: Profile,
         options: RenderOptions,
         watched: Callable[[TableVersion], frozenset[str]] = lambda _: frozenset(),
+        prepared: bool = False,
         mapping: TableMap | None = None,
         whole: bool = False,
     ) -> None:
-        """``watched``: the columns of a table version whose change is told of. ``mapping``:
-        what tables and columns become. ``whole``: upserts may write the whole of an image."""
+        """``watched``: the columns of a table version whose change is told of. ``prepared``:
+        statements are calls of prepared ones. ``mapping``: what tables and columns become.
+        ``whole``: upserts may write the whole of an image."""
         self.undo, self.profile, self.options, self.watched = undo, profile, options, watched
-        self.mapping, self.whole = mapping, whole
+        self.prepared, self.mapping, self.whole = prepared, mapping, whole
         self._programs: dict[tuple[int, Op], Program | None] = {}
 
     def statements(
@@ -102,12 +141,18 @@ class FastPath:
         program = self.program(version, op, plain)
         if program is None:
             return None
-        output = _rows(render, program, KernelInput.of(image))
+        rows = KernelInput.of(image)
+        output = _rows(render, program, rows)
         if output.offsets[-1] > MOST:
             return None
         odd, moved = output.status == tables.ODD, output.status >= tables.MOVED
         status = np.where(odd, 0, output.status & (tables.MOVED - 1)).astype(np.uint8)
-        return FastStatements(status, moved, np.flatnonzero(odd), output)
+
+        def in_full(whole: Program, some: Index) -> KernelOutput:
+            return _rows(render, whole, rows.take(some))
+
+        callers = _callers(program, output)
+        return FastStatements(status, moved, np.flatnonzero(odd), callers, program, output, in_full)
 
     def program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change, made once; None where there is
@@ -127,7 +172,8 @@ class FastPath:
             return None
         how = (target.table, written, self.profile, target.options)
         elements = templates.skeleton(*how, target.whole, self.whole)
-        if elements is None:
+        calls = templates.calls(*how) if self.prepared else None
+        if elements is None or (self.prepared and calls is None):
             return None
         texts = templates.texts(self.profile)
         masked = () if self.mapping is None else self.mapping.masked_columns(version.table)
@@ -139,7 +185,15 @@ class FastPath:
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
         shape = shape_of(plain)
-        return Program(table, *made, lengths, codes, times=_times(made[0]), shape=shape)
+        program = Program(table, *made, lengths, codes, times=_times(made[0]), shape=shape)
+        if calls is None:
+            return program
+        made = _elements(calls.elements, places, alone, self.undo)
+        called, pool = made
+        return replace(
+            program, elements=called, pool=pool, times=_times(called), calls=calls,
+            in_full=program, known={},
+        )  # fmt: skip
 
     def _target(self, version: TableVersion) -> WrittenTable:
         """A table as statements name it."""
@@ -159,6 +213,20 @@ class FastPath:
             names = self.watched(version)
             for place, column in enumerate(version.format.columns):
                 program.cells[place, tables.WATCHED] = column.column.name in names
+
+
+def _callers(program: Program, output: KernelOutput) -> Mapping[str, int]:
+    """How many rows are to call each statement, by its name; nothing of statements without values,
+    which are not prepared."""
+    if program.calls is None:
+        return {}
+    there = output.offsets[1:] > output.offsets[:-1]
+    codes, counts = np.unique(output.codes[there], return_counts=True)
+    callers: Counter[str] = Counter()
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        name, text = program.called(code)
+        callers[name] += count if "$1" in text else 0
+    return +callers
 
 
 def _rows(render: MachineCode, program: Program, rows: KernelInput) -> KernelOutput:
@@ -268,6 +336,7 @@ def _elements(
         table[row, tables.SIDE] = tables.AFTER if after and not alone else tables.BEFORE
         table[row, tables.WHEN] = when[element.when]
         table[row, tables.LISTED] = element.listed
+        table[row, tables.STANDS], table[row, tables.EMPTY] = element.bits
         for place, text in (
             (tables.PREFIX, element.prefix),
             (tables.NULL, element.null),

@@ -21,6 +21,7 @@ from replay.native.fast_path_tables import (
     ELEMENTS,
     ELEMENTS_END,
     EMITTED,
+    EMPTY,
     EXCLUDED_COLUMNS,
     FIXED,
     FLAG,
@@ -161,7 +162,7 @@ def _statement(
         text = NULL if empty else PREFIX
         start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
         if elements[U(element), LISTED]:
-            if end == start:
+            if end == start and elements[U(element), EMPTY] < 0:
                 return -1
             if end > start:
                 start += 2 if first else 0
@@ -178,6 +179,11 @@ def _statement(
         if (when == CHANGED and not changed[U(column)]) or (when == MOVING and not rekeyed):
             # it was only read: a value that the other way looks at must be right here too
             place, first = kept, still_first
+        else:
+            if elements[U(element), STANDS] >= 0:
+                code |= 1 << elements[U(element), STANDS]
+            if empty and elements[U(element), EMPTY] >= 0:
+                code |= 1 << elements[U(element), EMPTY]
     codes_of_rows[U(row)] = code
     return int(place)
 

@@ -37,14 +37,15 @@ TEXTS = (TEXT, TEXT_STRIPPED, UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED)
 
 #: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
 #: there, where its texts lie in the pool, whether they begin with ", ", which the first one of a
-#: row loses, and for a FLAG the bit of the row's code.
+#: row loses, and the bits of the row's code (-1: none) that say that it stands there, and that its
+#: value is null.
 COLUMN, SIDE, WHEN, PREFIX, PREFIX_END, NULL, NULL_END, SUFFIX, SUFFIX_END = range(9)
-LISTED, STANDS, ELEMENT = range(9, 12)
+LISTED, STANDS, EMPTY, ELEMENT = range(9, 13)
 #: What SIDE says, and WHEN: in every row, where the column changed (of a column that did not, the
 #: value of an assignment is not looked at), where the key changed, or where it did not, and rows in
 #: which it did are not for us. AGAIN repeats what came out of the elements between two that are
 #: NOTED. FLAG is PREFIX where the column changed and NULL where it did not, without the value
-#: (its bit is set where the column changed);
+#: (the bit that says that it stands there is where the column changed);
 #: OR_NULL the value where it changed, and NULL where it did not.
 BEFORE, AFTER = range(2)
 ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN, FLAG, OR_NULL = range(9)

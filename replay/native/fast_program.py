@@ -14,7 +14,9 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change
 from replay.native import fast_path_tables as tables
+from sqlgen import templates
 from sqlgen.rows import Op
+from sqlgen.shapes import shape_name
 
 #: The kind of statement that a change of a row needs.
 OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
@@ -24,17 +26,31 @@ MOST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Program:
-    """What the kernel needs to know of one table version, kind of change and direction."""
+    """What the kernel needs to know of one table version, kind of change and direction. ``calls``:
+    its statements are calls, and ``in_full`` is the program of the same statements in full (None
+    both where they are in full anyway)."""
 
     cells: Index
     elements: Index
     pool: Bytes
     lengths: Bytes
     codes: Bytes
+    calls: templates.Calls | None = None
+    in_full: Program | None = None
     #: How often a value of one image stands in a statement at most.
     times: int = 1
+    #: The statements that are called, with their names, by code.
+    known: dict[int, tuple[str, str]] = field(default_factory=dict)
     #: How its images lie: SHAPE and its settings.
     shape: tuple[int, ...] = (tables.COUNTED,)
+
+    def called(self, code: int) -> tuple[str, str]:
+        """The name and the text of the statement that rows of a code call."""
+        if code not in self.known:
+            assert self.calls is not None
+            statement = self.calls.statement(code)
+            self.known[code] = shape_name(statement), statement
+        return self.known[code]
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,10 @@ class KernelInput:
             unusable |= (start < 0) | (end < start) | (end > len(image.buffer))
         bounds[:, unusable] = 0
         return cls(np.ascontiguousarray(image.buffer), bounds)
+
+    def take(self, rows: Index) -> KernelInput:
+        """Those of some rows."""
+        return KernelInput(self.buffer, np.ascontiguousarray(self.bounds[:, rows]))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ memory.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -35,16 +36,17 @@ TOGETHER = 8192
 @dataclass(frozen=True)
 class MadeTexts:
     """The statements of some rising ``steps``, each a line of ``text``, between ``bounds[i]`` and
-    ``bounds[i + 1]`` (int64[n + 1])."""
+    ``bounds[i + 1]`` (int64[n + 1]); ``shapes`` are those that they execute by name."""
 
     steps: Index
     text: bytes
     bounds: Index
+    shapes: Mapping[str, str]
 
     @classmethod
     def none(cls) -> MadeTexts:
         """Those of no steps."""
-        return cls(np.zeros(0, np.int64), b"", np.zeros(1, np.int64))
+        return cls(np.zeros(0, np.int64), b"", np.zeros(1, np.int64), MappingProxyType({}))
 
     def place(self, steps: Index) -> Index | None:
         """Where some steps are among these; None where one is not."""
@@ -67,25 +69,26 @@ class TextMaker:
     plan: Plan
     log: LogFile
     _one: threading.Lock = field(default_factory=threading.Lock)
-    _decoders: dict[int, RowDecoder] = field(default_factory=dict)
+    _decoders: dict[tuple[bool, int], RowDecoder] = field(default_factory=dict)
 
-    def make(self, script: Script, steps: Index) -> MadeTexts:
-        """The statements of rising steps of a script, each a change of a row. Raises InputError
-        (LR2001) where the log is not as it was when the plan was made, others of
-        :mod:`replay.errors` where it cannot be read."""
+    def make(self, script: Script, steps: Index, prepared: bool) -> MadeTexts:
+        """The statements of rising steps of a script, each a change of a row; ``prepared``: calls
+        of prepared ones, where the plan has those. Raises InputError (LR2001) where the log is not
+        as it was when the plan was made, others of :mod:`replay.errors` where it cannot be read."""
         if not len(steps):
             return MadeTexts.none()
         with self._one:
-            return self._made(script, steps)
+            return self._made(script, steps, prepared)
 
-    def _made(self, script: Script, steps: Index) -> MadeTexts:
+    def _made(self, script: Script, steps: Index, prepared: bool) -> MadeTexts:
         rows = script.rows(steps)
         records, head = script.records_of(steps)
         weight = rows["weight"].astype(np.int64)
         group = rows["version"].astype(np.int64) * 16 + rows["change"]
-        decoder = self._decoder(len(script.steps))
+        decoder = self._decoder(prepared, len(script.steps))
         texts: list[pa.Array] = []
         places: list[Index] = []
+        shapes: dict[str, str] = {}
         for value in distinct(group).tolist():
             version, kind = value // 16, Change(value % 16)
             mine = np.flatnonzero(group == value)
@@ -102,18 +105,20 @@ class TextMaker:
                     )
                 texts.append(made.text)
                 places.append(mine[part])
+                shapes |= made.shapes
         order = pa.array(np.argsort(np.concatenate(places), kind="stable"))
         lines = pc.binary_join_element_wise(pa.concat_arrays(texts).take(order), "\n", "")
         _, offsets, data = lines.buffers()
         bounds = np.frombuffer(offsets, np.int32)[: len(lines) + 1].astype(np.int64)
         text = memoryview(data)[int(bounds[0]) : int(bounds[-1])].tobytes()
-        return MadeTexts(steps, text, bounds - bounds[0])
+        return MadeTexts(steps, text, bounds - bounds[0], shapes)
 
-    def _decoder(self, expected: int) -> RowDecoder:
-        if expected not in self._decoders:
-            profile = profile_named(self.plan.options.dialect)
-            self._decoders[expected] = RowDecoder(self.plan, self.log, profile, expected)
-        return self._decoders[expected]
+    def _decoder(self, prepared: bool, expected: int) -> RowDecoder:
+        if (prepared, expected) not in self._decoders:
+            plan = self.plan if prepared else replace(self.plan, prepared=False)
+            profile = profile_named(plan.options.dialect)
+            self._decoders[prepared, expected] = RowDecoder(plan, self.log, profile, expected)
+        return self._decoders[prepared, expected]
 
 
 class LateScript(Script):
@@ -142,14 +147,15 @@ class LateScript(Script):
             low = high
 
     def slice(self, start: int, stop: int) -> bytes:
-        """The text of the statements ``start:stop``, at hand or made now."""
+        """The text of the statements ``start:stop``: as calls of prepared ones where :meth:`ready`
+        was asked for them, else in full."""
         later = self._later(np.arange(start, stop))
         if not later.any():
             return super().slice(start, stop)
         steps = start + np.flatnonzero(later)
         made, place = self.held, self.held.place(steps)
         if place is None:
-            made, place = self.make(steps), np.arange(len(steps))
+            made, place = self.make(steps, prepared=False), np.arange(len(steps))
         pieces, count = [], 0
         edges = np.flatnonzero(np.diff(later, prepend=not later[0])).tolist()
         for low, high in zip(edges, [*edges[1:], len(later)], strict=True):
@@ -160,9 +166,10 @@ class LateScript(Script):
                 pieces.append(super().slice(start + low, start + high))
         return b"\n".join(pieces)
 
-    def ready(self, steps: Index) -> None:
+    def ready(self, steps: Index) -> Mapping[str, str]:
         """Have the statements of rising steps at hand, and where they are all that lie between the
-        first and the last also some behind them."""
+        first and the last also some behind them; the statements that they, and those that are in
+        the script, execute by name."""
         wanted = steps[self._later(steps)]
         if len(wanted) and self.held.place(wanted) is None:
             first, last = int(steps[0]), int(steps[-1])
@@ -171,11 +178,12 @@ class LateScript(Script):
                 steps = np.arange(first, behind)
                 wanted = steps[self._later(steps)]
             self.held = self.make(wanted)
+        return {**self.shapes, **self.held.shapes}
 
-    def make(self, steps: Index) -> MadeTexts:
+    def make(self, steps: Index, prepared: bool = True) -> MadeTexts:
         """The statements of those of some rising steps that the script does not have. Raises as
         :meth:`TextMaker.make`."""
-        return self.maker.make(self, steps[self._later(steps)])
+        return self.maker.make(self, steps[self._later(steps)], prepared)
 
     def _later(self, steps: Index) -> Mask:
         return np.asarray(self.steps["start"][steps] == LATER)

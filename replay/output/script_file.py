@@ -8,6 +8,7 @@ turns out to be damaged can be cut off again as if it had never been there.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -177,6 +178,11 @@ class Sink:
             statements += int(before[end] - before[place])
             place = end
         return group, units, statements
+
+    def knows(self, shapes: Mapping[str, str]) -> None:
+        """Statements that the script executes by name."""
+        if self.steps is not None:
+            self.steps.shapes.update(shapes)
 
     def _step(self, steps: StepWriter, prefix: pa.Array, part: Written) -> None:
         before, size = (

@@ -99,6 +99,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: Sink) -> None:
         super().__init__(plan, log, blocks, sink, sink.profile)
         self.sink = sink
+        later = plan.steps and plan.texts_later
+        self._decoders = (
+            RowDecoder(replace(plan, prepared=False), log, self.profile, len(self.records))
+            if later
+            else self.decoder,
+            self.decoder,
+        )
         self._asserted = (-1, 0)  # the last unit with checks, and its statements so far
         self.parts = RowParts(plan, log, self.profile)
         self.order = ConstraintOrder(
@@ -157,6 +164,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def _make(self, changes: ChunkChanges) -> ChunkStatements:
         """The statements of a chunk, made together where that can be and else by group of table
         version and kind, and their order."""
+        self.decoder = self._decoders[self._is_piece(changes)]
         texts = _Texts(len(changes.head))
         moved = np.zeros(len(changes.head), bool)
         seen: _Seen = defaultdict(list)
@@ -193,6 +201,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         selection = replace(self.plan.selection, where=None)
         return RowDecoder(replace(self.plan, selection=selection), self.log, self.profile)
 
+    def _is_piece(self, changes: ChunkChanges) -> bool:
+        """Whether the changes are not all of their unit."""
+        unit = int(changes.unit[0])
+        ends = np.append(self.unit_start[unit + 1 : unit + 2], len(self.records))
+        return int(ends[0] - self.unit_start[unit]) > len(changes.records)
+
     def _together(self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts) -> None:
         """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
         at apart; ``live`` are those that are left then."""
@@ -226,6 +240,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         self._blame(changes, rows, version, result.problems)
         changes.outcome[rows] = np.where(result.failed, FAILED, result.outcome)
         moved[rows] = result.moved
+        self.sink.knows(result.shapes)
         return result.text
 
     def _part_statements(self, changes: ChunkChanges, arranged: Arranged) -> pa.StringArray:

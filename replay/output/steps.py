@@ -4,12 +4,14 @@ comes from, for those who run it.
 Two files of fixed-width rows lie beside a script: ``.steps`` (dtype :data:`STEP`, one row a
 statement, in order) and ``.records`` (dtype :data:`replay.changes.envelope.RECORD`, the log records
 behind them, all segments of a change in a row). Both are written as the script is and mapped when
-they are read, so that a unit of any size takes no memory.
+they are read, so that a unit of any size takes no memory. A third, ``.shapes``, holds the
+statements that the script executes by name, as JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -111,6 +113,7 @@ class StepWriter:
     def __init__(self, script: Path) -> None:
         self.paths = (script.with_suffix(".steps"), script.with_suffix(".records"))
         self.files: tuple[IO[bytes], IO[bytes]] | None = None
+        self.shapes: dict[str, str] = {}
         self._written = (0, 0)
         self._marked = (0, 0)
 
@@ -149,6 +152,10 @@ class StepWriter:
             file.close()
             if not self._written[0]:
                 path.unlink()
+        if self._written[0]:
+            self.paths[0].with_suffix(".shapes").write_text(
+                json.dumps(self.shapes, sort_keys=True), encoding="utf-8"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +193,9 @@ class Script:
         self.steps: Records = _mapped(path.with_suffix(".steps"), STEP)
         self.text: Bytes = _mapped(path, np.dtype(np.uint8))
         self._records: Records = _mapped(path.with_suffix(".records"), RECORD)
+        self.shapes: dict[str, str] = json.loads(
+            path.with_suffix(".shapes").read_text(encoding="utf-8")
+        )
 
     @property
     def span(self) -> tuple[UnitPosition, UnitPosition]:
@@ -262,8 +272,9 @@ class Script:
         last = self.steps[stop - 1]
         return self.text[first : int(last["start"]) + int(last["size"])].tobytes()
 
-    def ready(self, steps: Index) -> None:
-        """Have the statements of rising steps at hand."""
+    def ready(self, steps: Index) -> Mapping[str, str]:
+        """Have the statements of rising steps at hand; those that they execute by name."""
+        return self.shapes
 
     def records(self, step: int) -> Records:
         """The log records behind one statement; of a net change, those of its first change."""

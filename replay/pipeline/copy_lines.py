@@ -137,6 +137,7 @@ class _Writer:
     def _elements(self, slots: Sequence[Slot], texts: bool) -> tuple[Index, Bytes]:
         """The elements of a line, and the pool of their texts; without ``texts``, bits alone."""
         table = np.zeros((len(slots) + 1, tables.ELEMENT), np.int64)
+        table[:, [tables.STANDS, tables.EMPTY]] = -1
         pool = b""
         for row, slot in enumerate(slots):
             tab = "\t" if row else ""

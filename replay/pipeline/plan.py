@@ -133,8 +133,9 @@ class Plan:
     it was not asked; ``flags_resolved``: it named the incomplete units, so the log's flags count no
     more; ``constraints`` what is known of the tables' unique and foreign keys; ``enforced``: these
     foreign keys act where the statements run. ``steps``: each
-    script gets what :mod:`replay.output.steps` describes; ``texts_later``: statements of single
-    changes of rows are only looked at, and made when they are run.
+    script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
+    prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
+    looked at, and made when they are run.
     ``units_stay_out``: units were set aside, or lie beyond a selected time, that may have written
     what the images of others show; ``rows_differ``: so rows may be others by now.
     ``export``: datasets are written, not scripts. ``limits``: table version -> column -> what
@@ -156,6 +157,7 @@ class Plan:
     constraints: Constraints = field(default_factory=Constraints)
     enforced: bool = True
     steps: bool = False
+    prepared: bool = False
     texts_later: bool = False
     export: Export | None = None
     units_stay_out: bool = False

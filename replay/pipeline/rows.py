@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +34,7 @@ from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, Table
+from sqlgen.shapes import render_shaped, worth_preparing
 
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]
@@ -43,13 +45,14 @@ class ChangeStatements:
     """``text`` one statement a row ('' for none, a comment for those of the outcome
     :data:`LEFT_OUT`); ``outcome`` an index of :data:`replay.changes.selection.REASONS`;
     ``failed`` rows with a problem; ``moved`` updates that
-    change a key."""
+    change a key; ``shapes`` the statements that the texts execute by name."""
 
     text: pa.Array
     outcome: Bytes
     failed: Mask
     moved: Mask
     problems: list[RowProblem]
+    shapes: Mapping[str, str]
 
 
 #: Both images of some changes (None where the kind has none), and how many there are -> rows of an
@@ -89,13 +92,14 @@ class RowDecoder:
                 profile,
                 self.options,
                 partial(_watched, plan),  # no circle with this: it holds much room
+                plan.prepared,
                 plan.options.mapping,
                 self.options.upsert and plan.whole_rows,
             )
 
         self.mixed = None
         source: object = log
-        if self.shortcut is not None and isinstance(source, PlainImages):
+        if self.shortcut is not None and not plan.prepared and isinstance(source, PlainImages):
             self.mixed = MixedRows(log, source, self.shortcut, plan.limits)
 
     def together(self, changes: MixedChanges) -> Iterator[MixedStatements]:
@@ -160,18 +164,23 @@ class RowDecoder:
         kind."""
         quick = self._quick(version, kind, image)
         if quick is None:
-            return self._statements(version, kind, image)
+            return self._statements(version, kind, image)[0]
         made, odd = quick, quick.odd
         outcome, failed = _reasons(made.outcome), np.zeros(len(made.outcome), bool)
-        text = made.output.strings()
-        left = np.flatnonzero(outcome == LEFT_OUT)
+        if len(odd):
+            rest, prepared = self._statements(version, kind, image.take(odd), made.callers)
+        else:
+            rest, prepared = None, worth_preparing(made.callers)
+        if (texts := made.texts(prepared)) is None:
+            return self._statements(version, kind, image)[0]
+        text, shapes = texts
+        left = np.flatnonzero((outcome == LEFT_OUT) & (not self.plan.prepared))
         if len(left):
             if (comments := self._left_out(version, image.take(left))) is None:
-                return self._statements(version, kind, image)
+                return self._statements(version, kind, image)[0]
             text = pc.replace_with_mask(text, _where(left, len(outcome)), comments)
-        if not len(odd):
-            return ChangeStatements(text, outcome, failed, made.moved, [])
-        rest = self._statements(version, kind, image.take(odd))
+        if rest is None:
+            return ChangeStatements(text, outcome, failed, made.moved, [], shapes)
         outcome[odd], failed[odd] = rest.outcome, rest.failed
         moved = made.moved
         moved[odd] = rest.moved
@@ -182,6 +191,7 @@ class RowDecoder:
             failed,
             moved,
             problems,
+            {**shapes, **rest.shapes},
         )
 
     def _quick(self, version: int, kind: Change, image: Images) -> fast_path.FastStatements | None:
@@ -196,8 +206,15 @@ class RowDecoder:
         table = self.log.catalog.versions[version]
         return RowBatch(self.log, table, kind, image, None, self.masked)
 
-    def _statements(self, version: int, kind: Change, image: Images) -> ChangeStatements:
-        """The statements of some changes of a batch."""
+    def _statements(
+        self,
+        version: int,
+        kind: Change,
+        image: Images,
+        callers: Mapping[str, int] = MappingProxyType({}),
+    ) -> tuple[ChangeStatements, frozenset[str]]:
+        """The statements of some changes of a batch, and the names of those that the batch
+        prepares. ``callers``: how many of its other changes are to call each."""
         batch = self._batch(version, kind, image)
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
@@ -208,14 +225,20 @@ class RowDecoder:
             rows = rows.inverse()
         if self.plan.options.mapping is not None:
             rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
-        rendered = render_by(rows, self.profile, options)
+        shapes: Mapping[str, str] = {}
+        prepared: frozenset[str] = frozenset()
+        if self.plan.prepared:
+            shaped = render_shaped(rows, self.profile, options, others=callers, failed=batch.failed)
+            rendered, shapes, prepared = shaped.rendered, shaped.shapes, shaped.prepared
+        else:
+            rendered = render_by(rows, self.profile, options)
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
         alike = self._not_found(batch.version.table, rows.op, np.flatnonzero(outcome == 0))
         for problem in (*rendered.problems, *self._too_wide(version, rows), *alike):
             batch.value_problem(problem)
         text = rendered.text
         left = np.flatnonzero((outcome == LEFT_OUT) & ~batch.failed)
-        if len(left):
+        if len(left) and not self.plan.prepared:
             comments = statements.left_out_comments(_some(rows, left), self.profile, options)
             text = pc.replace_with_mask(text, _where(left, batch.count), comments)
         moved = np.zeros(batch.count, bool)
@@ -225,7 +248,8 @@ class RowDecoder:
             }:
                 if (mask := batch.changed(name)) is not None:
                     moved |= mask
-        return ChangeStatements(text, outcome, batch.failed, moved, batch.problems)
+        made = ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
+        return made, prepared
 
     def _not_found(self, table: Table, op: Op, rows: Index) -> Iterator[literals.ValueProblem]:
         """Each of some rows that a statement must find by columns of which one is hidden."""

@@ -1,11 +1,13 @@
 """A session on a PostgreSQL that changes are replayed into.
 
 Statements travel as simple queries of many statements each: one message there, one result for each
-statement back, so that every count can be checked without a round trip for it.
+statement back, so that every count can be checked without a round trip for it. They execute
+prepared statements by name: half the server's time of statements in full.
 """
 
 from __future__ import annotations
 
+import re
 import select
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -41,12 +43,15 @@ if TYPE_CHECKING:
 
 #: Both halves of the advisory lock's key: the letters LOGR and PLAY.
 _LOCK = (0x4C4F4752, 0x504C4159)
+#: Prepared statements that a session keeps; each takes memory of the server's memory.
+_PREPARED = 4000
 #: Seconds within which the server must take the request to cancel a statement.
 _CANCEL_SECONDS = 5.0
 #: Text handed to COPY at once.
 _COPY_BYTES = 1 << 20
 #: The server goes away: class 08, and what it says on shutdown, crash and start.
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05"})
+_NOT_PREPARED, _PREPARED_ALREADY = "26000", "42P05"
 #: Who may keep triggers and foreign keys from acting.
 REPLICA = (
     "Only a superuser, or who was granted SET ON PARAMETER session_replication_role, may do that"
@@ -62,6 +67,7 @@ class PostgresSession(SqlSession):
     """A session on a PostgreSQL."""
 
     dialect, title = "postgres", "PostgreSQL"
+    prepares = True
     merges = True
     BEGIN = "BEGIN; SET CONSTRAINTS ALL DEFERRED"
     SNAPSHOT = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -98,6 +104,9 @@ class PostgresSession(SqlSession):
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
         super().__init__(url)
+        self._prepared: set[str] = set()
+        #: Why the database did not prepare a statement: its first execution fails of that.
+        self._unprepared: dict[bytes, StatementFailure] = {}
         try:
             given = conninfo_to_dict(url)
             unset = {name: value for name, value in KEEPALIVES.items() if name not in given}
@@ -198,6 +207,45 @@ class PostgresSession(SqlSession):
     def settle(self) -> StatementFailure | None:
         return self.run(b"SET CONSTRAINTS ALL IMMEDIATE;").failure
 
+    def prepare(self, shapes: Mapping[str, str]) -> None:
+        fresh = {name: text for name, text in shapes.items() if name not in self._prepared}
+        if len(self._prepared) + len(fresh) > _PREPARED:
+            self.plain("DEALLOCATE ALL")
+            self._prepared, self._unprepared, fresh = set(), {}, dict(shapes)
+        if not fresh:
+            return
+        for name, failure in self._prepare(fresh).items():
+            if failure.sqlstate != _PREPARED_ALREADY:
+                self._unprepared[name.encode()] = failure
+        self._prepared |= fresh.keys()
+
+    def _prepare(self, shapes: Mapping[str, str]) -> dict[str, StatementFailure]:
+        """Prepare statements, each in a message of its own: with every execution the server copies
+        the whole text of the message that a statement was prepared in. Why those failed that did,
+        by name."""
+        import psycopg
+        from psycopg.pq import ExecStatus
+
+        failed: dict[str, Any] = {}  # results; what is raised for one comes when all are read
+        server = self.connection.pgconn
+        try:
+            server.enter_pipeline_mode()
+            for name, text in shapes.items():
+                server.send_prepare(name.encode(), text.encode())
+                server.pipeline_sync()  # the next one is prepared whatever becomes of this one
+            self._send()
+            for name in shapes:
+                while (result := self._result()) is not None:
+                    if result.status == ExecStatus.FATAL_ERROR:
+                        failed[name] = result
+                self._result()  # that of the synchronization
+            server.exit_pipeline_mode()
+        except psycopg.OperationalError as error:
+            for result in failed.values():
+                self._failed(result)
+            raise self.lost(error) from error
+        return {name: self._failed(result) for name, result in failed.items()}
+
     def _send(self) -> None:
         """Send what the network did not take at once; the server may want to be read from first."""
         server = self.connection.pgconn
@@ -235,6 +283,9 @@ class PostgresSession(SqlSession):
                 self._failed(failed)
             raise self.lost(error) from error
         failure = None if failed is None else self._failed(failed)
+        if failure is not None and failure.sqlstate == _NOT_PREPARED and self._unprepared:
+            name = re.match(rb"EXECUTE (\w+)", _line(text, len(counts)))
+            failure = self._unprepared.get(name[1], failure) if name else failure
         return StatementCounts(counts, failure)
 
     def copy(self, statement: str, text: bytes) -> StatementCounts:
@@ -336,6 +387,12 @@ class PostgresSession(SqlSession):
         """What is raised for a connection that is gone."""
         said = f"the connection to {self.name} was lost: {str(error).strip()}"
         return ConnectionLost("LR4003", said, hint=LOST)
+
+
+def _line(text: bytes, number: int) -> bytes:
+    """A statement of a text, counted from 0."""
+    lines = [line for line in text.split(b"\n") if line and not line.startswith(b"--")]
+    return lines[number] if number < len(lines) else b""
 
 
 #: Partitions are left out; a unique index over part of a table or over an expression is no key.

@@ -61,6 +61,8 @@ class SqlSession:
     types: ClassVar[Mapping[str, str]] = {}
     #: Whether :meth:`savepoint` works; else it is never called.
     savepoints: ClassVar[bool] = True
+    #: Whether :meth:`prepare` works; else it is never called.
+    prepares: ClassVar[bool] = False
     #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.staged_merge`; else it is
     #: never called.
     merges: ClassVar[bool] = False
@@ -275,6 +277,10 @@ class SqlSession:
 
     # -- statements
     # ---------------------------------------------------------------------------------------------
+
+    def prepare(self, shapes: Mapping[str, str]) -> None:
+        """Prepare statements (name -> text with ``$1 …`` for values) that texts then ``EXECUTE``,
+        outside a transaction; those of earlier calls may be forgotten."""
 
     def run(self, text: bytes) -> StatementCounts:
         """Run statements (UTF-8, each on a line of its own, ending in ``;``; comment lines begin

@@ -143,6 +143,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
     plan = replace(
         make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=5000), 1 << 20),
         steps=True,
+        prepared=True,
     )
     folders = tmp_path / "spark", tmp_path / "local"
     for folder, way in zip(
@@ -153,7 +154,7 @@ def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:
         folder.mkdir()
         write(way, plan, log, folder)
     assert contents(folders[0]) == contents(folders[1])
-    assert len(contents(folders[0])) == 4 * 3
+    assert len(contents(folders[0])) == 4 * 4
 
 
 @pytest.mark.parametrize(

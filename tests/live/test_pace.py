@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def script_of(folder: Path, keys: list[UnitPosition], number: int = 0) -> Script
     (folder / f"{number}.sql").write_bytes(b";")
     (folder / f"{number}.steps").write_bytes(rows.tobytes())
     (folder / f"{number}.records").write_bytes(np.zeros(1, RECORD).tobytes())
+    (folder / f"{number}.shapes").write_text(json.dumps({}))
     return Script(folder / f"{number}.sql")
 
 

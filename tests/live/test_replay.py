@@ -303,6 +303,15 @@ def test_a_target_that_lacks_something(
     assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said
 
 
+def test_more_shapes_than_a_session_keeps(
+    replay: Replay, database: str, sakila: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("replay.targets.postgres_session._PREPARED", 3)
+    monkeypatch.setattr("replay.changes.options.ScriptOptions.records_per_file", 2000)
+    assert replay() == 0
+    assert same(database, sakila, "final")
+
+
 def test_identity_and_generated_columns(
     replay: Replay, database: str, sakila: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -231,6 +231,51 @@ def test_errors_name_unit_record_and_values(
     assert rows_of(target) == BEFORE
 
 
+def test_what_cannot_be_prepared_fails_where_it_is_executed(target: str) -> None:
+    """So that the statement, its unit and record are named, and what comes before is applied."""
+    with closing(postgres.connect(target)) as session:
+        session.prepare(
+            {
+                "s1": "UPDATE testown.t SET v = $1 WHERE k = $2",
+                "s2": "UPDATE testown.t SET v = $1 WHERE testown.none(k) = $2",
+                "s3": "DELETE FROM testown.none WHERE k = $1",
+            }
+        )
+        for name, values, state in (("s2", "'x', 'y'", "42883"), ("s3", "'x'", "42P01")):
+            session.begin()
+            text = f"EXECUTE s1('ONE', 'a');\n-- unit\nEXECUTE {name}({values});\n"
+            done = session.run(text.encode())
+            session.rollback()
+            assert done.counts == [1]
+            assert done.failure is not None
+            assert done.failure.sqlstate == state
+
+
+def test_statements_are_prepared_one_by_one(target: str) -> None:
+    """Each keeps no more than its own text: the server copies it with every execution. Those that
+    are there already, and those that cannot be prepared, are no hindrance to the others."""
+    with closing(postgres.connect(target)) as session:
+        session.run(b"PREPARE s1 AS DELETE FROM testown.t WHERE k = $1;")
+        session.prepare({f"s{number}": f"SELECT {number}" for number in (4, 5)})
+        session.prepare(
+            {
+                "s1": "DELETE FROM testown.t WHERE k = $1",
+                "s2": "DELETE FROM testown.none WHERE k = $1",
+                "s3": "UPDATE testown.t SET v = $1 WHERE k = $2",
+            }
+        )
+        kept = session.query("SELECT name, statement FROM pg_prepared_statements ORDER BY name")
+        assert kept == [
+            ("s1", "PREPARE s1 AS DELETE FROM testown.t WHERE k = $1;"),
+            ("s3", "UPDATE testown.t SET v = $1 WHERE k = $2"),
+            ("s4", "SELECT 4"),
+            ("s5", "SELECT 5"),
+        ]
+        session.begin()
+        assert session.run(b"EXECUTE s3('x', 'a'); EXECUTE s1('a');").counts == [1, 1]
+        session.rollback()
+
+
 def test_rows_hidden_from_this_user_are_not_changed_rows(
     target: str, role: str, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

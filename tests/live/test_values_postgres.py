@@ -19,6 +19,7 @@ from sqlgen.dialects.postgres import RESERVED
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.shapes import render_shaped
 from sqlgen.staged_merge import Merging
 from sqlgen.statements import render
 from tests.support.examples import examples
@@ -134,18 +135,32 @@ def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions,
     if way == "loaded":
         merge(connection, rows, options)
         return
-    rendered = render(rows, POSTGRES, options)
+    prepared = way == "prepared"
+    if prepared:
+        shaped = render_shaped(rows, POSTGRES, options, worth=1)
+        for name, statement in shaped.shapes.items():
+            connection.execute(f"PREPARE {name} AS {statement}".encode())
+        assert all(
+            text.startswith("EXECUTE")
+            for text in shaped.rendered.text.to_pylist()
+            if "= (SELECT" not in text
+        )
+    rendered = shaped.rendered if prepared else render(rows, POSTGRES, options)
     assert rendered.problems == []
     for statement in filter(None, rendered.text.to_pylist()):
         assert connection.execute(statement.encode()).rowcount == 1, statement
+    for name in shaped.shapes if prepared else ():
+        connection.execute(f"DEALLOCATE {name}".encode())
 
 
 @pytest.mark.parametrize(
     ("table", "way"),
     [
         (KEYED, "in full"),
+        (KEYED, "prepared"),
         (KEYED, "loaded"),
         (KEYLESS, "in full"),
+        (KEYLESS, "prepared"),
     ],
 )
 @pytest.mark.parametrize("where", ["key", "guard", "all"])

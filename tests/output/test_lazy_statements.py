@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,16 +35,16 @@ SAID = ("key", "version", "change", "weight", "head", "part", "last_change", "la
 
 
 def made(
-    log: Log, folder: Path, mode: str = "redo", **more: Any
+    log: Log, folder: Path, mode: str = "redo", prepared: bool = True, **more: Any
 ) -> tuple[list[LateScript], list[Script], list[Tally]]:
-    """The scripts of a log with texts left for later, those of the same with all texts,
+    """The scripts of a log with texts left for later, those of the same with all texts (in full),
     and the tallies of both."""
     opened = open_log(*log, scratch=folder)
     options = ScriptOptions(
         records_per_file=7000, render=RenderOptions(where_columns="guard"), commit_every=1 << 62
     )
     plan = replace(make_plan(opened, mode, Selection(), options), steps=True, **more)
-    later = replace(plan, texts_later=True)
+    later = replace(plan, texts_later=True, prepared=prepared)
     tallies = []
     for name, one in (("later", later), ("full", plan)):
         (folder / name).mkdir()
@@ -87,27 +88,34 @@ def test_the_statements_are_the_same(
             lines = b"\n".join(other.slice(step, step + 1) for step in range(start, stop))
             assert one.slice(start, stop) == lines
         some = np.sort(dice.sample(range(count), 300))
-        texts = one.make(some)
+        texts = one.make(some, prepared=False)
         wanted = [other.slice(step, step + 1) for step in texts.steps.tolist()]
         assert texts.text == b"".join(line + b"\n" for line in wanted)
 
 
-def test_what_is_ready_is_at_hand(sakila: Path, tmp_path: Path) -> None:
+def test_what_is_ready_is_called_by_name(sakila: Path, tmp_path: Path) -> None:
     later, full, _ = made(sakila_log(sakila), tmp_path)
     (script, *_), (whole, *_) = later, full
     late = np.flatnonzero(script.steps["start"] == LATER)
     first = int(late[np.flatnonzero(np.diff(late, prepend=-9, n=1) == 1)[0]])
-    script.ready(np.arange(first, first + 100))
+    shapes = script.ready(np.arange(first, first + 100))
+    assert shapes
     held = script.held
     assert len(held.steps) > 1000
     for step in held.steps[:200].tolist():
-        assert script.slice(step, step + 1) == whole.slice(step, step + 1)
+        text = script.slice(step, step + 1).decode()
+        if not text.startswith("EXECUTE "):
+            assert text.encode() == whole.slice(step, step + 1)
+            continue
+        name, _, values = text.removeprefix("EXECUTE ").partition("(")
+        assert shapes[name].count("$") > 0
+        assert values.endswith(");")
+    assert script.slice(first, first + 100).count(b"EXECUTE ") > 50
     script.ready(np.arange(first + 50, first + 150))
     assert script.held is held  # which has them
     script.ready(late[::7])
     assert script.held.steps.tolist() == late[::7].tolist()
-    lines = [whole.slice(step, step + 1) for step in range(first, first + 100)]
-    assert script.slice(first, first + 100) == b"\n".join(lines)
+    assert script.slice(first, first + 100).count(b"EXECUTE ") == 0
 
 
 def test_batches_cover_everything_once(sakila: Path, tmp_path: Path) -> None:
@@ -131,7 +139,7 @@ def test_what_is_not_one_change_of_a_row_is_written(tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         folder.mkdir()
         log = Maker(seed, 80).history.log(folder, seed=seed)
-        later, full, tallies = made(log, folder, constraints=keys)
+        later, full, tallies = made(log, folder, prepared=False, constraints=keys)
         assert tallies[0] == tallies[1]
         for one, other in zip(later, full, strict=True):
             steps = one.steps
@@ -165,10 +173,12 @@ def test_long_units_have_their_texts(
         longest += [] if mine.all() else [unit]
     assert longest
     assert late.any()
-    script.ready(np.arange(len(late)))
+    prepared = script.ready(np.arange(len(late)))
+    assert prepared.keys() >= script.shapes.keys()
+    assert script.shapes  # of long units
     for start in range(0, len(late), 5):
         lines = script.slice(start, min(start + 9, len(late))).split(b"\n")
-        assert [line for line in lines if line.startswith((b"INS", b"UPD", b"DEL"))]
+        assert [line for line in lines if line.startswith((b"INS", b"UPD", b"DEL", b"EXEC"))]
     assert whole.size(0, len(late)) > 0
 
 
@@ -205,3 +215,9 @@ def test_a_log_that_was_changed_meanwhile_is_told(
         file.write(raw)
     with pytest.raises(InputError, match="LR2001 .*that the plan looked at"):
         script.slice(0, 1)
+
+
+def test_steps_of_a_late_script_name_their_statements(sakila: Path, tmp_path: Path) -> None:
+    (script, *_), _, _ = made(sakila_log(sakila), tmp_path)
+    shapes: Mapping[str, str] = script.ready(np.arange(10))
+    assert {text.partition(" ")[0] for text in shapes.values()} <= {"INSERT", "UPDATE", "DELETE"}

@@ -27,11 +27,13 @@ def mode(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def scripts_of(control: Path, data: Path, folder: Path, mode: str) -> tuple[list[Script], int]:
+def scripts_of(
+    control: Path, data: Path, folder: Path, mode: str, prepared: bool = False
+) -> tuple[list[Script], int]:
     """The scripts of a log with steps, and how many statements the engine counted."""
     log = open_log(control, [data], scratch=folder)
     options = ScriptOptions(commit_every=1 << 62, records_per_file=7000)
-    plan = replace(make_plan(log, mode, Selection(), options), steps=True)
+    plan = replace(make_plan(log, mode, Selection(), options), steps=True, prepared=prepared)
     out = folder / "out"
     out.mkdir()
     tally, results = write(local.ENGINE, plan, log, out)
@@ -40,11 +42,16 @@ def scripts_of(control: Path, data: Path, folder: Path, mode: str) -> tuple[list
     )
 
 
-def test_every_statement_is_where_its_step_says(sakila: Path, tmp_path: Path, mode: str) -> None:
-    scripts, count = scripts_of(sakila / "sakila.ctl", sakila / "sakila.dat.gz", tmp_path, mode)
+@pytest.mark.parametrize("prepared", [False, True])
+def test_every_statement_is_where_its_step_says(
+    sakila: Path, tmp_path: Path, mode: str, prepared: bool
+) -> None:
+    scripts, count = scripts_of(
+        sakila / "sakila.ctl", sakila / "sakila.dat.gz", tmp_path, mode, prepared
+    )
     assert len(scripts) == 3
     assert sum(len(script.steps) for script in scripts) == count == 19_549
-    begins = (b"INSERT ", b"UPDATE ", b"DELETE ")
+    begins = (b"EXECUTE ", b"INSERT ", b"UPDATE ", b"DELETE ")
     keys = []
     for number, script in enumerate(scripts):
         for step in range(len(script.steps)):
@@ -59,6 +66,7 @@ def test_every_statement_is_where_its_step_says(sakila: Path, tmp_path: Path, mo
             records = script.records(unit.start)
             assert records["commit"][0].tobytes() + records["unit"][0].tobytes() == unit.key
         keys += [unit.key for unit in units]
+        assert bool(script.shapes) == prepared
     assert keys == sorted(set(keys), reverse=mode == "undo")
 
 
