@@ -37,7 +37,7 @@ def test_the_choice_is_said_and_kept(
         monkeypatch.delenv(variable, raising=False)
     named = ["--control", str(sakila_small / "small.ctl"), "--data"]
     named.append(str(sakila_small / "small.dat"))
-    assert main(["redo", *named, "--out", str(tmp_path / "auto")]) == 0
+    assert main(["redo", *named, "--out", str(tmp_path / "auto"), "--verbose"]) == 0
     said = capsys.readouterr().err
     assert "engine: local (0." in said
     chosen = json.loads((tmp_path / "auto" / "manifest.json").read_text())["engine"]
