@@ -53,7 +53,7 @@ SCRIPTS = "redo undo"
 REPLAYING = "replay follow"
 LIVE = f"{REPLAYING} verify"
 #: They select changes of a range; the live ones those of the whole log.
-RANGED = f"history report graph migrate {SCRIPTS} export extract"
+RANGED = f"history report sql graph migrate {SCRIPTS} export extract"
 SELECTING = f"{RANGED} {LIVE}"
 WITH_ENGINE = f"inspect check whatif state {SELECTING}"
 WITH_KEYS = f"check whatif state ddl {SELECTING}"
@@ -310,8 +310,8 @@ SELECTION = (
         "--include-aborted",
         FLAG,
         "show rolled-back work too: as comments of scripts, in a folder of its own (export), or"
-        " marked as such (history, report)",
-        commands=f"history report migrate {SCRIPTS} export",
+        " marked as such (history, report, sql)",
+        commands=f"history report sql migrate {SCRIPTS} export",
     ),
     _select(
         "--committed-only",

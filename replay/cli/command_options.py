@@ -49,7 +49,7 @@ GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "
 # -------------------------------------------------------------------------------------------------
 
 _JSON = "inspect check whatif status doctor report state history mark"
-_FILES = "whatif doctor report state history graph ddl"
+_FILES = "whatif doctor report state history sql graph ddl"
 LOOKING = (
     Option("KIND", one_of(*REPORT_KINDS), ", ".join(REPORT_KINDS), "report", required=True),
     Option("CODE", FILES, "such as LR2011 (default: all)", "explain"),
@@ -72,6 +72,8 @@ LOOKING = (
         " COLUMN=VALUE,… (repeatable)",
         "history",
     ),
+    Option("--query SQL", TEXT, "a SELECT of DuckDB (-: read it from standard input)", "sql"),
+    Option("--file F", TEXT, "the file that the query is in", "sql", field="query_file"),
     Option("--whole", FLAG, "whole rows, not only the columns that changed", "history"),
     Option(
         "--without URID[/M] or KIND=GLOB",
@@ -236,6 +238,7 @@ ANSWERS = (
         for commands, forms in (
             ("whatif history", ("text", "json", "csv")),
             ("report", ("text", "html", "json", "csv")),
+            ("sql", ("text", "csv", "json", "parquet")),
         )
     ),
     _format(
@@ -253,7 +256,7 @@ ANSWERS = (
     *(
         Option("--out FILE", PLACE, what, commands, required=commands == "graph")
         for what, commands in (
-            ("the file to write (default, and -: print it)", "whatif report history"),
+            ("the file to write (default, and -: print it)", "whatif report history sql"),
             ("write the report to this file, as JSON (-: print it)", "doctor"),
             ("the file to write", "graph"),
             ("the file to write (default: standard output)", "ddl"),

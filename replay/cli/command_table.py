@@ -83,6 +83,12 @@ Reports from the log alone:
 
 If there is nothing to report, the exit code is 4 and the reason is printed."""
 
+SQL = """\
+A SELECT of DuckDB over the relations units, changes, and OWNER.NAME of each table, with the columns
+before_COLUMN and after_COLUMN. Without a query, relations and columns are listed. Only relations
+that the query names are read, in the range and the selection that the options name. The query
+cannot write, and reaches neither files nor the network."""
+
 EXTRACT = """\
 Write the selected changes of a log, or of a set of logs, as one Log Master logical log again: a
 control file and a data file, in commit order, with no change twice. Records are copied byte for
@@ -176,6 +182,18 @@ COMMANDS: tuple[Command, ...] = (
         ),
         "KIND LOG --format --out --group-by --table --authid --from-time --until-time",
         REPORT,
+    ),
+    Command(
+        "sql",
+        ASK,
+        "a query of your own over the units and changes of a log",
+        (
+            _LOG,
+            f"{_LOG} --query 'SELECT authid, sum(changes) FROM units GROUP BY authid'",
+            f"{_LOG} --query 'SELECT unit, after_EMAIL FROM SAKILA.CUSTOMER' --format csv",
+        ),
+        "--query --file --control --data --format --out --table --from-time --until-time",
+        SQL,
     ),
     Command(
         "whatif",

@@ -14,6 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from replay.changes.choices import Mode
 from replay.changes.keywords import chosen_units
 from replay.changes.selection import Selection
@@ -46,6 +49,7 @@ from replay.reports.doctor import (
 )
 from replay.reports.explanations import all_codes, explanation
 from replay.reports.history import COLUMNS, history_rows, history_text
+from replay.reports.images import shown_value
 from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
 from replay.reports.layout import (
     Report,
@@ -57,6 +61,8 @@ from replay.reports.layout import (
 )
 from replay.reports.make import report_of
 from replay.reports.page import page_html, page_of
+from replay.reports.sql import Answer, relations_of
+from replay.reports.sql import answer_of as answer_of_query
 from replay.reports.state_load import load_rows
 from replay.reports.states import (
     ONLY_KNOWN,
@@ -67,7 +73,7 @@ from replay.reports.states import (
 )
 from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS
 from replay.reports.what_if import answer_of, what_if_text
-from replay.storage import is_database
+from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
 from sqlgen.errors import choice
@@ -128,6 +134,51 @@ def _history(arguments: argparse.Namespace) -> int:
     if form == "csv":
         tell_beside(history.warnings, history.reason)
     return history.exit_code
+
+
+def _sql(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    form, out = arguments.format, arguments.out
+    if form == "parquet" and (out is None or str(out) == "-"):
+        raise UsageError("LR1001", "found --format parquet without --out; expected a file")
+    selection, query = selection_of(arguments), _query_of(arguments)
+    with asked_log(arguments) as asked, usage_errors():
+        if query is None:
+            columns = ("relation", "column", "type")
+            lines = [dict(zip(columns, line, strict=True)) for line in relations_of(asked)]
+            answer = Answer(pa.Table.from_pylist(lines), ())
+        else:
+            answer = answer_of_query(asked, selection, query)
+    tell_beside(answer.warnings)
+    if form == "parquet":
+        sink = pa.BufferOutputStream()
+        pq.write_table(answer.rows, sink)
+        write_file(out, sink.getvalue().to_pybytes())
+        print(f"written to {out}")
+    else:
+        names = answer.rows.column_names
+        values = [column.to_pylist(maps_as_pydicts="strict") for column in answer.rows.columns]
+        rows = [
+            {name: shown_value(value) for name, value in zip(names, row, strict=True)}
+            for row in zip(*values, strict=True)
+        ]
+        if form == "json":
+            text = json.dumps(rows, indent=1, ensure_ascii=False, default=str) + "\n"
+        elif form == "csv":
+            text = csv_text(names, rows)
+        else:
+            text = "\n".join(table_lines(names, rows)) + "\n"
+        tell(arguments, text)
+    return EXIT_WARNING if answer.warnings else EXIT_OK
+
+
+def _query_of(arguments: argparse.Namespace) -> str | None:
+    """The query that is given, in a file, or on standard input."""
+    if arguments.query_file is not None:
+        if arguments.query is not None:
+            raise UsageError("LR1001", "found --query and --file; expected one of them")
+        return read_text(arguments.query_file)
+    return sys.stdin.read() if arguments.query == "-" else arguments.query
 
 
 def _whatif(arguments: argparse.Namespace) -> int:
@@ -385,6 +436,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 LOOKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "history": _history,
+    "sql": _sql,
     "whatif": _whatif,
     "state": _state,
     "explain": _explain,

@@ -307,7 +307,7 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
 #: :mod:`replay.cli.looks`, :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
 _INSPECTIONS = ("inspect", "check")
 _LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
-_LOOKS = ("history", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
+_LOOKS = ("history", "sql", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
 _EXTRACTS = ("extract",)
 _MARKING = ("mark",)
 

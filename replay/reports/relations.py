@@ -3,12 +3,16 @@ queries from the files in ``queries``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from replay.errors import UsageError
 
 #: What a database keeps in memory; more goes to the folder of its question.
 _MEMORY = "1GB"
@@ -36,6 +40,7 @@ class Relations:
                 "memory_limit": _MEMORY,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
+                "python_enable_replacements": "false",
             },
         )
         self.connection.execute("SET enable_external_access = false")
@@ -67,3 +72,44 @@ class Relations:
     def one(self, text: str) -> Any:
         """The one value that a query gives."""
         return self.connection.sql(text).fetchall()[0][0]
+
+    def execute(self, text: str) -> None:
+        """Carry out some statements. UsageError (LR1001) where DuckDB cannot."""
+        with _explained():
+            self.connection.execute(text)
+
+    def make(self, name: str, columns: Sequence[str], rows: pa.Table, append: bool = False) -> None:
+        """A table of ``columns`` (expressions) of some rows, or more rows of it."""
+        self.connection.register("added", rows)
+        verb = f"INSERT INTO {name}" if append else f"CREATE TABLE {name} AS"
+        self.execute(f"{verb} SELECT {', '.join(columns)} FROM added")
+        self.connection.unregister("added")
+
+    def asked(self, query: str) -> pa.Table:
+        """The rows of a user's query, which can change no setting. UsageError (LR1001) where it
+        cannot be carried out, or is no query."""
+        import duckdb
+
+        self.execute("SET lock_configuration = true")
+        with _explained():
+            kinds = [one.type for one in self.connection.extract_statements(query)]
+            if kinds == [duckdb.StatementType.SELECT]:
+                return self.select(query)
+        raise UsageError("LR1001", "found no query; expected one SELECT")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors of DuckDB as UsageError (LR1001)."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        message = str(error).splitlines()[0]
+        raise UsageError("LR1001", f"found a query that cannot be carried out: {message}") from None
+
+
+def quoted(name: str) -> str:
+    """A name as DuckDB takes it, whatever it is made of."""
+    return '"' + name.replace('"', '""') + '"'

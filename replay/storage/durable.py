@@ -48,18 +48,19 @@ def rename_durably(work: Path, place: Path) -> None:
     sync_folders([place.parent])
 
 
-def write_file(path: Place, text: str) -> None:
+def write_file(path: Place, content: str | bytes) -> None:
     """Write one file whole or not at all; one that it replaces hands on its rights. UsageError
     (LR1002) for a folder."""
+    raw = content.encode() if isinstance(content, str) else content
     if isinstance(path, StoredPath):
-        put(text.encode(), path)
+        put(raw, path)
         return
     refuse_url_as_path(path)
     if path.is_dir():
         raise UsageError("LR1002", f"{path} is a folder; expected a file")
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        work.write_text(text, encoding="utf-8")
+        work.write_bytes(raw)
         if path.exists():
             shutil.copymode(path, work)
         rename_durably(work, path)

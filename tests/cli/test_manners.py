@@ -103,7 +103,7 @@ def test_lines_of_a_help_end_between_words(
 def test_rolled_back_work_is_offered_where_it_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """A graph took the option, and had the same units with it."""
     offered = {name for name in BY_NAME if "--include-aborted" in help_of(name, capsys)}
-    assert offered == {"redo", "undo", "migrate", "export", "history", "report"}
+    assert offered == {"redo", "undo", "migrate", "export", "history", "report", "sql"}
 
 
 def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,227 @@
+"""SQL over a log: the relations ``units`` and ``changes``, and one of each table, as a query of the
+user sees them. Only relations that the query names are read, and only its columns kept."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from replay.changes.selection import Selection
+from replay.errors import UsageError
+from replay.output.formats import Dataset
+from replay.pipeline.request import Demand, make_request
+from replay.reports.ask import (
+    Asked,
+    Tables,
+    aside_warnings,
+    knows_undone,
+    row_request,
+    rows_of,
+    with_owner,
+)
+from replay.reports.make import headers_in
+from replay.reports.relations import Relations, quoted
+from sqlgen.query_names import QueryNames, query_names
+from sqlgen.schema import Column, SqlType
+
+#: Relations and columns that every log has.
+UNITS = (
+    "unit urid member authid plan correlation connection begin_position begin_time commit_position"
+    " commit_time seconds state records bytes changes tables"
+).split()
+#: Facts of a change by the names that streams of changes have for them.
+_FACTS = {
+    "unit": "urid || '/' || coalesce(member, 0)",
+    "table_name": '"table"',
+    "op": "op",
+    "fate": "CASE fate WHEN 0 THEN 'committed' WHEN -1 THEN 'set aside' ELSE 'rolled back' END",
+    "origin": "origin",
+    "sequence": '"sequence"',
+    "commit_position": "commit_lrsn",
+    "commit_time": "commit_time",
+    "log_position": "log_position",
+    "log_file": "log_file",
+    "log_record": "log_record",
+}
+CHANGES = (*_FACTS, "key", "before", "after")
+#: Digits that DuckDB's DECIMAL holds.
+_DIGITS = 38
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of a query, and what must be known of the log that they come from."""
+
+    rows: pa.Table
+    warnings: tuple[str, ...]
+
+
+def relations_of(asked: Asked) -> Iterator[tuple[str, str, str]]:
+    """(Relation, column, type) of all that a query may name."""
+    relations = Relations(asked.folder())
+    relations.run("header_parts")
+    relations.run("headers")
+    shown = relations.select(f"DESCRIBE SELECT {_list(UNITS)} FROM units").to_pylist()
+    yield from (("units", line["column_name"], line["column_type"]) for line in shown)
+    maps = dict.fromkeys(("key", "before", "after"), "MAP(VARCHAR, VARCHAR)")
+    types = {"sequence": "BIGINT", "log_record": "BIGINT", "commit_time": "TIMESTAMP", **maps}
+    yield from (("changes", name, types.get(name, "VARCHAR")) for name in CHANGES)
+    seen = set()
+    for version in asked.log.catalog.versions:
+        for column in version.table.columns:
+            for side in ("before", "after"):
+                line = (version.name, f"{side}_{column.name}", _type_of(column))
+                if line not in seen:
+                    yield line
+                seen.add(line)
+
+
+def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
+    """What a query gives over the changes and units that a selection takes.
+
+    UsageError (LR1001) for a query that cannot be carried out; others as
+    :func:`replay.pipeline.request.make_request`."""
+    if selection.where is not None:
+        raise UsageError("LR1001", "found --where; expected the condition in the query")
+    names = query_names(query)
+    selection = replace(
+        selection,
+        tables=with_owner(selection.tables),
+        exclude_tables=with_owner(selection.exclude_tables),
+    )
+    relations = Relations(asked.folder())
+    warnings: list[str] = []
+    if "UNITS" in names.relations:
+        shown = selection.include_aborted or knows_undone(asked.opened)
+        taken = replace(selection, include_aborted=shown)
+        request = make_request(asked.opened, taken, Demand(), asked.keys)
+        relations = headers_in(asked, request)
+        relations.execute(f"CREATE TABLE asked AS SELECT {_list(UNITS)} FROM units ORDER BY number")
+        relations.execute("DROP TABLE units; ALTER TABLE asked RENAME TO units")
+        warnings += request.warnings
+    whole = "CHANGES" in names.relations
+    every = list(dict.fromkeys(version.name for version in asked.log.catalog.versions))
+    tables = [
+        name
+        for name, taken in zip(every, selection.takes_tables(every).tolist(), strict=True)
+        if taken and (whole or name.upper() in names.relations)
+    ]
+    if len({name.upper() for name in tables}) < len(tables):
+        message = "found tables whose names differ in case only; expected one of them (--table)"
+        raise UsageError("LR1001", f"{message}: {', '.join(sorted(tables))}")
+    if tables or whole:
+        known = names._replace(columns=None) if whole else names
+        chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
+        warnings += _add_changes(asked, chosen, relations, known, tables)
+    return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)))
+
+
+def _add_changes(
+    asked: Asked,
+    selection: Selection,
+    relations: Relations,
+    names: QueryNames,
+    tables: Sequence[str],
+) -> list[str]:
+    """Make ``changes`` and the relations of ``tables`` (a table of each form that a table had, and
+    views of these); the warnings."""
+    request = row_request(asked, selection)
+    keys = Tables(request)
+    changes = rows_of(asked, request)
+    parts: dict[str, dict[str, Dataset]] = {name: {} for name in tables}
+    for dataset, rows in changes.tables():
+        if not dataset.table.schema:
+            continue
+        name = f"{dataset.table.schema}.{dataset.table.name}"
+        forms = parts.setdefault(name, {})
+        part = next((part for part, known in forms.items() if known == dataset), None)
+        columns = [*(f"{text} AS {name}" for name, text in _FACTS.items())]
+        columns += [f"{side} IS NOT NULL AS is_{side}" for side in ("before", "after")]
+        columns += _images(dataset.columns, names)
+        if part is None:
+            part = f"part_{sum(map(len, parts.values()))}"
+            forms[part] = dataset
+            relations.make(part, columns, rows)
+        else:
+            relations.make(part, columns, rows, append=True)
+    changes.close()
+    empty = [f"NULL::VARCHAR AS {name}" for name in _FACTS]
+    both, maps = [], "MAP(VARCHAR, VARCHAR)"
+    for name, forms in parts.items():
+        owner, _, table = name.partition(".")
+        relations.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(owner)}")
+        version = next((v for v in asked.log.catalog.versions if v.name == name), None)
+        if version is None:
+            raise UsageError("LR1001", f"found {name}, which has another name in the log's catalog")
+        nothing = [
+            f"NULL::{_type_of(column)} AS {quoted(f'{side}_{column.name}')}"
+            for column in version.table.columns
+            for side in ("before", "after")
+            if names.columns is None or f"{side}_{column.name}".upper() in names.columns
+        ]
+        views = [f"SELECT * EXCLUDE (is_before, is_after) FROM {part}" for part in forms]
+        views = views or [f"SELECT {', '.join([*empty, *nothing])} WHERE false"]
+        text = " UNION ALL BY NAME ".join(views)
+        relations.execute(f"CREATE VIEW {quoted(owner)}.{quoted(table)} AS {text}")
+        for part, dataset in forms.items():
+            sides = {side: _map(side, dataset.columns) for side in ("before", "after")}
+            key = [_map(side, keys.key(dataset)) for side in ("after", "before")]
+            shown = [
+                f"coalesce({', '.join(key)}) AS key",
+                *(f"{m} AS {s}" for s, m in sides.items()),
+            ]
+            both.append(f"SELECT {', '.join([*_FACTS, *shown])} FROM {part}")
+    if names.columns is None:
+        none = [f"NULL::{maps} AS {name}" for name in ("key", "before", "after")]
+        both = both or [f"SELECT {', '.join([*empty, *none])} WHERE false"]
+        relations.execute(f"CREATE VIEW changes AS {' UNION ALL BY NAME '.join(both)}")
+    return [*request.warnings, *aside_warnings(changes)]
+
+
+def _images(columns: Sequence[Column], names: QueryNames) -> list[str]:
+    """The columns of both images that a query names, by their types."""
+    return [
+        f"CAST({side}.{quoted(column.name)} AS {_type_of(column)})"
+        f" AS {quoted(f'{side}_{column.name}')}"
+        for column in columns
+        for side in ("before", "after")
+        if names.columns is None or f"{side}_{column.name}".upper() in names.columns
+    ]
+
+
+def _map(side: str, columns: Sequence[Column]) -> str:
+    """An image as a map of texts; NULL where the change has none."""
+    pairs = ", ".join(
+        f"'{column.name.replace(chr(39), chr(39) * 2)}': {quoted(f'{side}_{column.name}')}::VARCHAR"
+        for column in columns
+    )
+    return f"CASE WHEN is_{side} THEN MAP {{{pairs}}} END" if pairs else "NULL"
+
+
+def _type_of(column: Column) -> str:
+    """DuckDB's type of a column, by its declared type alone: what DuckDB cannot hold for every
+    value (hour 24, more than 6 digits of a fraction, DECFLOAT) is text."""
+    if column.type is SqlType.DECIMAL and column.length and column.length <= _DIGITS:
+        return f"DECIMAL({column.length}, {column.scale or 0})"
+    return _TYPES.get(column.type, "VARCHAR")
+
+
+_TYPES = {
+    SqlType.SMALLINT: "BIGINT",
+    SqlType.INTEGER: "BIGINT",
+    SqlType.BIGINT: "BIGINT",
+    SqlType.REAL: "FLOAT",
+    SqlType.DOUBLE: "DOUBLE",
+    SqlType.DATE: "DATE",
+    SqlType.BOOLEAN: "BOOLEAN",
+    SqlType.BINARY: "BLOB",
+    SqlType.VARBINARY: "BLOB",
+    SqlType.BLOB: "BLOB",
+}
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names))
