@@ -500,12 +500,13 @@ def agreement_of(
     opened: OpenLog, engine: Engine, split_bytes: int, constraints: Constraints | None
 ) -> Agreement:
     """Check a log by an engine (:func:`check_log`), and that it ends where it says. InputError
-    LR2042 where it goes on behind that."""
+    LR2042 where it goes on behind that, and agrees with itself otherwise."""
     log = opened.log
     extent = log_extent(log, engine=engine, split_bytes=split_bytes)
-    refuse_behind_end(log, extent.last)
     splits = splits_of(log, split_bytes, engine)
     found = check_log(engine.execute, log, splits, opened.family.order, constraints)
+    if found.exit_code != EXIT_ERROR:
+        refuse_behind_end(log, extent.last)
     if extent.last is not None and (end := long_before_end(log, extent.last)):
         found.warnings += (f"the data end long before their control file says: {extent}, {end}",)
     return found

@@ -107,7 +107,8 @@ def carry_out(
         contradictory = contradictory_units([result.units for result in results]) - plan.quarantine
         for result in results:
             tally.add(result.tally)
-        refuse_behind_end(log, tally.last_commit)
+        if not contradictory:  # a damaged commit position is no end
+            refuse_behind_end(log, tally.last_commit)
         tally.settle(plan.held)
         outcome = CompletedRun(plan, tally, results, resolution, dependents, differences)
         if tally.fatal or tally.refusals or (plan.options.strict and tally.findings):
