@@ -27,11 +27,11 @@ import pyarrow as pa
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
-from replay.changes.position import UNIT_POSITION, Position
+from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_rows
 from replay.decoding.plain_rows import PlainRows
-from replay.errors import Finding
+from replay.errors import Finding, UsageError, some_of
 from replay.logs import Images, Split, Walk
 from replay.logs.files import here
 from replay.logs.indexed_envelope import IndexedEnvelope
@@ -40,6 +40,9 @@ from replay.logs.words import said_of
 from replay.spill import file_of, windows
 from sqlgen.constraints import Constraints
 from sqlgen.structure import StructureChange
+
+#: Bytes of a transaction id, which may be used again.
+_TRANSACTION = 6
 
 #: An array, or the path of the file it was saved to.
 SavedArray = str | npt.NDArray[Any]
@@ -179,7 +182,19 @@ class IndexedLog(ABC):
         return said_of(self.source, reason)
 
     def placed_unit(self, unit: bytes) -> bytes:
-        """A transaction id of 6 bytes in its 10-byte form."""
+        """A transaction id of 6 bytes in its 10-byte form. UsageError (LR1001) where it stands for
+        several units of the log, with the names of these."""
+        if len(unit) == _TRANSACTION:
+            units = np.ascontiguousarray(self.units()["unit"]).view(np.uint8)
+            ids = units.reshape(-1, UnitId.SIZE)[:, : Position.SIZE]
+            same = (ids[:, -_TRANSACTION:] == np.frombuffer(unit, np.uint8)).all(axis=1)
+            names = sorted({row.tobytes().hex().upper() for row in ids[same]})
+            if len(names) > 1:
+                raise UsageError(
+                    "LR1001",
+                    f"found {unit.hex().upper()}, a transaction id that {len(names):,} units of"
+                    f" recovery have: {some_of(names, len(names))}; expected one of these",
+                )
         return unit.rjust(Position.SIZE, b"\0")
 
     def envelope(

@@ -126,7 +126,8 @@ class History:
             Source(_written(one), place.schema, place.catalog, self._before(one, place), text)
             for one in first
         ]
-        sources.append(Source(text, place.schema, place.catalog, self._before(tree, place)))
+        before = self._before(tree, place) or _described(tree, former)
+        sources.append(Source(text, place.schema, place.catalog, before))
         back = self._back(tree, key, place)
         if back.trees is None and former is not None:
             back = _described_back(tree, former) or back
@@ -494,6 +495,17 @@ def _described_back(tree: exp.Expr, former: Table) -> _Back | None:
                 " NOT NULL"
             )
     return None if not text else _Back((read(text),), lost=lost)
+
+
+def _described(tree: exp.Expr, former: Table | None) -> str:
+    """Of the table of SET DEFAULT, as much as that needs: the type of the column, from a catalog's
+    description."""
+    action = tree.args["actions"][0] if isinstance(tree, exp.Alter) else None
+    if former is None or not isinstance(action, exp.AlterColumn) or not action.args.get("default"):
+        return ""
+    wanted = source_name(action.this)
+    definition = next((_definition(one) for one in former.columns if one.name == wanted), None)
+    return f"CREATE TABLE {_written(tree.this)} ({definition})" if definition else ""
 
 
 def _definition(column: Column) -> str | None:

@@ -8,6 +8,7 @@ the profile's type map, as those of ``logreplay ddl`` do.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -472,6 +473,10 @@ class _Translator:
             statements.append(
                 self._altered("set not null", tree, column=self.target.spelled(action.this))
             )
+        known = replace(table, columns=(*(self._shape().columns if self._known() else ()), column))
+        for constraint in _own_constraints(action):
+            text = self._constraint(None, constraint, known, self.target.profile.abilities.added)
+            statements.append(f"ALTER TABLE {name} ADD {text};")
         return statements
 
     def _alter_column(self, tree: exp.Alter, action: exp.AlterColumn, table: Table) -> list[str]:
@@ -574,6 +579,20 @@ class _Translator:
         if not columns:
             raise CannotSay(f"the table has no column {name}")
         return columns[0]
+
+
+def _own_constraints(column: exp.ColumnDef) -> Iterator[exp.Expr]:
+    """The constraints that a column states beside its default and NOT NULL, as those of a table."""
+    for constraint in column.constraints:
+        kind = constraint.kind
+        if isinstance(kind, exp.CheckColumnConstraint):
+            yield kind.copy()
+        elif isinstance(kind, exp.UniqueColumnConstraint):
+            yield exp.UniqueColumnConstraint(this=exp.Schema(expressions=[column.this.copy()]))
+        elif isinstance(kind, exp.Reference):
+            yield exp.ForeignKey(expressions=[column.this.copy()], reference=kind.copy())
+        elif not isinstance(kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint):
+            raise CannotSay(f"a column that is added with {_on_one_line(constraint)}")
 
 
 def _on_one_line(tree: exp.Expr) -> str:

@@ -374,7 +374,7 @@ def _write_system_tables(folder: Path, tables: list[Relation]) -> None:
                 null = "YES" if one.nullable else "NO"
                 kind = (one.kind, *TYPES[one.kind])
                 cells = (one.name, number, *kind, 20, *sizes, null, 8 * one.removed)
-            rows["sys_columns"].append((ident, relid, *cells))
+            rows["sys_columns"].append((ident, relid, *cells, ""))
         key, said = relid + 1, "YES" if table.key else "NO"
         rows["sys_keys"].append((key, relid, f"$KEY_{relid}", said, said, len(table.key) + 1))
         others = [one for one in table.columns if one.name not in table.key]

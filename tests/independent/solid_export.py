@@ -258,7 +258,7 @@ _TABLES = ("ID", "TABLE_NAME", "TABLE_TYPE", "TABLE_SCHEMA", "TABLE_CATALOG")
 _COLUMNS = (
     *("ID", "REL_ID", "COLUMN_NAME", "COLUMN_NUMBER", "DATA_TYPE", "SQL_DATA_TYPE_NUM"),
     *("DATA_TYPE_NUMBER", "CHAR_MAX_LENGTH", "NUMERIC_PRECISION", "NUMERIC_SCALE", "NULLABLE"),
-    "ATTR_TYPE",
+    *("ATTR_TYPE", "DEFAULT_VAL"),
 )
 _KEYS = ("ID", "REL_ID", "KEY_NAME", "KEY_UNIQUE", "KEY_PRIMARY", "KEY_NREF")
 _PARTS = ("ID", "REL_ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE", "CONST_VALUE")
@@ -329,7 +329,7 @@ def _describe(table: Table, ident: int, rows: dict[str, list[Cells]]) -> None:
             length = column.length + 2 * numeric
             kind = (column.kind, *TYPES[column.kind])
             cells = (column.name, number, *kind, length, *sizes, null, 0)
-        rows["sys_columns"].append((ident, relid, *cells))
+        rows["sys_columns"].append((ident, relid, *cells, ""))
     key, said = relid + 1, "YES" if primary else "NO"
     name = f"$$T_{'PRIMARYKEY' if primary else 'CLUSTKEY'}_{relid}"
     rows["sys_keys"].append((key, relid, name, said, said, len(table.key) + 1))

@@ -54,6 +54,7 @@ class Col:
     null: bool = True
     number: int = -1
     attr: int = 0
+    default: str | None = None
 
     def encode(self, value: Any, charset: str, bias: bool) -> bytes:
         """A value as SYS_LOG holds it."""
@@ -368,7 +369,7 @@ def _plain(value: Any) -> Any:
 
 
 _COLUMN_NAMES = "ID,REL_ID,COLUMN_NAME,COLUMN_NUMBER,DATA_TYPE,SQL_DATA_TYPE_NUM,DATA_TYPE_NUMBER,"
-_COLUMN_NAMES += "CHAR_MAX_LENGTH,NUMERIC_PRECISION,NUMERIC_SCALE,NULLABLE,ATTR_TYPE"
+_COLUMN_NAMES += "CHAR_MAX_LENGTH,NUMERIC_PRECISION,NUMERIC_SCALE,NULLABLE,ATTR_TYPE,DEFAULT_VAL"
 
 
 def foreign_tables(tables: Sequence[Tab]) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -414,7 +415,8 @@ def catalog_tables(tables: Sequence[Tab]) -> dict[str, tuple[list[str], list[lis
                 sql,
                 kind,
             ]
-            columns.append([*named, column.length, column.length, column.scale, null, column.attr])
+            sizes = [column.length, column.length, column.scale]
+            columns.append([*named, *sizes, null, column.attr, column.default])
         key = 5000 + table.relid
         keys.append(
             [

@@ -342,7 +342,7 @@ class LuwLog(IndexedLog):
         time, _ = codecs.decode_log_timestamp(envelope.commit_time())
         commit = codecs.hex_text(envelope.commit())
         return {
-            "TID": codecs.hex_text(envelope.unit()[:, 4:10]),
+            "TID": _transactions(envelope.unit()),
             "stream": pa.array(envelope.member()).cast(pa.string()),
             "commit-lsn" if self.ordered_by_lsn else "commit-at": commit,
             "committed": pc.fill_null(pc.utf8_slice_codeunits(time, 0, 19), "unknown"),
@@ -354,6 +354,15 @@ class LuwLog(IndexedLog):
         lsn = codecs.hex_text(envelope.rows["lsn"].astype(">u8").view(np.uint8).reshape(-1, 8))
         number = pa.array(envelope.rows["head"] + 1).cast(pa.string())
         return pc.binary_join_element_wise("lsn=", lsn, " record=", number, "")
+
+
+def _transactions(units: Bytes) -> pa.Array:
+    """Transaction ids as ``--ur`` takes them: with their count where they are used again."""
+    short = codecs.hex_text(units[:, 4:10])
+    again = units[:, :4].any(axis=1)
+    return (
+        pc.if_else(pa.array(again), codecs.hex_text(units[:, :10]), short) if again.any() else short
+    )
 
 
 class _Reason:

@@ -227,12 +227,46 @@ class _Builder:
                 (place, -1 if place < created and version == first else version)
                 for place, version in self.steps[key]
             ]
+        if state.stack and state.stack[-1].role == RecordRole.DROP:
+            self._used_again(key, state, state.stack[-1].row)
         dropped = [step.row for step in state.stack if step.role == RecordRole.DROP_COLUMNS]
         if dropped:
             self.steps[key] = [
                 (place, -1 if place < dropped[-1] else version)
                 for place, version in self.steps[key]
             ]
+
+    def _used_again(self, key: TableId, state: _State, dropped: int) -> None:
+        """Rows that come after a table was dropped, whose making is not in the log, are of the
+        table that the export describes; those before are of one that it does not name."""
+        base = self.base.get(key, -1)
+        if base < 0 or not any(
+            self._has_rows(key, slice(max(part.start, dropped), part.stop))
+            for part in windows(len(self.records))
+            if part.stop > dropped
+        ):
+            return
+        self.steps[key] = [
+            (place, base if place >= dropped else -1 if version == base else version)
+            for place, version in self.steps[key]
+        ]
+        for row in [row for row, change in self.result.changes.items() if row <= dropped]:
+            ids = int(self.records["space"][row]), int(self.records["table"][row])
+            if ids == key and self.result.version[row] == base:
+                del self.result.changes[row]
+                self.result.version[row] = -1
+        self._warn(
+            dropped,
+            f"table {key[1]} of table space {key[0]} is dropped, and its number used again by"
+            f" {self.result.versions[base].name}: the changes before that are of a table that the"
+            " catalog export does not name, and are set aside; where it is in the target, drop it"
+            " there",
+        )
+
+    def _has_rows(self, key: TableId, part: slice) -> bool:
+        of_rows = one_of(self.records["role"][part], _ROWS)
+        space, table = (self.records[name][part] for name in ("space", "table"))
+        return bool((of_rows & (space == key[0]) & (table == key[1])).any())
 
     def _join(self, aborted: set[int]) -> None:
         """What becomes of all partitions of a table becomes of it, once."""

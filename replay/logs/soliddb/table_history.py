@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Index
-from replay.changes.catalog import RowFormat, TableVersion
+from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Name
 from replay.logs.soliddb.ddl_records import DdlRecord, effect_of, names_of, words_of_record
@@ -34,6 +34,7 @@ from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.soliddb.translate import is_qualified
 from sqlgen.structure import Action, StructureChange
+from sqlgen.value_texts import constant
 
 #: Whether all images of rows ``low`` to ``high`` (exclusive) of a table close with a format, and
 #: how many there are.
@@ -284,7 +285,8 @@ class _Builder:
             return after
         if change is None:
             schema = record.event.name.schema if not record.text else ""
-            return self._by_closing(relid, replace(after, schema=schema or after.schema), low, high)
+            former = replace(after, schema=schema or after.schema)
+            return self._by_closing(relid, former, low, high, former != after)
         earlier = state_before(after, change)
         if earlier.attributes is None:
             self._warn_unknown(after, record, "before")
@@ -367,9 +369,11 @@ class _Builder:
         )
         return after
 
-    def _by_closing(self, relid: int, after: TableState, low: int, high: int) -> TableState:
+    def _by_closing(
+        self, relid: int, after: TableState, low: int, high: int, moved: bool
+    ) -> TableState:
         """The columns with which all older images close; the state is not known where several
-        do."""
+        do, or those of later and the table did not just move (``moved``)."""
         fits = []
         for candidate in earlier_candidates(after):
             assert candidate.attributes is not None
@@ -381,10 +385,12 @@ class _Builder:
                 return after
             if good:
                 fits.append(candidate)
-        if len(fits) == 1:
+        if len(fits) == 1 and (moved or fits[0] is not after):
             return fits[0]
         what = (
             "with several sets of columns"
+            if len(fits) > 1
+            else "with the columns of later, which may have had other types or names"
             if fits
             else "with no set of columns that the catalog export knows of"
         )
@@ -485,7 +491,8 @@ class _Builder:
         elif kind is Ddl.DROP_TABLE and table.schema:
             change = StructureChange(Action.DROP_TABLE, table, reversible=False)
         elif kind is Ddl.ALTER_TABLE and min(old_version, new_version) >= 0:
-            change = _altered(self.result.versions[old_version].table, table, note)
+            held = self.result.versions[new_version]
+            change = _altered(self.result.versions[old_version].table, table, held.format, note)
         if kind not in _COUNTERS:
             history.forget()
             if change is note:
@@ -564,7 +571,18 @@ _COUNTERS = (Ddl.CREATE_COUNTER, Ddl.DROP_COUNTER)
 _STANDING = (Ddl.CREATE_VIEW, Ddl.CREATE_SEQUENCE)
 
 
-def _altered(old: Table, new: Table, other: StructureChange) -> StructureChange:
+def _default(entry: ColumnFormat) -> str | None:
+    """What the rows that are there get in a column that is added; None where that is not known."""
+    if entry.initial is None:
+        return None
+    try:
+        constant(entry.initial, entry.column)
+    except ValueError:
+        return None
+    return entry.initial
+
+
+def _altered(old: Table, new: Table, formats: RowFormat, other: StructureChange) -> StructureChange:
     """ADD or DROP COLUMN, by what the table had and has; else ``other``."""
     had, has = (
         {column.name: column for column in old.columns},
@@ -576,7 +594,10 @@ def _altered(old: Table, new: Table, other: StructureChange) -> StructureChange:
     )
     if more and not less:
         return StructureChange(
-            Action.ADD_COLUMNS, new, tuple(replace(column, nullable=True) for column in more)
+            Action.ADD_COLUMNS,
+            new,
+            tuple(replace(column, nullable=True) for column in more),
+            defaults=tuple(_default(formats.columns[formats.places[one.name]]) for one in more),
         )
     if less and not more:
         return StructureChange(Action.DROP_COLUMNS, new, less, reversible=False)

@@ -4,7 +4,7 @@ them a user wants."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -236,7 +236,14 @@ def _attribute(
         number,
         sequence,
     )
-    return Attribute(number, kind, layout, former)
+    return Attribute(number, kind, replace(layout, initial=_initial(row, nullable)), former)
+
+
+def _initial(row: Mapping[str, str | None], nullable: bool) -> str | None:
+    """What a column came with, as far as the export says: its default of today, or NULL where it
+    has none."""
+    default = (row.get("DEFAULT_VAL") or "").strip()
+    return default or ("NULL" if nullable and "DEFAULT_VAL" in row else None)
 
 
 @lru_cache(maxsize=1 << 16)  # tables share what they have alike

@@ -3,14 +3,18 @@ undone, aborted, or without an end."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from replay.errors import LogReplayError
+from replay.changes.notation import unit_of
+from replay.changes.selection import Selection
+from replay.errors import LogReplayError, UsageError
 from replay.logs.db2luw.reader import LuwLog
+from replay.pipeline.request import place
 from tests.logs.db2luw.test_damage import opened, script
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
 
@@ -455,3 +459,60 @@ def test_a_column_that_comes_with_a_default_nobody_says_is_refused(
     with pytest.raises(LogReplayError, match=r"default of S\.T\.K") as caught:
         script(log, tmp_path)
     assert caught.value.code == "LR3003"
+
+
+def test_rows_of_a_table_whose_number_is_used_again_are_not_another_ones(tmp_path: Path) -> None:
+    """The export is from after, and nothing in the log says how the second table was made."""
+    builder = begun("v97", "flt16")
+    insert(builder, SHORT, 1, "jan")
+    unit = builder.begin()
+    unit.drop(SHORT)
+    unit.commit()
+    insert(builder, SHORT, 2, "feb")
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    (warning,) = log.opening_warnings
+    assert warning.startswith("table 5 of table space 2 is dropped, and its number used again by S")
+    bundle, lines = script(log, tmp_path)
+    assert lines == ["INSERT INTO s.t (id, v) VALUES (2, 'feb');"]
+    (finding,) = bundle.manifest["findings"]["shown"]
+    assert finding.startswith("LR2011")
+    assert "record 1" in finding
+
+
+def test_a_table_that_is_dropped_and_does_not_come_again_is_that_of_the_export(
+    tmp_path: Path,
+) -> None:
+    builder = begun("v97", "flt16")
+    insert(builder, SHORT, 1, "jan")
+    unit = builder.begin()
+    unit.drop(SHORT)
+    unit.commit()
+    _, lines = script(opened(tmp_path, builder.bytes(), tables=(SHORT,)), tmp_path)
+    assert lines == ["INSERT INTO s.t (id, v) VALUES (1, 'jan');", "DROP TABLE s.t;"]
+
+
+def test_a_transaction_id_that_is_used_again_names_no_unit(tmp_path: Path) -> None:
+    builder = begun("v97", "flt16")
+    insert(builder, SHORT, 1, "a")
+    builder.next_tid -= 1
+    insert(builder, SHORT, 2, "b")
+    insert(builder, SHORT, 3, "c")
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    bundle, lines = script(log, tmp_path)
+    assert len(lines) == 3
+    text = "".join(path.read_text() for path in sorted(bundle.folder.glob("*.sql")))
+    assert re.findall("TID=([0-9A-F]+)", text) == [
+        "000000000A1F", "00000001000000000A1F", "000000000A20",
+    ]  # fmt: skip
+    taken = {
+        name: Selection(units=(unit_of(name),))
+        for name in ("00000000000000000A1F", "00000001000000000A1F", "000000000A20")
+    }
+    for number, (name, selection) in enumerate(taken.items(), 1):
+        folder = tmp_path / name
+        folder.mkdir()
+        (line,) = script(log, folder, selection=place(selection, log))[1]
+        assert line.startswith(f"INSERT INTO s.t (id, v) VALUES ({number},")
+    names = "00000000000000000A1F, 00000001000000000A1F"
+    with pytest.raises(UsageError, match=f"found 000000000A1F, a transaction id.*: {names}"):
+        place(Selection(units=(unit_of("000000000A1F"),)), log)

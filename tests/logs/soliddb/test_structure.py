@@ -4,6 +4,7 @@ into scripts for the DDL."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -695,3 +696,78 @@ def test_a_view_is_dropped_where_it_was_made(tmp_path: Path) -> None:
         "DROP SEQUENCE dba.s;",
     ]
     assert found.warnings([]) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "clause"),
+    [
+        (Col("MORE", "INTEGER", default="9"), "INTEGER DEFAULT 9"),
+        (Col("MORE", "INTEGER", null=False, default="9"), "INTEGER DEFAULT 9"),
+        (Col("MORE", "VARCHAR", 9, default="'it''s'"), "VARCHAR(9) DEFAULT 'it''s'"),
+        (Col("MORE", "INTEGER"), "INTEGER"),
+    ],
+)
+def test_a_column_without_its_statement_comes_with_the_default_of_the_export(
+    tmp_path: Path, more: Col, clause: str
+) -> None:
+    now = replace(NEW, columns=tuple(more if one.name == "MORE" else one for one in NEW.columns))
+    last = (2, "b", "5" if more.type == "VARCHAR" else 5)
+    log = opened(tmp_path, altered(None, now, last), now)
+    assert script(log, tmp_path)[1][1] == f"ALTER TABLE dba.t ADD COLUMN more {clause};"
+
+
+@pytest.mark.parametrize(
+    "more", [Col("MORE", "INTEGER", null=False), Col("MORE", "VARCHAR", 9, default="USER")]
+)
+def test_a_column_without_its_statement_whose_default_nobody_says_is_refused(
+    tmp_path: Path, more: Col
+) -> None:
+    now = replace(NEW, columns=tuple(more if one.name == "MORE" else one for one in NEW.columns))
+    last = (2, "b", "5" if more.type == "VARCHAR" else 5)
+    log = opened(tmp_path, altered(None, now, last), now)
+    with pytest.raises(Refusal, match=r"LR3003.*default of DBA\.T\.MORE"):
+        script(log, tmp_path)
+
+
+def test_rows_before_a_statement_that_is_not_there_are_not_read_with_columns_of_later(
+    tmp_path: Path,
+) -> None:
+    """The column had another type, or name: its bytes close all the same."""
+    after = Tab(10_300, "DBA", "T", (ID, Col("NAME", "WVARCHAR", 20), VERSION), key=("ID",))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "abcd")))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, None))
+    unit(log, lambda made: made.insert(after, (2, "b")))
+    found = opened(tmp_path, log, after)
+    bundle, lines = script(found, tmp_path)
+    assert [line for line in lines if line.startswith("INSERT")] == [
+        "INSERT INTO dba.t (id, name) VALUES (2, 'b');"
+    ]
+    assert bundle.manifest["findings"]["shown"][0].startswith("LR2011")
+    assert any("may have had other types or names" in warning for warning in found.warnings([]))
+
+
+def test_a_default_is_set_in_a_column_that_the_export_describes(tmp_path: Path) -> None:
+    log = opened(
+        tmp_path, altered("ALTER TABLE T ALTER COLUMN NAME SET DEFAULT 'q'", OLD, (2, "b")), OLD
+    )
+    assert script(log, tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t ALTER COLUMN name SET DEFAULT 'q';",
+        "INSERT INTO dba.t (id, name) VALUES (2, 'b');",
+    ]
+
+
+def test_a_column_that_is_added_keeps_its_constraints(tmp_path: Path) -> None:
+    text = "ALTER TABLE T ADD COLUMN MORE INTEGER CHECK (MORE > 1) UNIQUE"
+    log = opened(tmp_path, altered(text), NEW)
+    assert script(log, tmp_path)[1][1:4] == [
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+        "ALTER TABLE dba.t ADD CHECK (more > 1);",
+        "ALTER TABLE dba.t ADD UNIQUE (more);",
+    ]
+    options = ScriptOptions(dialect="sqlite")
+    with pytest.raises(Refusal, match=r"LR3003.*takes no check constraint there"):
+        write_bundle(
+            make_plan(log, "redo", Selection(), options), log, tmp_path / "lite", local.ENGINE
+        )
