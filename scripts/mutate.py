@@ -113,7 +113,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "upsert": (
-        "sqlgen/upsert.py",
+        "sqlgen/render/upsert.py",
         (
             "tests/sqlgen/test_upsert.py",
             "tests/sqlgen/test_upsert_problems.py",

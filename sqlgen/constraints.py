@@ -16,9 +16,9 @@ from sqlgen.late import LateModule
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
-    from sqlgen import ddl_reader
+    from sqlgen.ddl import ddl_reader
 else:  # where there is DDL
-    ddl_reader = LateModule("sqlgen.ddl_reader")
+    ddl_reader = LateModule("sqlgen.ddl.ddl_reader")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from sqlgen.choices import (
 )
 from sqlgen.dialects import FloatForm, Profile, TextForm
 from sqlgen.errors import settle_choices
-from sqlgen.float_literals import float_body, float_text
+from sqlgen.render.float_literals import float_body, float_text
 from sqlgen.schema import FLOATS, Column, SqlType
 
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})

@@ -40,7 +40,7 @@ from sqlgen.schema import Column, Table
 if TYPE_CHECKING:
     import tomllib
 
-    from sqlgen.schema_file import Declared
+    from sqlgen.ddl.schema_file import Declared
 else:  # where there is a mapping
     tomllib = LateModule("tomllib")
 

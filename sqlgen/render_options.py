@@ -23,11 +23,11 @@ class RenderOptions:
     values) or all; ``columns`` and ``exclude_columns``: globs on column names or
     OWNER.TABLE.COLUMN; ``policy``: values the target cannot hold; ``keep_identity``: inserts give
     the values of columns that the target would number itself; ``upsert``: rows are put in place by
-    :mod:`sqlgen.upsert`; ``exact_keys``: whether keys are compared character by character as well
-    (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows the
-    columns' collations; ``assert_rows``: a statement that does not touch exactly one row
+    :mod:`sqlgen.render.upsert`; ``exact_keys``: whether keys are compared character by character as
+    well (:attr:`sqlgen.dialects.Profile.exact`), None: as the dialect needs it where nobody knows
+    the columns' collations; ``assert_rows``: a statement that does not touch exactly one row
     stops the script; ``free_keys``: a row takes a key only where no row has it
-    (:mod:`sqlgen.free_keys`).
+    (:mod:`sqlgen.render.free_keys`).
     """
 
     names: Names = Names.LOWER

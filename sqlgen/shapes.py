@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 
 from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
-from sqlgen.float_literals import other_readings
 from sqlgen.literals import ValueProblem, literal_parts
+from sqlgen.render.float_literals import other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column

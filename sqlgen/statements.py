@@ -21,10 +21,10 @@ from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError
-from sqlgen.float_literals import float_text, other_readings
 from sqlgen.late import errors, exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
+from sqlgen.render.float_literals import float_text, other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, Table
@@ -37,7 +37,7 @@ EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
 FLOAT_ULPS = 4
 
 SLOT = "\0"
-#: What stands around a value where statements have parameters (:mod:`sqlgen.parameters`).
+#: What stands around a value where statements have parameters (:mod:`sqlgen.render.parameters`).
 OPEN, CLOSE = "\x01", "\x02"
 #: How the comment begins that stands in place of a statement.
 LEFT_OUT = "-- left out, only excluded columns changed: "

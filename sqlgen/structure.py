@@ -162,7 +162,7 @@ def statements(change: StructureChange, profile: Profile, names: str) -> list[st
 
 
 def _translated(source: Source, profile: Profile, names: str) -> list[str]:
-    from sqlgen.expressions import Place  # only a log of solidDB needs these
+    from sqlgen.ddl.expressions import Place  # only a log of solidDB needs these
     from sqlgen.soliddb.translate import shown, target_statements
 
     try:

@@ -794,4 +794,4 @@ def test_commands_and_places_are_named_in_one_module() -> None:
         + sorted((ROOT / "sqlgen").rglob("*.py"))
         if re.search(r"^(import|from) shlex\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert users == ["replay/engine/spark_start.py", "replay/public.py", "sqlgen/upsert.py"]
+    assert users == ["replay/engine/spark_start.py", "replay/public.py", "sqlgen/render/upsert.py"]

@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from replay.live import dry_run
     from replay.output import migration, structure
     from replay.reports import ask, page
-    from sqlgen import schema_file
-    from sqlgen import schema_script as schemas
+    from sqlgen.ddl import schema_file
+    from sqlgen.ddl import schema_script as schemas
 else:  # what some commands alone need
     demo = LateModule("replay.cli.demo")
     analysis, cascade, drawing, passes, key_spaces = (
@@ -87,7 +87,7 @@ else:  # what some commands alone need
     )
     ask, page = LateModule("replay.reports.ask"), LateModule("replay.reports.page")
     schema_file, schemas = (
-        LateModule(f"sqlgen.{name}") for name in ("schema_file", "schema_script")
+        LateModule(f"sqlgen.ddl.{name}") for name in ("schema_file", "schema_script")
     )
 
 

@@ -47,10 +47,10 @@ from replay.targets import (
 from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
+from sqlgen.render.staged_merge import BY_KEY, Load, Merging, NotPlain, Unmergeable
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Rows
 from sqlgen.schema import SqlType
-from sqlgen.staged_merge import BY_KEY, Load, Merging, NotPlain, Unmergeable
 
 
 @dataclass(frozen=True)

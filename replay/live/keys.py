@@ -12,7 +12,7 @@ from replay.errors import UsageError, Where
 from replay.pipeline.request import KeySource
 from replay.targets import target_of
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl_tokens import decoded
+from sqlgen.ddl.ddl_tokens import decoded
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 

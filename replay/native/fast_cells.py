@@ -15,8 +15,8 @@ from replay.decoding import code_pages
 from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, Sectioned, ValueForm
 from replay.errors import InputError
 from replay.native import fast_path_tables as tables
-from sqlgen import templates
 from sqlgen.dialects import Profile
+from sqlgen.render import templates
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
 

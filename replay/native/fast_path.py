@@ -2,8 +2,9 @@
 statements straight from the images.
 
 What this module makes for a table version and a kind of change are tables of numbers: how the
-columns lie (from the row format), the elements of the statement (from :mod:`sqlgen.templates`), how
-each character is written. The statements are those of :mod:`replay.pipeline.rows`, byte for byte;
+columns lie (from the row format), the elements of the statement (from
+:mod:`sqlgen.render.templates`), how each character is written. The statements are those of
+:mod:`replay.pipeline.rows`, byte for byte;
 rows that the kernel leaves out are decoded there. Of calls of prepared statements the kernel writes
 the values and a code for each row; which statement a code calls is settled here.
 """
@@ -36,9 +37,9 @@ from replay.native.fast_program import (
 )
 from replay.native.kernels import RENDER_ROWS
 from replay.native.machine_code import MachineCode, loaded
-from sqlgen import templates
 from sqlgen.dialects import Profile
 from sqlgen.mapping import TableMap, plain
+from sqlgen.render import templates
 from sqlgen.render_options import RenderOptions, lacking_identity, shown_columns
 from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import Table

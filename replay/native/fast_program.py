@@ -14,7 +14,7 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change
 from replay.native import fast_path_tables as tables
-from sqlgen import templates
+from sqlgen.render import templates
 from sqlgen.rows import Op
 from sqlgen.shapes import shape_name
 

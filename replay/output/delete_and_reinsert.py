@@ -22,9 +22,9 @@ from replay.pipeline.row_batch import whole_rows
 from sqlgen.choices import Assertion, Deferral, StatementForm, WhereColumns
 from sqlgen.constraints import ForeignKey
 from sqlgen.dialects import Profile, profile_named
-from sqlgen.free_keys import render_by
 from sqlgen.literals import ValueProblem
 from sqlgen.mapping import plain
+from sqlgen.render.free_keys import render_by
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS

@@ -24,12 +24,12 @@ from replay.storage import Place, file_name
 from replay.version import __version__
 from sqlgen import statements
 from sqlgen.constraints import Constraints
+from sqlgen.ddl.schema_file import Declared
+from sqlgen.ddl.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap, plain
 from sqlgen.render_options import shown_columns
 from sqlgen.schema import SqlType, Table
-from sqlgen.schema_file import Declared
-from sqlgen.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.script import script_prologue, search_path
 
 SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (

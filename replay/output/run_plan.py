@@ -204,8 +204,8 @@ def _has_large(plan: Plan, tally: Tally, log: LogFile) -> bool:
 
 def _counted(plan: Plan, tally: Tally) -> Plan:
     """The plan of a script whose rows may be others by now, as it gives no row a key that another
-    one has: by conditions where statements may touch no row (:mod:`sqlgen.free_keys`). Where a
-    row is removed early and put back last, these cannot tell whether it was found: then every row
+    one has: by conditions where statements may touch no row (:mod:`sqlgen.render.free_keys`). Where
+    a row is removed early and put back last, these cannot tell whether it was found: then every row
     is counted."""
     render = plan.options.render
     scripts = plan.export is None and plan.copies is None and not plan.steps

@@ -22,7 +22,7 @@ from replay.changes.options import ScriptOptions
 from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
 from replay.output.steps import LATER, Sources, StepWriter
 from sqlgen.dialects import Profile
-from sqlgen.parameters import Templates, comments, prologue
+from sqlgen.render.parameters import Templates, comments, prologue
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class Sink:
 class ParameterSink(Sink):
     """As :class:`Sink`, but statements are written with marks into a file of templates, and what is
     written are lines of JSON with their values. ``profile`` is one of
-    :func:`sqlgen.parameters.parameterised`."""
+    :func:`sqlgen.render.parameters.parameterised`."""
 
     def __init__(
         self, path: Path, profile: Profile, mode: str, style: str, pace: ScriptPace | None

@@ -41,7 +41,7 @@ from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
 from sqlgen.literals import octets
-from sqlgen.parameters import STYLES, parameterised
+from sqlgen.render.parameters import STYLES, parameterised
 from sqlgen.row_checks import with_checks
 from sqlgen.script import script_prologue, unit_names
 

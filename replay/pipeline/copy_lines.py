@@ -2,7 +2,7 @@
 (:mod:`replay.native.fast_path_kernel`): the same values, in another dress.
 
 Rows that are not plain to it are nobody's here: the rows of a load are written as a whole by it, or
-as a whole by :mod:`sqlgen.staged_merge` from decoded values.
+as a whole by :mod:`sqlgen.render.staged_merge` from decoded values.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from replay.native import fast_path_tables as tables
 from replay.native.fast_cells import charset_number, spelled_characters
 from replay.native.fast_program import OPS
 from sqlgen.dialects import Profile
+from sqlgen.render.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op
-from sqlgen.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value
 
 _WHEN = {Value.ALWAYS: tables.ALWAYS, Value.CHANGED: tables.OR_NULL, Value.FLAG: tables.FLAG}
 #: Bits of a row's code: a column each.

@@ -30,10 +30,10 @@ from sqlgen.late import LateModule
 from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
-from sqlgen.parameters import parameterised
+from sqlgen.render.parameters import parameterised
+from sqlgen.render.upsert import check_keys
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.schema import Table
-from sqlgen.upsert import check_keys
 
 if TYPE_CHECKING:
     from replay.pipeline import plan as planning

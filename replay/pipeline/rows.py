@@ -30,8 +30,8 @@ from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
-from sqlgen.free_keys import render_by
 from sqlgen.mapping import plain
+from sqlgen.render.free_keys import render_by
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, Table
 from sqlgen.shapes import render_shaped, worth_preparing

@@ -63,8 +63,8 @@ class SqlSession:
     savepoints: ClassVar[bool] = True
     #: Whether :meth:`prepare` works; else it is never called.
     prepares: ClassVar[bool] = False
-    #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.staged_merge`; else it is
-    #: never called.
+    #: Whether :meth:`copy` works and the dialect is one of :mod:`sqlgen.render.staged_merge`; else
+    #: it is never called.
     merges: ClassVar[bool] = False
     #: Whether tables are seen by users without rights on them.
     shows_all: ClassVar[bool] = True
@@ -309,7 +309,7 @@ class SqlSession:
 
     def copy(self, statement: str, text: bytes) -> StatementCounts:
         """Run a statement that reads rows from the client inside the transaction, and send it
-        ``text`` (:attr:`sqlgen.staged_merge.Load.text`); one count, the rows it read."""
+        ``text`` (:attr:`sqlgen.render.staged_merge.Load.text`); one count, the rows it read."""
         raise TargetError("LR4001", f"{self.title} reads no rows from a client's stream")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> int:

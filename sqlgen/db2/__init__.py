@@ -1,6 +1,6 @@
 """Db2 for z/OS and LUW as a sqlglot dialect, for what a run needs of it: the statements that are
 written for Db2, and the types, default values and conditions that DDL states (the statements around
-them are read by :mod:`sqlgen.ddl_reader`).
+them are read by :mod:`sqlgen.ddl.ddl_reader`).
 
 What only Db2 has becomes a node that no other generator knows: writing such a tree for another
 dialect raises instead of leaving something out.

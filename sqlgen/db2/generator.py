@@ -8,7 +8,7 @@ from sqlglot import exp, generator
 from sqlglot.dialects.dialect import rename_func
 
 from sqlgen.db2.parser import HexConstant, SpecialRegister
-from sqlgen.ddl_grammar import PhraseGenerator
+from sqlgen.ddl.ddl_grammar import PhraseGenerator
 
 
 class Db2Generator(PhraseGenerator):

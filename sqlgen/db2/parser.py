@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sqlglot import exp, parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sqlgen.ddl_grammar import PhraseParser
+from sqlgen.ddl.ddl_grammar import PhraseParser
 
 UNITS = {
     unit + plural: unit

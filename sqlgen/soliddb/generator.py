@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sqlglot import exp, generator
 
-from sqlgen.ddl_grammar import PhraseGenerator, writers
+from sqlgen.ddl.ddl_grammar import PhraseGenerator, writers
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.parser import TYPES
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from sqlgen.ddl.expressions import Place, source_name
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place, source_name
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.columns import type_text

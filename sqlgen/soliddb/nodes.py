@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from sqlgen import ddl_grammar
+from sqlgen.ddl import ddl_grammar
 
 
 class SoliddbClause(ddl_grammar.Clause):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from sqlglot import exp, parser
 from sqlglot.tokenizer_core import TokenType
 
-from sqlgen.ddl_grammar import PhraseParser
+from sqlgen.ddl.ddl_grammar import PhraseParser
 from sqlgen.soliddb import nodes
 
 

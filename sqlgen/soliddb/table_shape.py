@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlgen.expressions import CannotSay, source_name
+from sqlgen.ddl.expressions import CannotSay, source_name
 from sqlgen.schema import Column
 from sqlgen.soliddb.columns import column_of
 

@@ -18,9 +18,9 @@ from sqlglot.errors import SqlglotError
 
 from sqlgen import ddl
 from sqlgen.ddl import TableIndex
+from sqlgen.ddl.expressions import CannotSay, Place, TargetNames, source_name
 from sqlgen.dialects import EXACT, REFUSED, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import CannotSay, Place, TargetNames, source_name
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment

@@ -64,7 +64,9 @@ def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:
     modules, _ = json.loads(ended.stdout)
     used = {name.partition(".")[0] for name in modules}
     assert used & HEAVY == {"numpy", "pyarrow"}
-    assert not {"replay.live.replay", "replay.output.bundle", "sqlgen.ddl_grammar"} & set(modules)
+    assert not {"replay.live.replay", "replay.output.bundle", "sqlgen.ddl.ddl_grammar"} & set(
+        modules
+    )
 
 
 def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlgen import upsert
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.literals import Policy
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import INVERSE, Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

@@ -12,9 +12,9 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place
 from sqlgen.names import identifier
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History

@@ -21,9 +21,9 @@ from replay.logs.logmaster.opening import open_log
 from replay.targets import Session, target_named
 from sqlgen.constraints import Constraints
 from sqlgen.literals import Policy
+from sqlgen.render.staged_merge import Load
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op
-from sqlgen.staged_merge import Load
 from tests.support.history import SCHEMA, Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import position, rows

@@ -13,9 +13,9 @@ import pytest
 from replay.cli.main import main
 from replay.targets.postgres import POSTGRES as postgres
 from sqlgen.constraints import Constraints
+from sqlgen.ddl.schema_file import parse_declared
+from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
-from sqlgen.schema_file import parse_declared
-from sqlgen.schema_script import schema_script
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.replayed import rows
 

@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from replay.cli.main import main
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements

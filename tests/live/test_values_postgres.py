@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.postgres import RESERVED
+from sqlgen.render.staged_merge import Merging
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.shapes import render_shaped
-from sqlgen.staged_merge import Merging
 from sqlgen.statements import render
 from tests.support.examples import examples
 

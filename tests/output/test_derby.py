@@ -18,9 +18,10 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.logs.logmaster.opening import open_log
-from sqlgen import ddl, upsert
+from sqlgen import ddl
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

@@ -24,7 +24,7 @@ from replay.targets import target_named
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.parameters import STYLES, parameterised
+from sqlgen.render.parameters import STYLES, parameterised
 from sqlgen.render_options import RenderOptions
 from tests.support.few import few
 from tests.support.logbuilder import Col, LogBuilder, Tab

@@ -13,7 +13,8 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from sqlgen import ddl, upsert
+from sqlgen import ddl
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.statements import render

@@ -22,10 +22,11 @@ import pyarrow as pa
 import pytest
 
 from replay.cli import main
-from sqlgen import ddl, upsert
+from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy, literals
 from sqlgen.names import table_expression
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

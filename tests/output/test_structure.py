@@ -19,8 +19,8 @@ from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.output.bundle import write_bundle
 from replay.output.structure import structure_script
 from replay.pipeline.plan import make_plan
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
-from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv

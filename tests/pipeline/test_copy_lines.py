@@ -27,9 +27,9 @@ from replay.pipeline.plan import Mode, make_plan
 from replay.pipeline.row_batch import whole_rows
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy
+from sqlgen.render.staged_merge import Merging, NotPlain
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Rows
-from sqlgen.staged_merge import Merging, NotPlain
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 POSTGRES = profile_named("postgres")

@@ -46,11 +46,11 @@ from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.masking import cannot_mask
+from sqlgen.render.staged_merge import Merging, NotPlain
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op
 from sqlgen.rows import Rows as LoadedRows
 from sqlgen.schema import Table
-from sqlgen.staged_merge import Merging, NotPlain
 from tests.pipeline.test_fast_path import assert_same
 from tests.support import luwbuilder, solidbuilder
 

@@ -33,9 +33,9 @@ from replay.pipeline.plan import Plan
 from replay.pipeline.rows import ChangeStatements, RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.float_literals import may_be_misread
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
+from sqlgen.render.float_literals import may_be_misread
 from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op
 from sqlgen.schema import Column, SqlType, Table

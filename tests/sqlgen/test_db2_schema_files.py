@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl_tokens import statements
+from sqlgen.ddl.ddl_tokens import statements
+from sqlgen.ddl.schema_file import parse_declared
+from sqlgen.ddl.table_definitions import defined_tables
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_file import parse_declared
-from sqlgen.table_definitions import defined_tables
 from tests.support.examples import examples
 from tests.support.places import FIXTURES
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
-from sqlgen.float_literals import float_body, other_readings
 from sqlgen.literals import Policy, literal_parts, literals
+from sqlgen.render.float_literals import float_body, other_readings
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
 
 POSTGRES = profile_named("postgres")

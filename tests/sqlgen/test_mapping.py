@@ -8,12 +8,12 @@ import re
 import pyarrow as pa
 import pytest
 
-from sqlgen import upsert
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.mapping import TableMap, parse_mapping, plain
 from sqlgen.masking import mask_key
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table

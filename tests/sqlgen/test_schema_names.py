@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.ddl.schema_file import parse_declared
+from sqlgen.ddl.table_definitions import defined_tables
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_file import parse_declared
-from sqlgen.table_definitions import defined_tables
 
 PAIR = {"P.T": "A B", "P.U": "A B"}
 

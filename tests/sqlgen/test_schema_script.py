@@ -11,10 +11,10 @@ import sqlglot
 
 from replay.cli.main import main
 from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_script import schema_script
 
 DEPT = Table(
     "APP",

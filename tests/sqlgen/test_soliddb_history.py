@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.soliddb.columns import column_of, type_text
 from sqlgen.soliddb.history import History

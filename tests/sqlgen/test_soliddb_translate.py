@@ -8,9 +8,9 @@ import re
 
 import pytest
 
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import BUILT_IN
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place
 from sqlgen.soliddb.translate import is_qualified, target_statements, translate
 from tests.support.places import GOLDEN
 

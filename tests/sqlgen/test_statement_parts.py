@@ -14,7 +14,7 @@ from sqlgen import render_options, statements
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem
-from sqlgen.parameters import parameterised
+from sqlgen.render.parameters import parameterised
 from sqlgen.render_options import RenderOptions, columns_needed
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sqlgen.ddl.table_definitions import defined_tables
 from sqlgen.schema import SqlType
-from sqlgen.table_definitions import defined_tables
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "db2ddl"
 TYPES = {

@@ -15,9 +15,9 @@ import replay
 from replay.changes.notation import time_of
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from sqlgen import upsert
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table

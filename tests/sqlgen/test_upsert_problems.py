@@ -7,9 +7,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from sqlgen import upsert
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlgen import upsert
 from sqlgen.dialects import Profile
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

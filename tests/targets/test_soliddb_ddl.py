@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.expressions import Place
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements

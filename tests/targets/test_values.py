@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from sqlgen import ddl
 from sqlgen.constraints import Constraints
+from sqlgen.ddl.schema_file import parse_declared
+from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.reserved_words import RESERVED
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.schema_file import parse_declared
-from sqlgen.schema_script import schema_script
 from sqlgen.statements import render
 from sqlgen.structure import Action, StructureChange, statements
 from tests.sqlgen.test_schema_file import DB2, TABLE

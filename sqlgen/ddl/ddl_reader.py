@@ -2,8 +2,8 @@
 in one pass over its statements, for any database.
 
 Only statements that name a table of the log are read; of the others the number is said. Each word
-of :data:`~sqlgen.ddl_clauses.KEY_WORDS` in a statement that is read is accounted for, or named with
-its line. What is renamed is not followed: it is named, and its keys are not used.
+of :data:`~sqlgen.ddl.ddl_tokens.KEY_WORDS` in a statement that is read is accounted for, or named
+with its line. What is renamed is not followed: it is named, and its keys are not used.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from sqlgen import ddl_clauses
-from sqlgen.ddl_clauses import KeyClause
-from sqlgen.ddl_facts import WORD, Schema, TableNames
-from sqlgen.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
-from sqlgen.ddl_tokens import LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
+from sqlgen.ddl import ddl_clauses
+from sqlgen.ddl.ddl_clauses import KeyClause
+from sqlgen.ddl.ddl_facts import WORD, Schema, TableNames
+from sqlgen.ddl.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
+from sqlgen.ddl.ddl_tokens import LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
 from sqlgen.errors import SqlgenError
 from sqlgen.late import sqlglot
 from sqlgen.schema import Table

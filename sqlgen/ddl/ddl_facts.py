@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.ddl_clauses import MYSQLS, PERIOD, CheckClause, ColumnEntry, KeyClause, ReferenceClause
+from sqlgen.ddl.ddl_clauses import (
+    MYSQLS,
+    PERIOD,
+    CheckClause,
+    ColumnEntry,
+    KeyClause,
+    ReferenceClause,
+)
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Table
 

@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen import statements, upsert
+from sqlgen import statements
 from sqlgen.dialects import Profile
 from sqlgen.late import exp
 from sqlgen.literals import ValueProblem
 from sqlgen.names import table_expression
+from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Table

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from sqlgen import ddl
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.ddl import TableIndex, TypeNote
+from sqlgen.ddl.schema_file import Declared, column_clauses
+from sqlgen.ddl.target_limits import check_limits
 from sqlgen.dialects import EXACT, Profile
 from sqlgen.late import exp
 from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Table
-from sqlgen.schema_file import Declared, column_clauses
 from sqlgen.script import search_path
-from sqlgen.target_limits import check_limits
 
 #: Dialects that can add a foreign key to a table that is there.
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})

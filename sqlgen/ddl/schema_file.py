@@ -15,11 +15,11 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from sqlgen.ddl import type_rule
-from sqlgen.ddl_facts import NOT_ENFORCED, Facts
-from sqlgen.ddl_reader import OWN_DIALECTS, read_schema
+from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts
+from sqlgen.ddl.ddl_reader import OWN_DIALECTS, read_schema
+from sqlgen.ddl.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
 from sqlgen.dialects import Profile
 from sqlgen.dialects.ddl_support import AUTO_INCREMENT
-from sqlgen.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
 

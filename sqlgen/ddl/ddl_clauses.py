@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sqlgen.ddl_tokens import KEY_WORDS, Cursor, NotUnderstood
+from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, NotUnderstood
 
 #: Dialects of MySQL's kind, and of SQL Server's.
 MYSQLS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})

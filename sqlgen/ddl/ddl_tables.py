@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from sqlgen import ddl_clauses
-from sqlgen.ddl_clauses import (
+from sqlgen.ddl import ddl_clauses
+from sqlgen.ddl.ddl_clauses import (
     MYSQLS,
     TSQLS,
     CheckClause,
@@ -18,8 +18,8 @@ from sqlgen.ddl_clauses import (
     KeyClause,
     ReferenceClause,
 )
-from sqlgen.ddl_facts import WORD, SchemaFacts, same
-from sqlgen.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement
+from sqlgen.ddl.ddl_facts import WORD, SchemaFacts, same
+from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement
 from sqlgen.schema import Table
 
 #: What a key is called that a table of Db2 for z/OS is organized by.

@@ -6,11 +6,11 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlgen.ddl_clauses import ColumnEntry, KeyClause
-from sqlgen.ddl_facts import Facts
-from sqlgen.ddl_reader import read_schema
+from sqlgen.ddl.ddl_clauses import ColumnEntry, KeyClause
+from sqlgen.ddl.ddl_facts import Facts
+from sqlgen.ddl.ddl_reader import read_schema
+from sqlgen.ddl.schema_file import expression
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.schema_file import expression
 
 _TYPES: dict[exp.DType, SqlType] = {
     exp.DType.SMALLINT: SqlType.SMALLINT,
