@@ -91,6 +91,8 @@ _SPELLED = {
     "LONGVAR": "LONG VARCHAR",
 }
 _UTF16 = 1200
+#: In place of a default that the log says to be somebody's own, and not which: no constant.
+_OWN = "?"
 #: Types whose own default is zero, and those whose is empty (of fixed length: blanks).
 _NUMBER_TYPES = ("SMALLINT", "INTEGER", "BIGINT", "DECIMAL", "REAL", "DOUBLE")
 _TEXT_TYPES = ("CHARACTER", "VARCHAR", "GRAPHIC", "VARGRAPHIC")
@@ -294,10 +296,8 @@ def _exported(
 
 def _initial(row: Mapping[str, str]) -> str | None:
     """What a column came with, as far as the export says: its default of today, or NULL where it
-    has none."""
-    if "DEFAULT" not in row:
-        return None
-    return row["DEFAULT"].strip() or ("NULL" if row["NULLS"].strip() == "Y" else None)
+    has none. An export without DEFAULT has NULL of columns that may be NULL."""
+    return row.get("DEFAULT", "").strip() or ("NULL" if row["NULLS"].strip() == "Y" else None)
 
 
 # -- descriptors in the log
@@ -351,8 +351,9 @@ def _came_with(kind: str, flags: int) -> str | None:
         if kind in _NUMBER_TYPES:
             return "0"
         return "''" if kind in _TEXT_TYPES else None
-    nullable = not flags & layouts.NOT_NULLABLE
-    return "NULL" if nullable and not flags & layouts.USER_DEFAULT else None
+    if flags & layouts.USER_DEFAULT:
+        return _OWN
+    return None if flags & layouts.NOT_NULLABLE else "NULL"
 
 
 def is_packed(columns: Sequence[ColumnFormat]) -> bool:
@@ -378,7 +379,7 @@ def named(
         and all(map(_alike, columns, table.format.columns))
     ):
         chosen = tuple(
-            replace(theirs, position=ours.position, initial=ours.initial or theirs.initial)
+            replace(theirs, position=ours.position, initial=_came_first(ours, theirs))
             for ours, theirs in zip(columns, table.format.columns, strict=False)
         )
         names = {column.column.name for column in chosen}
@@ -392,6 +393,17 @@ def named(
     return Table(
         f"TS{key[0]}", f"T{key[1]}", tuple(column.column for column in columns)
     ), RowFormat(tuple(columns))
+
+
+def _came_first(ours: ColumnFormat, theirs: ColumnFormat) -> str | None:
+    """What a column came with by a descriptor, else by the export; one of its own that only the log
+    knows of is not known."""
+    stated = theirs.initial not in (None, "NULL")
+    return (
+        theirs.initial
+        if ours.initial is None or (ours.initial == _OWN and stated)
+        else ours.initial
+    )
 
 
 def widened(

@@ -408,6 +408,7 @@ def short_rows(folder: Path, *added: Col, texts: bool = False) -> LuwLog:
         (Col("K", "VARCHAR", 9, null=True, default="'a''b'"), "'a''b'"),
         (Col("K", "DATE", default="'03/15/2024'"), "'2024-03-15'"),
         (Col("K", "TIME", default="'10.20.30'"), "'10:20:30'"),
+        (K, "NULL"),
     ],
 )
 def test_rows_older_than_a_column_have_its_default(tmp_path: Path, column: Col, said: str) -> None:
@@ -420,7 +421,6 @@ def test_rows_older_than_a_column_have_its_default(tmp_path: Path, column: Col, 
 @pytest.mark.parametrize(
     "column",
     [
-        K,
         replace(K, null=False),
         replace(K, default="USER"),
         Col("K", "DATE", default="CURRENT DATE"),
