@@ -131,15 +131,15 @@ def test_logs_are_applied_as_they_arrive(
 def test_a_log_that_is_not_whole(site: StoredSite, how: str) -> None:
     site.arrive(0, range(2))
     site.bring()
-    settle = "3600" if how == "stable" else "0"
-    assert site.once("--arrival", how, "--settle", settle) == 0
+    settle = ["--settle", "3600"] if how == "stable" else []
+    assert site.once("--arrival", how, *settle) == 0
     assert site.keys() == []
     if how == "marker":
         site.bucket.put("night-0.done", b"")
     else:
         time.sleep(1.1)
-        settle = "1"
-    assert site.once("--arrival", how, "--settle", settle) == 0
+        settle = ["--settle", "1"]
+    assert site.once("--arrival", how, *settle) == 0
     assert site.keys() == [0, 1]
 
 

@@ -211,7 +211,7 @@ def test_a_file_that_is_not_there_is_made(
     assert main([*words, f"sqlite:///{tmp_path}/noon.db"]) == 8
     assert "?schema=sakila" in capsys.readouterr().err
     assert not (tmp_path / "noon.db").exists(), "nothing of a run that failed"
-    assert main([*words, f"duckdb:///{tmp_path}/none/noon.duckdb"]) == 8
+    assert main([*words, f"duckdb:///{tmp_path}/none/noon.duckdb"]) == 12
     assert "no such file" in capsys.readouterr().err
 
 

@@ -57,19 +57,6 @@ def test_sql_of_others(sql: ModuleType, tmp_path: Path, capsys: pytest.CaptureFi
     assert "Superset's times as db2: 1 statements\n      1 same" in said
 
 
-def test_files_of_sql(sql: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "derby" / "tests"
-    folder.mkdir(parents=True)
-    (folder / "a.sql").write_bytes(
-        b"SELECT 1 FROM T;\nget cursor c as 'x';\nSELECT '\xff' FROM T;\n"
-    )
-    given = archives(tmp_path, "SELECT 1\n", "DATE({col})")
-    assert sql.main(*given, str(tmp_path / "derby")) == 0
-    assert "Derby's files as db2: 3 statements\n      2 same\n      1 refused" in (
-        capsys.readouterr().out
-    )
-
-
 def test_sql_that_is_not_understood(sql: ModuleType, tmp_path: Path) -> None:
     assert sql.main(*archives(tmp_path, "SELECT 1\n", "DATE({col}")) == 8
 
