@@ -106,10 +106,15 @@ def placed_unit(log: LogFile, unit: bytes) -> bytes:
     return placed
 
 
+def final_position(log: LogFile) -> Position | None:
+    """Behind which nothing commits, by what a log states; None where it states none."""
+    return log.final_position if isinstance(log, MadeOfLogs) else None
+
+
 def refuse_behind_end(log: LogFile, commit: Position | None) -> None:
     """InputError (LR2042) where a unit commits behind the end that the control file of a log
     states: the data file is one of another run."""
-    end = log.final_position if isinstance(log, MadeOfLogs) else None
+    end = final_position(log)
     if commit is None or end is None or commit <= end:
         return
     raise InputError(
@@ -125,7 +130,7 @@ def long_before_end(log: LogFile, commit: Position) -> str:
     """Where a log says that it ends, if that is more than :data:`_LONG` behind the last commit that
     it has: some of its data are not there, or they are of another run. '' if not, or where
     positions are no times."""
-    end = log.final_position if isinstance(log, MadeOfLogs) else None
+    end = final_position(log)
     if end is None or not any(end[1:4]) or _micros(end) - _micros(commit) < _LONG:
         return ""
     moment = _LRSN_BEGINS + timedelta(microseconds=_micros(end))
