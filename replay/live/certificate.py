@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from replay.storage import Place, opened, read_bytes, size_of
 _SEALS = ("sha256", "signature")
 #: Bytes of a file that are digested at a time.
 _BLOCK = 1 << 20
+_ALGORITHM = "Ed25519"
+#: What a signature consists of.
+_PARTS = {"algorithm", "public_key", "value"}
 _LIBRARY = ("cryptography", "sign", "a signed certificate")
 
 
@@ -64,7 +67,7 @@ def _signature(certificate: Mapping[str, Any], path: Path) -> dict[str, str]:
     said = {name: value for name, value in certificate.items() if name != "signature"}
     public = key.public_key().public_bytes_raw()
     return {
-        "algorithm": "Ed25519",
+        "algorithm": _ALGORITHM,
         "public_key": base64.b64encode(public).decode(),
         "value": base64.b64encode(key.sign(_canonical(said))).decode(),
     }
@@ -83,16 +86,34 @@ def _unusable(path: Path, why: str) -> UsageError:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A certificate. InputError (LR2001) for a file that is none."""
+    """A certificate. InputError (LR2001) for a file that is none, and for JSON that readers take in
+    different ways: a name that stands twice, NaN, half a character."""
+    found = "JSON without a sha256"
     try:
-        document = json.loads(read_bytes(path))
-    except ValueError as error:
-        document = f"{error}"
+        document = json.loads(read_bytes(path), object_pairs_hook=_once, parse_constant=_no_value)
+        _canonical(document)
+    except (ValueError, RecursionError) as error:
+        document, found = None, str(error)
     if not isinstance(document, dict) or not isinstance(document.get("sha256"), str):
         raise InputError(
-            "LR2001", "found no certificate; expected JSON with a sha256", Where(str(path))
+            "LR2001",
+            f"found no certificate ({found}); expected JSON with a sha256",
+            Where(str(path)),
+            "Ask who issued it for the file as it was written",
         )
     return document
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, of which each name stands once: readers differ in which one they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name that stands twice")
+    return found
+
+
+def _no_value(word: str) -> Any:
+    raise ValueError(f"{word}, which is no JSON")
 
 
 def faults_of(
@@ -126,11 +147,21 @@ def _signed(certificate: Mapping[str, Any], signature: Any) -> bool:
 
     said = {name: value for name, value in certificate.items() if name != "signature"}
     try:
-        key = Ed25519PublicKey.from_public_bytes(base64.b64decode(signature["public_key"]))
-        key.verify(base64.b64decode(signature["value"]), _canonical(said))
+        if set(signature) != _PARTS or signature["algorithm"] != _ALGORITHM:
+            return False
+        key = Ed25519PublicKey.from_public_bytes(_decoded(signature["public_key"]))
+        key.verify(_decoded(signature["value"]), _canonical(said))
     except (InvalidSignature, KeyError, TypeError, ValueError):
         return False
     return True
+
+
+def _decoded(text: str) -> bytes:
+    """What base 64 stands for, in its one spelling; ValueError for others."""
+    found = base64.b64decode(text, validate=True)
+    if base64.b64encode(found).decode() != text:
+        raise ValueError(text)
+    return found
 
 
 def _public(path: Path) -> bytes:

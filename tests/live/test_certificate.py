@@ -331,6 +331,34 @@ def test_a_certificate_that_was_changed(
     assert "WRONG: it is not signed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("algorithm", "RSA"), ("more", 1), ("value", "{value}!"), ("value", "{value}AAAA")],
+)
+def test_a_signature_has_one_spelling(
+    certificate: Path, name: str, value: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = json.loads(certificate.read_text())
+    signature = written["signature"]
+    signature[name] = value if isinstance(value, int) else value.format(**signature)
+    certificate.write_text(json.dumps(written))
+    assert main(["verify", "--certificate", str(certificate)]) == 8
+    assert "WRONG: its signature is not one of what it says" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "more",
+    ['"sha256": "", ', '"more": NaN, ', '"more": "\\ud800", ', f'"m": {"[" * 9999}{"]" * 9999}, '],
+    ids=["twice", "nan", "half", "deep"],
+)
+def test_json_that_readers_take_in_different_ways_is_no_certificate(
+    certificate: Path, more: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate.write_text("{" + more + certificate.read_text().lstrip()[1:])
+    assert main(["verify", "--certificate", str(certificate)]) == 12
+    assert "LR2001" in capsys.readouterr().err
+
+
 def test_what_is_no_certificate_or_no_key(
     shop: tuple[str, list[str], Path],
     certificate: Path,
