@@ -210,6 +210,8 @@ def test_processes_that_are_killed_or_stopped_on_the_way(
     process = started(workers, [*words, *more])
     wait_until(lambda: bool(store.names(out)) or process.poll() is not None)
     time.sleep(draw.uniform(0, 3))
+    if seed == 3:
+        wait_until(lambda: any("spark_tasks" in one for one in processes_of(victim).values()))
     stopped: list[int] = []
     if seed == 1:
         stop(victim)
@@ -217,9 +219,10 @@ def test_processes_that_are_killed_or_stopped_on_the_way(
         with suppress(ProcessLookupError):
             if seed == 2 and "CoarseGrainedExecutorBackend" in command:
                 os.kill(number, signal.SIGKILL)
-            if seed == 3 and "spark_daemon" in command:
+            if seed == 3 and "spark_tasks" in command:
                 os.kill(number, signal.SIGSTOP)
                 stopped.append(number)
+    assert stopped or seed != 3
     ended(process)
     expected = locally(tmp_path, words)
     assert store.digests(out) == expected
@@ -342,7 +345,7 @@ def test_what_stops_answering_is_an_error_and_not_a_hang(
         if how == "cut":
             alone.network.cut(worker)
         for number, command in processes_of(worker).items():
-            if how == "frozen" or (how == "stopped" and "spark_daemon" in command):
+            if how == "frozen" or (how == "stopped" and "spark_tasks" in command):
                 os.kill(number, signal.SIGSTOP)
         told = said(process)
     assert expected in told, told

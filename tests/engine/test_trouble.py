@@ -173,7 +173,7 @@ def test_tasks_that_do_not_end(spark: Any) -> None:
     context, log = spark.sparkContext, cast(LogFile, None)
     _let_go(spark)  # workers have started
     # each of two rounds takes less, by what a busy machine may need
-    found = list(spark_engine.execute(context, Tasks(5), log, SPLITS, limits=Limits(tasks=9)))
+    found = list(spark_engine.execute(context, Tasks(12), log, SPLITS, limits=Limits(tasks=22)))
     assert found == [b"result"] * 4
     began = time.monotonic()
     ended = "LR1005 found no task that ended within 2 s .*in the stage: tasks; expected one"
