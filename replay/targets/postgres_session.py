@@ -29,8 +29,8 @@ from replay.targets import (
 )
 from replay.targets.postgres_facts import table_facts
 from replay.targets.postgres_settings import (
+    FIRST,
     KEEPALIVES,
-    SEARCH_PATH,
     refuse_shared,
     settings_statement,
 )
@@ -124,7 +124,8 @@ class PostgresSession(SqlSession):
             raise TargetError("LR4003", said) from error
         try:
             self._do(lambda: refuse_shared(self.connection, url))
-            self.execute(SEARCH_PATH)
+            for statement in FIRST:
+                self.execute(statement)
             self.query(settings_statement())
         except BaseException:
             self.close()

@@ -12,9 +12,9 @@ from replay.public import public
 if TYPE_CHECKING:
     import psycopg
 
-#: First of all: nothing that somebody put into a schema of theirs is ever called for us, not even
-#: an operator; temporary tables come last.
-SEARCH_PATH = "SET search_path = pg_catalog, pg_temp"
+#: First of all: no query of ours is ended for its time; and nothing that somebody put into a schema
+#: of theirs is ever called for us, not even an operator; temporary tables come last.
+FIRST = ("SET statement_timeout = 0", "SET search_path = pg_catalog, pg_temp")
 #: A setting that servers know on all systems, and take on some only.
 _CLIENT_CHECK = "client_connection_check_interval"
 #: Setting -> value. Those that a server does not know are left out there.
@@ -35,7 +35,9 @@ SETTINGS = {
     "default_transaction_isolation": "read committed",
     "default_transaction_read_only": "off",
     "default_transaction_deferrable": "off",
-    "statement_timeout": "0",
+    # statements are short and many
+    "jit": "off",
+    "plan_cache_mode": "auto",
     # who waits that long for somebody else's row tries again, and says so in the end
     "lock_timeout": "60s",
     "idle_in_transaction_session_timeout": "0",
@@ -50,10 +52,12 @@ SETTINGS = {
 }
 #: The same of a server that says nothing, for what a URL does not set: libpq's parameters.
 KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-#: Makes all settings that there are.
+#: Makes all settings that there are, and lets the planner take each way that it knows by itself.
 _MAKE = (
     "SELECT set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES {}) AS v (name,"
     f" value) ON s.name = v.name WHERE s.name <> '{_CLIENT_CHECK}' OR version() LIKE '%linux%'"
+    " UNION ALL SELECT set_config(name, boot_val, false) FROM pg_settings"
+    " WHERE name LIKE 'enable%' AND vartype = 'bool' AND context = 'user' AND setting <> boot_val"
 )
 
 #: How often a second connection asks, and how long it waits for an answer.

@@ -154,6 +154,10 @@ def test_what_role_and_database_have_set_does_not_matter(
         "default_transaction_read_only = on",
         "default_transaction_deferrable = on",
         "statement_timeout = '3min'",
+        "enable_seqscan = off",
+        "enable_indexscan = off",
+        "jit = on",
+        "plan_cache_mode = 'force_generic_plan'",
         "lock_timeout = '3min'",
         "idle_in_transaction_session_timeout = '3min'",
         "idle_session_timeout = '3min'",
@@ -176,6 +180,8 @@ def test_what_role_and_database_have_set_does_not_matter(
     endless = ("statement", "idle_in_transaction_session", "idle_session", "transaction")
     assert {found[f"{name}_timeout"] for name in endless} == {"0"}
     assert found["lock_timeout"] == "60000"
+    assert (found["enable_seqscan"], found["enable_indexscan"]) == ("on", "on")
+    assert (found["jit"], found["plan_cache_mode"]) == ("off", "auto")
 
 
 def test_a_server_or_client_whose_machine_is_gone_is_given_up_soon(fresh_database: str) -> None:
