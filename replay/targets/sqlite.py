@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
-from replay.errors import TargetError
+from replay.errors import Refusal, TargetError
 from replay.public import public
 from replay.targets import (
     CommitRefused,
@@ -44,6 +44,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WAIT_SECONDS = 10
+#: How text is encoded in a file that can be attached to a connection of ours.
+_UTF8 = 1
+
+
+def _encoding(path: Path) -> int:
+    """How a file's text is encoded (bytes 56 to 59 of its header, the file format's page
+    "Database File Format", 1.3.13); 0 where it says nothing."""
+    with suppress(OSError), path.open("rb") as file:
+        return int.from_bytes(file.read(60)[56:], "big")
+    return 0
 
 
 def _database(url: str) -> tuple[Path | None, str]:
@@ -133,6 +143,12 @@ class SqliteSession(SqlSession):
                 f"SELECT count(*) FROM {self.quoted(self.schema)}.sqlite_master"
             ).fetchone()
         except sqlite3.Error as error:
+            if _encoding(path) not in (0, _UTF8):
+                raise Refusal(
+                    "LR4010",
+                    f"found text in UTF-16 in {public(self.url)}; expected a file with UTF-8",
+                    hint="Make a copy: sqlite3 FILE .dump | sqlite3 COPY",
+                ) from error
             taken = self.schema.lower() in ("main", "temp")
             raise TargetError(
                 "LR4003",

@@ -45,18 +45,32 @@ def test_a_name_that_comes_near(
     assert of_kind(NEAR, place.dialect) in capsys.readouterr().out
 
 
-def test_a_file_whose_name_sqlite_takes_for_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "encoding", "said", "more"),
+    [
+        ("main.db", "UTF-8", "Name the schema, ?schema=NAME", "?schema=testown"),
+        ("testown.db", "UTF-16", "LR4010 found text in UTF-16 in sqlite://", ""),
+    ],
+)
+def test_a_file_that_cannot_be_attached_as_it_is(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    encoding: str,
+    said: str,
+    more: str,
 ) -> None:
-    path = tmp_path / "main.db"
+    path = tmp_path / name
     with closing(sqlite3.connect(path)) as made:
+        made.execute(f"PRAGMA encoding = '{encoding}'")
         made.execute("CREATE TABLE t (k varchar(8) NOT NULL PRIMARY KEY, v varchar(8) NOT NULL)")
         made.executemany("INSERT INTO t VALUES (?, ?)", BEFORE)
         made.commit()
     log, url = write_log(tmp_path), f"sqlite:///{path}"
-    assert replay(log, url) == 8
-    assert "Name the schema, ?schema=NAME" in capsys.readouterr().err
-    assert replay(log, f"{url}?schema=testown") == 0
+    assert replay(log, url) == (8 if "LR4010" in said else 12)
+    assert said in capsys.readouterr().err
+    if more:
+        assert replay(log, f"{url}{more}") == 0
 
 
 @contextmanager
