@@ -10,11 +10,21 @@ import subprocess
 import sys
 from pathlib import Path
 
-from replay.cli.manual import codes_page, commands_page, man_pages
+from replay.cli.manual import codes_page, commands_page, man_pages, options_page
 from replay.cli.reference_tables import dialects_page, layouts_page
+from replay.logs import FAMILIES, source_named
+from replay.reports.doctor import unconfirmed_page
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
+
+
+def kept_pages() -> None:
+    """Write the pages that are made from the program and kept in the repository."""
+    reference = ROOT / "replay" / "docs" / "reference"
+    (reference / "options.md").write_text(options_page(), encoding="utf-8")
+    readings = unconfirmed_page([source_named(name) for name in FAMILIES])
+    (reference / "unconfirmed-readings.md").write_text(readings, encoding="utf-8")
 
 
 def sources(folder: Path) -> None:
@@ -51,6 +61,7 @@ def main() -> int:
     man.mkdir(parents=True)
     for name, text in man_pages().items():
         (man / name).write_text(text, encoding="utf-8")
+    kept_pages()
     code = build(ROOT / "build" / "docs", site)
     if code == 0:
         print(f"{site / 'index.html'}\n{man}")

@@ -20,7 +20,6 @@ import pytest
 
 from replay import targets
 from replay.cli.command_table import BY_NAME
-from replay.cli.parser import OF_PROGRAM
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes
@@ -700,13 +699,11 @@ def test_versions_are_pinned_without_addresses() -> None:
 
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-OPTIONS = (ROOT / "replay" / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 CODE = "".join(README.split("```")[1::2])
 PROGRAMS = sorted(
     set(re.findall(r"^\s*(?:scripts/run|logreplay) +([a-z]+)", CODE, re.MULTILINE))
     - {"test", "check", "python", "containers", "mutate"}
 )
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
 def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -733,20 +730,6 @@ def test_the_readme_starts_with_the_two_commands() -> None:
 @pytest.mark.parametrize("command", PROGRAMS)
 def test_the_readmes_commands_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert help_of(command, capsys)
-
-
-def test_the_options_of_the_docs_are_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    table = {
-        option
-        for line in OPTIONS.split("\n")
-        if line.startswith("| `--")
-        for option in OPTION.findall(line.split("|")[1])
-    }
-    program = {
-        option for command in BY_NAME for option in OPTION.findall(help_of(command, capsys))
-    } | set(OF_PROGRAM)
-    assert table - program == set(), "options.md has options that the program lacks"
-    assert program - table - {"--help"} == set(), "the program has options that options.md lacks"
 
 
 def test_tests_that_the_docs_name_exist() -> None:

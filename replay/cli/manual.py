@@ -55,6 +55,34 @@ def commands_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def options_page() -> str:
+    """Every option once, group by group, with the commands that have it, as Markdown."""
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for command in sorted(COMMANDS, key=lambda one: one.name):
+        for option in options_of(command.name):
+            group = found.setdefault(option.group, {})
+            group.setdefault((_spelled(option), option.help), []).append(command.name)
+    parts = [_OPTIONS_HEAD]
+    for title, options in sorted(found.items(), key=lambda one: not one[0]):
+        usual = max(options.values(), key=len) if title else []
+        lines = [f"## {_sentence(title or 'options of a few commands').rstrip('.')}", ""]
+        if usual:
+            lines += [f"Commands, where the option names no others: {', '.join(usual)}.", ""]
+        lines += ["| option | meaning | commands |", "|---|---|---|"]
+        for (spelled, meaning), names in options.items():
+            others = "" if names == usual else ", ".join(names)
+            lines.append(f"| `{_cell(spelled)}` | {_text(meaning)} | {others} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+_OPTIONS_HEAD = """\
+# Options
+
+Made from the options of the program by `scripts/run docs`. `logreplay COMMAND --help` shows those
+of one command, and [the command line](command-line.md) explains what several have in common."""
+
+
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
 

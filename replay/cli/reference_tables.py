@@ -97,7 +97,7 @@ def layouts_page() -> str:
     parts = [
         "# Record layouts\n\nMade from the tables by which records are read; names are the"
         " vendors'. Offsets are bytes from the start of the record or structure. What no published"
-        " page settles is on a page of [its own](../unconfirmed-readings.md).",
+        " page settles is on a page of [its own](unconfirmed-readings.md).",
         "## Log Master: header and control records",
     ]
     layouts = (logmaster.LLDF, *logmaster.CONTROL.values(), logmaster.DICL_ENTRY)

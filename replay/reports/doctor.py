@@ -398,8 +398,8 @@ Its report holds counts, layouts and digests, no value of a row, no name and no 
 can read it, sign it (`--sign-key`) and send it.
 
 ```sh
-logreplay doctor --control C --data D --out report.json
+logreplay doctor LOG --out report.json
 logreplay doctor --compare report.json other.json
 ```
 
-A reading that is *contradicted* is a defect of logreplay: please send the report."""
+Made from the program by `scripts/run docs`. A reading that is *contradicted* is a defect of logreplay: please send the report."""

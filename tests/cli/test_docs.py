@@ -17,6 +17,7 @@ from replay.cli.manual import (
     codes_page,
     commands_page,
     man_pages,
+    options_page,
 )
 from replay.cli.parser import parse
 from replay.cli.reference_tables import dialects_page, layouts_page
@@ -29,7 +30,7 @@ from tests.support.places import FIXTURES, ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]
 #: What stands for something in commands that are shown, and what may be there.
 STANDS_FOR = {"URID": "000000000000A1B2E38C", "X": "00DECC12CECE80900000", "K": "1", "DIR": "d"}
-TEACHING = ("tutorials/first-log.md", "tutorials/migration.md")
+TEACHING = ("tutorials/first-log.md",)
 
 
 def commands_in(page: Path) -> list[list[str]]:
@@ -79,6 +80,27 @@ def test_every_option_is_in_the_reference() -> None:
         for option in (spelled for one in options_of(name) for spelled in one.names):
             assert f"`{option}" in page or f", {option}" in page
             assert option.replace("-", r"\-") in pages[f"logreplay-{name}.1"]
+
+
+def test_the_page_of_options_is_that_of_the_program() -> None:
+    page = (ROOT / "replay" / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
+    assert page == options_page(), "scripts/run docs writes it anew"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere_in_the_repository(page: Path) -> None:
+    """A forge shows the pages as they are; the site has pages besides, which no page links to."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    gone = []
+    for link, place in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", text):
+        there = (page.parent / link).resolve() if link else page
+        headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M) if (
+            place and there.is_file()
+        ) else []  # fmt: skip
+        anchors = {re.sub(r"[^\w -]", "", one).strip().lower().replace(" ", "-") for one in headings}
+        if not there.exists() or (place and place not in anchors):
+            gone.append(f"{link}#{place}")
+    assert gone == []
 
 
 def test_every_code_has_cause_and_cure() -> None:

@@ -17,4 +17,4 @@ def test_a_migration_with_little_downtime(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.symlink(ROOT / "fixtures", "fixtures")
-    run_page(ROOT / "replay" / "docs" / "tutorials" / "little-downtime.md", fresh_database)
+    run_page(ROOT / "replay" / "docs" / "tutorials" / "migration.md", fresh_database)

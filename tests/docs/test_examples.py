@@ -1,5 +1,5 @@
-"""The ten errands of ``replay/docs/errands``: every command is run, and prints what the text
-shows."""
+"""The ten worked examples of ``replay/docs/examples``: every command is run, and prints what the
+text shows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import pytest
 from tests.docs.console import POSTGRES, run_page, same
 
 ROOT = Path(__file__).resolve().parents[2]
-ERRANDS = sorted((ROOT / "replay" / "docs" / "errands").glob("[0-9]*.md"))
+EXAMPLES = sorted((ROOT / "replay" / "docs" / "examples").glob("[0-9]*.md"))
 #: A line of a text that says which state the database is in.
 STATE = "The database holds the state "
 
 
-@pytest.mark.parametrize("errand", ERRANDS, ids=lambda path: path.stem)
-def test_an_errand(
-    errand: Path, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example(
+    example: Path, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.symlink(ROOT / "fixtures", "fixtures")
-    text = errand.read_text(encoding="utf-8")
+    text = example.read_text(encoding="utf-8")
     load(fresh_database, " ".join(text.split()))
-    run_page(errand, fresh_database)
+    run_page(example, fresh_database)
 
 
 def load(url: str, text: str) -> None:
@@ -37,9 +37,9 @@ def load(url: str, text: str) -> None:
 
 
 def test_there_are_ten() -> None:
-    listed = (ROOT / "replay" / "docs" / "errands" / "README.md").read_text(encoding="utf-8")
-    assert len(ERRANDS) == 10
-    assert [path.name for path in ERRANDS if path.name not in listed] == []
+    listed = (ROOT / "replay" / "docs" / "examples" / "README.md").read_text(encoding="utf-8")
+    assert len(EXAMPLES) == 10
+    assert [path.name for path in EXAMPLES if path.name not in listed] == []
 
 
 def test_what_is_shown_counts() -> None:
