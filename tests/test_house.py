@@ -19,7 +19,6 @@ from types import SimpleNamespace
 import pytest
 
 from replay import targets
-from replay.cli.command_table import BY_NAME
 from replay.errors import CODES
 from sqlgen.dialects import BUILT_IN, profile_named
 from tests.support import lanes

@@ -96,8 +96,8 @@ _ABOUT = (
     (
         r"No module named|PYTHON_VERSION_MISMATCH|Cannot run program|Error from python worker",
         "LR1005",
-        "PYSPARK_PYTHON names the Python of the executors; replay/docs/cluster.md says what it"
-        " needs",
+        "PYSPARK_PYTHON names the Python of the executors; replay/docs/how-to/cluster.md says what"
+        " it needs",
     ),
     (
         "",

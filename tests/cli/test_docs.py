@@ -28,8 +28,21 @@ from sqlgen.schema import SqlType
 from tests.support.places import FIXTURES, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]
+#: The variables of the pages, as the first page sets them.
+VARIABLES = {
+    "$LOG": "fixtures/sakila/log/sakila.ctl",
+    "$SCHEMA": "fixtures/sakila/log/schema-ri.sql",
+    "$STATE": "fixtures/sakila/log/initial",
+}
 #: What stands for something in commands that are shown, and what may be there.
-STANDS_FOR = {"URID": "000000000000A1B2E38C", "X": "00DECC12CECE80900000", "K": "1", "DIR": "d"}
+STANDS_FOR = {
+    "URID": "000000000000A1B2E38C",
+    "X": "00DECC12CECE80900000",
+    "K": "1",
+    "DIR": "d",
+    "N": "7",
+    "P": "00DECC12CECE80900000",
+}
 TEACHING = ("tutorials/first-log.md",)
 
 
@@ -38,20 +51,31 @@ def commands_in(page: Path) -> list[list[str]]:
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = "\n".join(blocks).replace("\\\n", " ").split("\n")
-    lines += re.findall(r"`(logreplay [a-z]+ --[^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    lines += re.findall(
+        r"`(logreplay [a-z]+ (?:--|\$)[^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S)
+    )
     found = []
     for line in lines:
         match = re.match(r"(?:logreplay|scripts/run) +(.*)", line.split(" #")[0].strip())
         if match and "…" not in line and "|" not in line:
             found.append(shlex.split(match.group(1)))
-    return [words for words in found if words and words[0] in BY_NAME]
+    return [
+        [VARIABLES.get(word, word) for word in words]
+        for words in found
+        if words and words[0] in BY_NAME
+    ]
+
+
+def test_the_first_page_sets_the_variables() -> None:
+    page = (ROOT / "replay" / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [f"{name[1:]}={value}" for name, value in VARIABLES.items() if
+            f"\n{name[1:]}={value}\n" not in page] == []  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
     for words in commands_in(page):
-        if "TYPE" not in words and not any(word.startswith("$") for word in words):
-            parse([STANDS_FOR.get(word, word) for word in words])
+        parse([STANDS_FOR.get(word, word) for word in words])
 
 
 @pytest.mark.parametrize("name", TEACHING)
@@ -71,6 +95,35 @@ def test_commands_of_the_docs_run(
         assert main(words) in (0, 4), words
         said = "".join(capsys.readouterr())
         assert "nothing found" not in said, words
+
+
+#: Words of commands that need a server, a folder of the reader's, or a browser.
+NOT_HERE = re.compile(r"://|^/|^(?:logs|URID|K|P|DIR|LOG|shop|part1\.log|demo|docs|follow|status)$")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_run_as_they_are_pasted(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """All that need nothing but the bundled logs, in the order of the page."""
+    (tmp_path / "fixtures").symlink_to(FIXTURES)
+    monkeypatch.chdir(tmp_path)
+    for words in commands_in(page):
+        if any(NOT_HERE.search(word) for word in words) or not any(
+            word.startswith("fixtures/") for word in words
+        ):
+            continue
+        pasted = [
+            name
+            for word in words
+            for name in (sorted(map(str, Path().glob(word))) if "*/" in word else [word])
+        ]
+        code = main(pasted)
+        assert code in (0, 4), (pasted, capsys.readouterr().err)
 
 
 def test_every_option_is_in_the_reference() -> None:
@@ -97,7 +150,9 @@ def test_links_lead_somewhere_in_the_repository(page: Path) -> None:
         headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M) if (
             place and there.is_file()
         ) else []  # fmt: skip
-        anchors = {re.sub(r"[^\w -]", "", one).strip().lower().replace(" ", "-") for one in headings}
+        anchors = {
+            re.sub(r"[^\w -]", "", one).strip().lower().replace(" ", "-") for one in headings
+        }
         if not there.exists() or (place and place not in anchors):
             gone.append(f"{link}#{place}")
     assert gone == []

@@ -24,7 +24,7 @@ from tests.live.test_follow import TABLE, Site, events, follower_of
 from tests.support.cutlogs import half_a_unit_arrives
 from tests.support.places import ROOT
 
-PAGE = (ROOT / "replay" / "docs" / "how-to" / "run-follow.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "replay" / "docs" / "how-to" / "follow.md").read_text(encoding="utf-8")
 Metrics = dict[tuple[str, str], float]
 
 

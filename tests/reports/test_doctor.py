@@ -16,7 +16,13 @@ from tests.support import luwbuilder
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, frame
 from tests.support.places import FIXTURES
 
-PAGE = Path(__file__).resolve().parents[2] / "replay" / "docs" / "reference" / "unconfirmed-readings.md"
+PAGE = (
+    Path(__file__).resolve().parents[2]
+    / "replay"
+    / "docs"
+    / "reference"
+    / "unconfirmed-readings.md"
+)
 
 
 def readings(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
