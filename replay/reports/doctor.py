@@ -402,4 +402,5 @@ logreplay doctor LOG --out report.json
 logreplay doctor --compare report.json other.json
 ```
 
-Made from the program by `scripts/run docs`. A reading that is *contradicted* is a defect of logreplay: please send the report."""
+A reading that is *contradicted* is a defect of logreplay: please send the report. This page is made
+from the program by `scripts/run docs`."""
