@@ -17,7 +17,12 @@ from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersio
 from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.errors import InputError, Where
-from replay.logs.logmaster.control_columns import SCHEMES, ColumnReader, check_positions
+from replay.logs.logmaster.control_columns import (
+    SCHEMES,
+    ColumnReader,
+    check_length,
+    check_positions,
+)
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord
 from replay.logs.logmaster.layouts import CONTROL, DLCI
 from sqlgen.schema import Column, Table
@@ -262,6 +267,8 @@ class CatalogBuilder:
         owner = _long_name(values, "TABLEOWNER", "UNTRANOWNERFLAG", "UNITABLEOWNER")
         table = _long_name(values, "TABLENAME", "UNTRANNAMEFLAG", "UNITABLENAME")
         where = Where(self.name, record.number, record.offset, table=f"{owner}.{table}")
+        for name in ("TABLEOWNER", "TABLENAME"):
+            check_length(values, name, where)
         if values["LLNUMCOL"] != len(columns):
             message = f"found {len(columns)} DLCI records; expected {values['LLNUMCOL']} (LLNUMCOL)"
             raise InputError("LR2008", message, where, REMAKE_CONTROL)

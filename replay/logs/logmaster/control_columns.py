@@ -85,7 +85,8 @@ class ColumnReader:
                     Where(place.file, place.record, place.offset, wanted, place.table),
                     REMAKE_CONTROL,
                 )
-        name = str(values["COLUMNNAME"] or "")[: values["COLUMNNAMELEN"] or 128]
+        check_length(values, "COLUMNNAME", place)
+        name = str(values["COLUMNNAME"] or "")
         kind, varying, text = _COLUMN_TYPES.get(code, (SqlType.VARBINARY, False, False))
         raw = code not in _COLUMN_TYPES and code not in _LARGE_OBJECTS
         lob = code in _LARGE_OBJECTS or (code, subtype) in _PARTS_OF_LARGE_OBJECTS
@@ -172,6 +173,19 @@ def column_warnings(version: TableVersion) -> Iterator[str]:
         yield (
             f"{version.name}: LONG VARCHAR columns are read as text, as the log does not say"
             f" whether they are FOR BIT DATA: {', '.join(long)}"
+        )
+
+
+def check_length(values: Mapping[str, Any], field: str, where: Where) -> None:
+    """InputError (LR2009) where a name goes on behind the bytes that its length states (section
+    4.6): it would be another one's."""
+    size, found = values[f"{field}LEN"], str(values[field] or "")
+    if size and len(found) > size:
+        raise InputError(
+            "LR2009",
+            f"found {size}, and {found!r}; expected blanks behind the {field} of that length",
+            Where(where.file, where.record, where.offset, f"{field}LEN", where.table),
+            REMAKE_CONTROL,
         )
 
 
