@@ -360,6 +360,7 @@ class Store:
             pending,
             logs,
             last.pending_logs if forward else None,
+            last.last_records if last.position == stored.position else None,
         )
 
     # -- units set aside, rejects, marks

@@ -242,6 +242,7 @@ class ReplayRun:
             # in strict order all statements were made before
             self.log if pace.in_bulk else None,
             partial(lasting_ids, self.log),
+            partial(units_here, self.log),
         )
         strategy = self._strategy(transactions)
         total = self.statements.workload.statements

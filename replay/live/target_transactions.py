@@ -9,7 +9,7 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -123,7 +123,7 @@ class Transactions:
     number of the run; ``reached`` hears of every point where a kill is interesting. ``route`` and
     ``committed`` say where the run stands. ``log``: the log that is read while groups are applied
     (None: none is), which must stay as it was. ``names``: what units that were set aside are
-    called whatever files of a log are given.
+    called whatever files of a log are given, and ``here``, the other way round, in this one.
     """
 
     def __init__(
@@ -137,8 +137,9 @@ class Transactions:
         session: Session | None = None,
         log: LogFile | None = None,
         names: Callable[[Iterable[UnitId]], Iterable[UnitId]] = iter,
+        here: Callable[[Collection[UnitId]], Set[UnitId]] = frozenset,
     ) -> None:
-        self.log, self._names = log, names
+        self.log, self._names, self._here = log, names, here
         self.connect, self.scripts, self.route, self.run = connect, scripts, route, run
         self.pace, self.reached = pace, reached
         self.committed = Committed()
@@ -186,8 +187,9 @@ class Transactions:
                 store = Store(self._session)
                 store.settle()
                 position = self.position()
-                pending = store.pending().keys() & self.route.pending
-        self.route = replace(self.route, position=position.position, pending=frozenset(pending))
+                pending = store.pending().keys()
+        kept = self.route.pending & self._here(pending)
+        self.route = replace(self.route, position=position.position, pending=kept)
         base = self._base = self._base or position
         self.committed.units = abs(position.units - base.units)
         self.committed.statements = abs(position.statements - base.statements)

@@ -53,10 +53,11 @@ class Bundle:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The manifest as ``json.load`` has it."""
-        ended = self.contents.get("continuation")
+        ended = self.contents.get("positions")
         if ended is None:
             return self.contents
-        return {**self.contents, "continuation": {**ended, "pending": dict(ended["pending"])}}
+        after = {**ended["after"], "pending": dict(ended["after"]["pending"])}
+        return {**self.contents, "positions": {**ended, "after": after}}
 
 
 def write_bundle(

@@ -55,7 +55,8 @@ class LogPosition:
     that were set aside, and why, ``logs``: all
     that were read, as :func:`logs_of` names them, each with a sum of its records that were taken,
     by which one is known that comes again longer, or mended ('': not made). ``pending_logs``: those
-    of them that ``pending`` units are in or hang on (None: not known)."""
+    of them that ``pending`` units are in or hang on (None: not known). ``last_records``: how many
+    records the log with most of them has of the last unit that was taken (None: not known)."""
 
     source: str
     position: UnitPosition | None = None
@@ -64,6 +65,7 @@ class LogPosition:
     pending: Verdicts = field(default_factory=Verdicts)
     logs: Mapping[str, str] = field(default_factory=dict)
     pending_logs: frozenset[str] | None = None
+    last_records: int | None = None
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -79,6 +81,8 @@ class LogPosition:
         }
         if self.pending_logs is not None:
             told["pending_logs"] = sorted(self.pending_logs)
+        if self.last_records is not None:
+            told["last_records"] = self.last_records
         return told
 
     def place(self) -> dict[str, Any]:
@@ -109,6 +113,7 @@ class LogPosition:
             pending,
             told.get("logs", {}),
             None if "pending_logs" not in told else frozenset(told["pending_logs"]),
+            told.get("last_records"),
         )
 
     def applied(self, log: LogFile) -> AppliedUnits:
@@ -244,20 +249,26 @@ def refuse_passed(
     if before.position is None or not logs:
         return
     sums = set(before.logs.values()) - {"", _NOTHING}
-    fresh = [
-        not is_known(name, before.logs) and _sum_of(log, plan.splits, files, applied) not in sums
-        for name, _, files in logs
-    ]
+    fresh, more = list[bool](), False
+    for name, _, files in logs:
+        one, last = (
+            ("", 0) if is_known(name, before.logs) else _sum_of(log, plan.splits, files, applied)
+        )
+        fresh.append(one not in sums | {""})
+        more |= fresh[-1] and before.last_records is not None and last > before.last_records
     if is_placed(log):
         _refuse_other_places(before, logs, fresh)
     new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
     indexed = isinstance(log, IndexedLog)
     every = _units_of(plan, log, new, not indexed)
     taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
-    found = every[taken & ~_is_last(log, before.position, every)]
+    last = _is_last(log, before.position, every)
+    found = every[taken & ~last]
     if len(every) and not indexed:
         known = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
         found = found[~np.isin(_fields(found, "unit"), _fields(known, "unit"))]
+        # one that had not all of its records is no other log's, either
+        found = np.concatenate([found, every[taken & last & more]])
         _refuse_moved(plan, log, applied, every[~taken], known)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(found) else ():
@@ -277,7 +288,8 @@ def refuse_passed(
             " not set aside; expected none there: everything up to that position counts as taken",
             where,
             "Where a log overlaps or repeats one that was read, or is a longer scan of it, give"
-            f" that one too. Else start over from before them: {start_over(lowest)}",
+            " that one too, as it was read. Else start over from before them:"
+            f" {start_over(lowest)}",
         )
 
 
@@ -361,10 +373,12 @@ def refuse_rests(
 
 def _sum_of(
     log: LogFile, splits: Iterable[Split], files: Collection[int], applied: AppliedUnits
-) -> str:
+) -> tuple[str, int]:
     """What tells the records of a log that were taken from other ones: how many they are, and the
-    sum of hashes of their units. It does not depend on what comes behind them."""
-    count, total = 0, 0
+    sum of hashes of their units. It does not depend on what comes behind them. And how many of them
+    are of the last unit that was taken."""
+    count, total, of_last = 0, 0, 0
+    last = np.frombuffer(applied.position or bytes(UNIT_POSITION.itemsize), UNIT_POSITION)
     # of ids that are numbered, the number depends on what comes before the log
     skipped = 4 if _numbered(log) is not None else 0
     for some in headers(log, (split for split in splits if split.file in files)):
@@ -374,7 +388,8 @@ def _sum_of(
         names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
         count += len(names)
         total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
-    return f"{count}-{total & _WORD:016x}" if count else _NOTHING
+        of_last += int((_positions(envelope, rows) == last).sum())
+    return f"{count}-{total & _WORD:016x}" if count else _NOTHING, of_last
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
@@ -471,18 +486,19 @@ def position_after(
     applied = AppliedUnits(at, units_here(log, aside.units()))
     holding = _holding(log, plan.splits, applied.pending) if aside else set[int]()
     owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
+    most = before.last_records if before is not None and before.position == at else None
     for number, (name, _, files) in enumerate(given):
         holds = number in owing or not holding.isdisjoint(files)
         if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
-            logs[name] = _sum_of(log, plan.splits, files, applied)
+            logs[name], last_records = _sum_of(log, plan.splits, files, applied)
+            most = max(most or 0, last_records)
         logs.setdefault(name, "")
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
     if is_placed(log):  # all files are given, in order
         logs = {name: logs[name] for name, _, _ in given}
-    return LogPosition(
-        log.source, at, ends, stated, aside, logs, (hanging or None) if aside else None
-    )
+    hanging = (hanging or None) if aside else None
+    return LogPosition(log.source, at, ends, stated, aside, logs, hanging, most)
 
 
 def _holding(log: LogFile, splits: Iterable[Split], pending: Collection[UnitId]) -> set[int]:

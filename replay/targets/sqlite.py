@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WAIT_SECONDS = 10
-#: How text is encoded in a file that can be attached to a connection of ours.
-_UTF8 = 1
+#: How a file says that its text is UTF-16, so that it cannot be attached to a connection of ours.
+_UTF16 = (b"\0\0\0\2", b"\0\0\0\3")
 
 
-def _encoding(path: Path) -> int:
-    """How a file's text is encoded (bytes 56 to 59 of its header, the file format's page
-    "Database File Format", 1.3.13); 0 where it says nothing."""
+def _is_utf16(path: Path) -> bool:
+    """Whether a file has its text in UTF-16, by bytes 56 to 59 of its header (the file format's
+    page "Database File Format", 1.3.13)."""
     with suppress(OSError), path.open("rb") as file:
-        return int.from_bytes(file.read(60)[56:], "big")
-    return 0
+        return file.read(60)[56:] in _UTF16
+    return False
 
 
 def _database(url: str) -> tuple[Path | None, str]:
@@ -143,7 +143,7 @@ class SqliteSession(SqlSession):
                 f"SELECT count(*) FROM {self.quoted(self.schema)}.sqlite_master"
             ).fetchone()
         except sqlite3.Error as error:
-            if _encoding(path) not in (0, _UTF8):
+            if _is_utf16(path):
                 raise Refusal(
                     "LR4010",
                     f"found text in UTF-16 in {public(self.url)}; expected a file with UTF-8",

@@ -252,6 +252,7 @@ def test_write_script_checks_what_the_command_line_checks(sakila: Path, tmp_path
     written = replay.write_script(control, data, out, selection=short)
     again = replay.write_script(control, data, tmp_path / "again", selection=whole)
     assert written.manifest["scripts"] == again.manifest["scripts"]
+    assert json.loads(json.dumps(written.manifest)) == written.manifest
 
 
 def test_what_a_family_cannot_know_is_refused() -> None:

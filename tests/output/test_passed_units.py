@@ -10,12 +10,15 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from replay.cli.main import main
+from replay.targets import ConnectionLost
+from replay.targets.sqlite import SqliteSession
 from tests.support import cutlogs, logbuilder, luwbuilder, solidbuilder
 from tests.support.few import few
 
@@ -251,6 +254,40 @@ def test_a_unit_whose_commit_alone_comes_behind(
     assert receiver.keys() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("lost", [2, 3, 4])
+def test_a_unit_that_was_set_aside_comes_though_the_connection_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    """Its id counts how often it was used in the files that are given; the target knows it by where
+    it commits."""
+    site = LuwSite(tmp_path)
+    site.unit(1)
+    files = [site.file(1)]
+    open_one = site.begin()
+    site.insert(open_one, 2)
+    files.append(site.file(2))
+    site.unit(3)
+    files.append(site.file(3))
+    open_one.commit()
+    site.unit(4)
+    files.append(site.file(4))
+    receiver = Receiver("target", tmp_path, site.words())
+    assert receiver.take(files[:1]) in (0, 4)
+    assert receiver.take(files[2:], "--adjoining", "--gaps", "warn") == 4
+    assert receiver.keys() == [1, 3, 4]
+    commit, number = SqliteSession.commit, count(1)
+
+    def losing(session: SqliteSession) -> None:
+        if next(number) == lost:
+            session.rollback()
+            raise ConnectionLost("LR4003", "the connection was lost")
+        commit(session)
+
+    monkeypatch.setattr(SqliteSession, "commit", losing)
+    assert receiver.take(files) in (0, 4)
+    assert receiver.keys() == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_id_that_was_used_in_files_that_are_not_given_any_more(
     kind: str, tmp_path: Path
@@ -375,6 +412,32 @@ def test_a_data_file_that_was_read_before_it_was_whole(
     else:
         assert receiver.start_over(said, [], [], *words) in (0, 4)
     assert receiver.keys() == [0, 2, 3, 22]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_last_unit_of_a_data_file_that_was_read_before_it_was_whole(
+    kind: str, beside: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing else of the file tells that it is another one; nor does a log beside it."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    torn = log.unit(commit=200, start=100)
+    for key in (2, 22):
+        torn.insert(LOGMASTER, (key, key))
+    raw = logbuilder.frame(log.control_records(), "rdw")
+    records, end = log.records(), logbuilder.lrsn(400)
+    receiver = Receiver(kind, tmp_path, [])
+    cut = cutlogs.write_pair(tmp_path, "a", raw, records[:1], end)
+    assert receiver.take([], "--control", cut.control, "--data", *cut.data) in (0, 4)
+    whole = cutlogs.write_pair(tmp_path, "b" if beside else "a", raw, records, end)
+    capsys.readouterr()
+    pairs = [cut, whole] if beside else [whole]
+    words = [word for pair in pairs for word in ("--control", pair.control, "--data", *pair.data)]
+    assert receiver.take([], *words) == 12
+    said = capsys.readouterr().err
+    assert "LR2039" in said
+    assert "found 1 unit(s) of recovery that commit at or below" in said
+    assert receiver.keys() == [2]
 
 
 @pytest.mark.parametrize("kind", few(KINDS, "redo", "grow"))
