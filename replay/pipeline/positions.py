@@ -251,11 +251,10 @@ def refuse_passed(
     sums = set(before.logs.values()) - {"", _NOTHING}
     fresh, more = list[bool](), False
     for name, _, files in logs:
-        one, last = (
-            ("", 0) if is_known(name, before.logs) else _sum_of(log, plan.splits, files, applied)
-        )
-        fresh.append(one not in sums | {""})
-        more |= fresh[-1] and before.last_records is not None and last > before.last_records
+        known = is_known(name, before.logs)
+        total, count = ("", 0) if known else _sum_of(log, plan.splits, files, applied)
+        fresh.append(not known and total not in sums)
+        more |= fresh[-1] and before.last_records is not None and count > before.last_records
     if is_placed(log):
         _refuse_other_places(before, logs, fresh)
     new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
@@ -265,11 +264,11 @@ def refuse_passed(
     last = _is_last(log, before.position, every)
     found = every[taken & ~last]
     if len(every) and not indexed:
-        known = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
-        found = found[~np.isin(_fields(found, "unit"), _fields(known, "unit"))]
+        read = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
+        found = found[~np.isin(_fields(found, "unit"), _fields(read, "unit"))]
         # one that had not all of its records is no other log's, either
         found = np.concatenate([found, every[taken & last & more]])
-        _refuse_moved(plan, log, applied, every[~taken], known)
+        _refuse_moved(plan, log, applied, every[~taken], read)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(found) else ():
         for first, rows, units in _selected(plan, log, split):
