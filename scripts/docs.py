@@ -12,19 +12,15 @@ from pathlib import Path
 
 from replay.cli.manual import codes_page, commands_page, man_pages, options_page
 from replay.cli.reference_tables import dialects_page, layouts_page
-from replay.logs import FAMILIES, source_named
-from replay.reports.doctor import unconfirmed_page
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
 
 
 def kept_pages() -> None:
-    """Write the pages that are made from the program and kept in the repository."""
+    """Write the page that is made from the program and kept in the repository."""
     reference = ROOT / "replay" / "docs" / "reference"
     (reference / "options.md").write_text(options_page(), encoding="utf-8")
-    readings = unconfirmed_page([source_named(name) for name in FAMILIES])
-    (reference / "unconfirmed-readings.md").write_text(readings, encoding="utf-8")
 
 
 def sources(folder: Path) -> None:

@@ -15,7 +15,7 @@ from replay.changes.position import Position
 from replay.errors import UsageError
 from replay.logs.description import Description
 from replay.logs.log_file import LogFile
-from replay.logs.readings import Checkup, UnconfirmedReading, nothing_open
+from replay.logs.readings import Checkup, nothing_open
 from replay.logs.unchanged import KnowsFiles, states_of
 
 #: What commands may need to know of a change or a log, and the options that need it.
@@ -202,13 +202,13 @@ class Family:
     order: OrderRules = OrderRules()
     #: A log with its REAL columns as DOUBLE, where they hold more than an IEEE single does.
     with_wide_reals: Callable[[Any], LogFile] | None = None
-    #: What its published layouts leave open, and what a log says of it, for ``logreplay doctor``.
-    unconfirmed: Sequence[UnconfirmedReading] = ()
+    #: What a log says of the points that its published layouts leave open, for ``logreplay
+    #: doctor``.
     checkup: Callable[[Any], Checkup] = nothing_open
     #: ``(log)``: InputError where a log may be looked at and must not be used for more.
     admit: Callable[[Any], None] = _admitted
     #: What writes parts of its logs as logs again, and what to use where nothing does.
-    writer: LogWriter | None = None
+    writer: Callable[[], LogWriter] | None = None
 
     def open_log(self, inputs: Inputs) -> LogFile:
         """Open a log. UsageError when the files or settings are not those of this family, else as

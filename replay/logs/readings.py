@@ -1,22 +1,25 @@
-"""What published layouts leave open, as data: each unconfirmed reading, how a log decides it, and
-what one log has to say about it, in counts and without a value of any row."""
+"""What published layouts leave open, and what one log has to say about it, in counts and without a
+value of any row. The page of the documentation lists each unconfirmed reading: what is open, how a
+log decides it, and what is refused."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+#: The page that lists them: a table for each family.
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "unconfirmed-readings.md"
 
-@dataclass(frozen=True)
-class UnconfirmedReading:
-    """A point that the published pages leave open and no real file has settled here: what is
-    ``open``, how the program ``decides``, and what it ``refuses``."""
 
-    name: str
-    open: str
-    decides: str
-    refuses: str
+def open_points(source: str) -> dict[str, str]:
+    """Of each unconfirmed reading of a family's logs, what is open; none of a family that the page
+    does not have."""
+    page = PAGE.read_text(encoding="utf-8")
+    of_family = page.partition(f"(`--source {source}`)\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"(?m)^\| `([\w-]+)` \| (.*?) \|", of_family))
 
 
 @dataclass(frozen=True)

@@ -189,8 +189,9 @@ def copy_bucket(
 ) -> CopyResult:
     """Copy the blocks of one bucket into ``folder``: first the records that are no changes."""
     assert plan.copies is not None
-    writer = source_named(plan.copies).writer
-    assert writer is not None
+    made = source_named(plan.copies).writer
+    assert made is not None
+    writer = made()
     records = unpacked_together(blocks)
     beside = np.isin(records["change"], BESIDE_CHANGES)
     proven = plan.flags_resolved and plan.selection.incomplete == "resolve"

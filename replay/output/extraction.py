@@ -67,7 +67,7 @@ def writer_of(family: Family) -> LogWriter:
             hint="Keep the changes as data (logreplay export --format parquet, csv, jsonl or"
             " debezium), or the log files as they are, and select when they are read",
         )
-    return family.writer
+    return family.writer()
 
 
 def check_name(name: str) -> None:

@@ -26,6 +26,7 @@ from replay.errors import (
 )
 from replay.live.certificate import faults_of, file_facts, sealed
 from replay.logs import Family, LogFile
+from replay.logs.readings import open_points
 from replay.logs.text import aligned, counted, wrapped
 from replay.pipeline.headers import all_headers
 from replay.pipeline.scan import sort_records
@@ -45,13 +46,13 @@ def doctor_report(family: Family, log: LogFile) -> dict[str, Any]:
     checkup = family.checkup(log)
     told = {entry.name: entry for entry in checkup.evidence}
     readings = []
-    for reading in family.unconfirmed:
-        entry = told.get(reading.name)
+    for name in open_points(family.name):
+        entry = told.get(name)
         readings.append(
-            {"name": reading.name, "verdict": "not looked at"}
+            {"name": name, "verdict": "not looked at"}
             if entry is None
             else {
-                "name": reading.name,
+                "name": name,
                 "verdict": entry.verdict(),
                 "looked_at": entry.looked_at,
                 "taken": entry.taken,
@@ -268,7 +269,7 @@ def _lines(family: Family, report: Mapping[str, Any]) -> Iterator[str]:
             for name, entry in report["types"].items()
         ],
     )
-    open_points = {entry.name: entry for entry in family.unconfirmed}
+    points = open_points(family.name)
     for title, verdicts in (
         ("Readings that this log contradicts", ("contradicted",)),
         ("Readings that this log fits", ("fits",)),
@@ -280,7 +281,7 @@ def _lines(family: Family, report: Mapping[str, Any]) -> Iterator[str]:
         if mine:
             yield from ("", title)
         for entry in mine:
-            yield f"  {entry['name']}: {open_points[entry['name']].open}"
+            yield f"  {entry['name']}: {points[entry['name']]}"
             if entry.get("looked_at"):
                 taken = f"; taken: {entry['taken']}" if entry["taken"] else ""
                 fits = {name: count for name, count in entry["fits"].items() if count}
@@ -368,39 +369,3 @@ def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any, An
 
 def _shown(value: Any) -> str:
     return "nothing" if value is None or value in ([], {}) else _flat(value)
-
-
-def unconfirmed_page(families: Sequence[Family]) -> str:
-    """The page of the documentation that lists every unconfirmed reading of these families."""
-    parts = [_PAGE_HEAD]
-    for family in families:
-        rows = "\n".join(
-            f"| `{entry.name}` | {entry.open} | {entry.decides} | {entry.refuses} |"
-            for entry in family.unconfirmed
-        )
-        parts.append(
-            f"## {family.title[:1].upper()}{family.title[1:]} (`--source {family.name}`)\n\n"
-            f"| reading | what is open | how it is decided | what is refused |\n|---|---|---|---|\n"
-            f"{rows}"
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-_PAGE_HEAD = """\
-# Unconfirmed readings
-
-No log that a real Log Master, Db2 for Linux, UNIX and Windows or solidDB wrote could be had while
-logreplay was made. It reads the published pages, and where these leave something open, it decides
-from the log itself or refuses. This page lists every such point.
-
-`logreplay doctor` says which of them one log exercises, and by how many records each reading fits.
-Its report holds counts, layouts and digests, no value of a row, no name and no position: a site
-can read it, sign it (`--sign-key`) and send it.
-
-```sh
-logreplay doctor LOG --out report.json
-logreplay doctor --compare report.json other.json
-```
-
-A reading that is *contradicted* is a defect of logreplay: please send the report. This page is made
-from the program by `scripts/run docs`."""

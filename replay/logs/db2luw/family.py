@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
-from replay.logs.db2luw import checkup, inspect
 from replay.logs.db2luw.layouts import FRAMINGS
 from replay.logs.db2luw.reader import open_log
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.logs.db2luw import checkup, inspect
+else:  # a run that only writes scripts needs none of them
+    checkup, inspect = (LateModule(f"replay.logs.db2luw.{name}") for name in ("checkup", "inspect"))
 
 _UNKNOWN = {
     "origins": (
@@ -51,9 +58,8 @@ FAMILY = Family(
         "partitions": "export of SYSCAT.DATAPARTITIONS, for range-partitioned tables",
     },
     open=open_log,
-    describe=inspect.describe,
-    dump_record=inspect.dump_record,
+    describe=lambda log: inspect.describe(log),
+    dump_record=lambda *record: inspect.dump_record(*record),
     order=OrderRules(rising=positions_rise),
-    unconfirmed=checkup.UNCONFIRMED,
-    checkup=checkup.checkup,
+    checkup=lambda log: checkup.checkup(log),
 )

@@ -28,7 +28,7 @@ from replay.logs.logmaster.header_layout import ControlRecord
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import CONTROL
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
-from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
+from replay.logs.readings import Checkup, Evidence
 
 _BLOCK, _BATCH = 16 << 20, 65_536
 #: Header codes that are counted, and what they may be.
@@ -36,147 +36,6 @@ _CODES = (
     "SQLTYPE", "LOGRECDISP", "SQLSRCTYPE", "UORDISP", "INCOMPLETETRANS", "INCOMPLETEDEP",
     "UORHASCOMP", "PAGENUMFMT", "ANOMALYTYPE",
 )  # fmt: skip
-
-UNCONFIRMED = (
-    UnconfirmedReading(
-        "numeric-text",
-        "How numbers in character fields of the control file are padded (zeros or blanks, left or"
-        " right) is not said.",
-        "Blanks and zero bytes are trimmed, the rest must be a number; an empty field has none.",
-        "Anything else in such a field (LR2009).",
-    ),
-    UnconfirmedReading(
-        "header-length",
-        "Newer releases may append fields to the record header.",
-        "LENGTH of most of the first records counts for the whole log; what follows the described"
-        " fields is passed over.",
-        "A LENGTH below the described header (LR2010), and records with another one than most.",
-    ),
-    UnconfirmedReading(
-        "order-value",
-        "The text tells readers to sort by ORDERVALUE, and no table lists it; four reserved bytes"
-        " lie where it may have been.",
-        "Changes are ordered by LOGRBA, by ORDERVALUE where XHDF records name it and it is filled.",
-        "A change without LOGRBA and ORDERVALUE (LR2010).",
-    ),
-    UnconfirmedReading(
-        "commit-position",
-        "Outside data sharing the LRSN fields are expected to hold RBAs; whether they may be zero"
-        " is not said.",
-        "UORCOMMITLRSN is the commit position, UORCOMMITPOINT where it is zero.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "data-lengths",
-        "Two sentences about the lengths around row images allow three readings: a length of the"
-        " segment and one of each image (A), one of each image with itself (B) or without (B').",
-        "The reading under which most of the first row images end exactly where their columns do.",
-        "A log that fits none, or several equally well (LR2018).",
-    ),
-    UnconfirmedReading(
-        "first-column-position",
-        "Whether LLCOLUMNPOS counts from the start of DATA, and points at the null byte or behind"
-        " it.",
-        "It only breaks a tie between readings of data-lengths.",
-        "Positions that do not rise by what the columns take (LR2009).",
-    ),
-    UnconfirmedReading(
-        "column-bytes",
-        "Whether LOGLOGBYTES holds the null byte and the length of a column.",
-        "It tells how many characters targets need for a graphic column, if it says so either way.",
-        "Graphic columns of `ddl` that are twice as wide as they need to be.",
-    ),
-    UnconfirmedReading(
-        "row-layout",
-        "Whether lengths of graphic columns count characters or bytes, and what a row holds of"
-        " ROWID and large object columns.",
-        "For each such table the reading that most of its first images fit.",
-        "Rows that do not end exactly (LR2014).",
-    ),
-    UnconfirmedReading(
-        "expanded-columns",
-        "What a varying column looks like in a log that was made with EXPAND VAR.",
-        "LLCOLUMNLEN bytes follow the length, and as many of them count as it says; where all"
-        " lengths are those of the columns, that is warned of. In graphic"
-        " columns, whose lengths may count characters or bytes, nothing but blanks or zeros may"
-        " lie behind the values.",
-        "Rows that do not end exactly, or have something else there (LR2014).",
-    ),
-    UnconfirmedReading(
-        "text-subtype",
-        "What columns hold whose LLCOLUMNSUBTYPE is blank, as that of LVCH always is.",
-        "Text, of the mixed code page where the system has mixed data (MIXED = Y). Of LVCH, which"
-        " may be FOR BIT DATA, that is warned of.",
-        "Another subtype than the described ones (LR2009).",
-    ),
-    UnconfirmedReading(
-        "null-columns",
-        "What lies in the bytes of a fixed column that is null.",
-        "They are there, and are not looked at.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "segments",
-        "Where a record that is too long is cut, and whether each part has a length of its own.",
-        "The payloads of all parts are joined by SEGNUM; whether later parts begin with a length is"
-        " learned from the first ones.",
-        "Missing or repeated parts (LR2013), and joined images that do not end exactly (LR2014).",
-    ),
-    UnconfirmedReading(
-        "segment-length",
-        "What SEGLEN counts.",
-        "It is not used.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "table-events",
-        "What records of mass deletes, truncates and exchanges hold, and in which form.",
-        "Up to two bytes of DATA and partition number 0 mean the whole table.",
-        "Limit keys of a partition: what is emptied is not known, and the unit is set aside.",
-    ),
-    UnconfirmedReading(
-        "other-records",
-        "The form of catalog changes (CO), commands (CM) and status changes (SC).",
-        "They are counted and left out.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "sort-key",
-        "What SQLRIRBA holds.",
-        "It is not used; foreign keys give the order within a unit.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "selected-set",
-        "SQLTYPE is called undo and redo set, and blank is not described.",
-        "U is the selected set, taken in both directions; R only with --from-recovery-point.",
-        "Another code (LR2010).",
-    ),
-    UnconfirmedReading(
-        "dependent-position",
-        "How DEPENDENTRBA says that there is none.",
-        "Zeros, ten X'FF', and six X'FF' where an LRSN or an RBA of six bytes stands.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "generations",
-        "Whether DROPRBA of a table that is still there is zero or all X'FF'.",
-        "Both; a generation is valid from CREATERBA up to DROPRBA.",
-        "Two generations that begin at the same position and have other columns (LR2009).",
-    ),
-    UnconfirmedReading(
-        "unknown-control-records",
-        "Records that are named and not described, or not even named.",
-        "They are counted and passed over.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "date-text",
-        "Pictures of dates and times with DATEFORMAT SASTIME.",
-        "Year first, any of the usual separators.",
-        "Text that is no moment under it (LR2015).",
-    ),
-)
 
 
 @dataclass
@@ -420,14 +279,13 @@ def _evidence(log: LogmasterLog, counts: _Counts) -> Iterator[Evidence]:
     }
     for name in ("order-value", "row-layout", "expanded-columns", "null-columns"):
         counts.fit(name, 0)
-    for reading in UNCONFIRMED:
-        if reading.name in counts.of:
-            yield Evidence(
-                reading.name,
-                counts.of[reading.name],
-                {name.replace("_", " "): n for name, n in counts.fits[reading.name].items()},
-                taken.get(reading.name, "").replace("_", " "),
-            )
+    for reading, looked_at in counts.of.items():
+        yield Evidence(
+            reading,
+            looked_at,
+            {name.replace("_", " "): n for name, n in counts.fits[reading].items()},
+            taken.get(reading, "").replace("_", " "),
+        )
     yield from _control_fields(log)
     yield from _columns(log)
     yield from _control(log.control)

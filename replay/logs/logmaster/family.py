@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from replay.changes.catalog import Catalog, ColumnFormat, TableVersion
 from replay.changes.choices import Gaps
 from replay.logs import FACTS, Capabilities, Family, Inputs, LogPair, OrderRules
-from replay.logs.logmaster import checkup, dump, inspect
-from replay.logs.logmaster.copying import WRITER
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.header_checks import position_faults, records_rise
-from replay.logs.logmaster.log_set import LogSet
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from replay.logs.logmaster.set_opening import open_set
+from sqlgen.late import LateModule
 from sqlgen.schema import Column, SqlType
 
-
-def admit(log: LogmasterLog) -> None:
-    """InputError (LR2037) for a log set with a hole."""
-    if isinstance(log, LogSet):
-        log.admit()
+if TYPE_CHECKING:
+    from replay.logs.logmaster import checkup, copying, dump, inspect, set_opening
+else:  # a run that only writes scripts needs none of them
+    checkup, copying, dump, inspect, set_opening = (
+        LateModule(f"replay.logs.logmaster.{name}")
+        for name in ("checkup", "copying", "dump", "inspect", "set_opening")
+    )
 
 
 CAPABILITIES = Capabilities(
@@ -38,7 +38,7 @@ def open_inputs(inputs: Inputs) -> LogmasterLog:
     """Open what a user named; errors as :func:`replay.logs.logmaster.opening.open_log`."""
     framed = Framing(inputs.framing) if inputs.framing else None
     if inputs.pairs or inputs.continues:
-        return open_set(
+        return set_opening.open_set(
             inputs.pairs or [LogPair(inputs.control or "", inputs.data)],
             framed=framed,
             ccsids=inputs.ccsids,
@@ -90,12 +90,11 @@ FAMILY = Family(
     framings=tuple(entry.value for entry in Framing),
     options={},
     open=open_inputs,
-    describe=inspect.describe,
-    dump_record=dump.dump_record,
+    describe=lambda log: inspect.describe(log),
+    dump_record=lambda *record: dump.dump_record(*record),
     order=OrderRules(position_faults, records_rise),
     with_wide_reals=with_wide_reals,
-    unconfirmed=checkup.UNCONFIRMED,
-    checkup=checkup.checkup,
-    admit=admit,
-    writer=WRITER,
+    checkup=lambda log: checkup.checkup(log),
+    admit=lambda log: log.admit(),
+    writer=lambda: copying.WRITER,
 )

@@ -167,6 +167,9 @@ class LogmasterLog:
         """The logs with a DEPENDENTRBA that counts."""
         return () if self.dependent_position is None else (0,)
 
+    def admit(self) -> None:
+        """InputError (LR2037) where it is a log set with a hole."""
+
     def owner(self, file: int) -> tuple[LogmasterLog, int]:
         """The log whose control file describes a file, and the number of the file in it."""
         return self, file

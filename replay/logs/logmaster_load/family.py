@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from replay.logs import Capabilities, Family
-from replay.logs.logmaster_load import checkup, inspect
 from replay.logs.logmaster_load.control import ROLES, TELLS
 from replay.logs.logmaster_load.opening import open_log
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.logs.logmaster_load import checkup, inspect
+else:  # a run that only writes scripts needs none of them
+    checkup, inspect = (
+        LateModule(f"replay.logs.logmaster_load.{name}") for name in ("checkup", "inspect")
+    )
 
 _NOWHERE = "LOAD files say of a row which table it is of, and nothing of where it lies"
 _KNOWN = {"before images", *TELLS.values()}
@@ -45,8 +54,7 @@ FAMILY = Family(
         "dispositions": "committed: the LOGSCAN took committed work only",
     },
     open=open_log,
-    describe=inspect.describe,
-    dump_record=inspect.dump_record,
-    unconfirmed=checkup.UNCONFIRMED,
-    checkup=checkup.checkup,
+    describe=lambda log: inspect.describe(log),
+    dump_record=lambda *record: inspect.dump_record(*record),
+    checkup=lambda log: checkup.checkup(log),
 )

@@ -11,94 +11,12 @@ import numpy as np
 
 from replay.changes.envelope import ROW_CHANGES
 from replay.logs.indexed_inspect import tables_laid_out, tally, tally_faults
-from replay.logs.readings import Checkup, Evidence, UnconfirmedReading
+from replay.logs.readings import Checkup, Evidence
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.detect import SAMPLE, possible
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.reader import SolidLog
 from replay.logs.soliddb.rows import walk
-
-UNCONFIRMED = (
-    UnconfirmedReading(
-        "framing",
-        "How the values of a row are framed in DATA, and how a null is marked.",
-        "Every known framing is held against all rows: every one must close, with values that can"
-        " be. Or a calibration on a server of that kind says it (scripts/calibrate_soliddb.py).",
-        "A log that none fits (LR2004), or that several read to different values (LR2018).",
-    ),
-    UnconfirmedReading(
-        "column-list",
-        "Whether rows hold hidden and dropped columns.",
-        "The lists are tried with the framings: visible columns first.",
-        "As above.",
-    ),
-    UnconfirmedReading(
-        "old-layouts",
-        "Whether rows from before an ALTER TABLE are widened to the columns of now.",
-        "By what closes, for each stretch of the log between two such statements.",
-        "Rows that close under neither (LR2014).",
-    ),
-    UnconfirmedReading(
-        "nul",
-        "Whether text ends in one more X'00'.",
-        "Part of the framing; where both fit and text is there, the one that takes it off.",
-        "Nothing.",
-    ),
-    UnconfirmedReading(
-        "ddl-data",
-        "The layout of DATA in DDL and SQL records, and the encoding of the statement.",
-        "Two strings in the framing of rows, or plain text.",
-        "A statement that is not understood (LR3021), and DATA that fits none (LR2014).",
-    ),
-    UnconfirmedReading(
-        "update-pairs",
-        "Whether the image before comes first.",
-        "Either way round; the pair has one key.",
-        "A half without the other: the unit is set aside.",
-    ),
-    UnconfirmedReading(
-        "failed-statements",
-        "Whether rows of statements that failed are in the log.",
-        "An insert and a delete of one image in one statement cancel out.",
-        "Rows of one key that contradict each other.",
-    ),
-    UnconfirmedReading(
-        "addresses",
-        "What the parts of LOGADDR are, and whether they rise within a transaction.",
-        "Bytes that are compared; the first eight tell commits apart, or rows of the export do.",
-        "Read sessions that do not chain (LR2034), rows out of order (LR2030).",
-    ),
-    UnconfirmedReading(
-        "batches",
-        "Whether one START and COMMIT may bracket several transactions.",
-        "One transaction each, unless --log-option batches=yes.",
-        "Changes outside of such brackets.",
-    ),
-    UnconfirmedReading(
-        "capture-off",
-        "What should become of changes of a transaction that is flagged CAPTURE_OFF.",
-        "What --log-option capture-off says.",
-        "Such a log without the option (LR2033).",
-    ),
-    UnconfirmedReading(
-        "unknown-records",
-        "Records and flags that no page lists (RECID 2, 8 to 11, 14 and above).",
-        "Rows that hold nothing are passed over.",
-        "Those inside a transaction or of a user's table: the unit is set aside.",
-    ),
-    UnconfirmedReading(
-        "large-values",
-        "Whether long values are whole in DATA.",
-        "They are taken as whole where the framing says so.",
-        "A value that its framing marks as cut: the unit is set aside.",
-    ),
-    UnconfirmedReading(
-        "system-tables",
-        "Whether the server leaves out the rows that DDL writes to system tables.",
-        "Rows of tables below 10000 are passed over and counted.",
-        "Nothing.",
-    ),
-)
 
 
 def checkup(log: SolidLog) -> Checkup:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
-from replay.logs.soliddb import checkup, inspect
 from replay.logs.soliddb.layouts import FRAMINGS
 from replay.logs.soliddb.reader import open_log
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.logs.soliddb import checkup, inspect
+else:  # a run that only writes scripts needs none of them
+    checkup, inspect = (
+        LateModule(f"replay.logs.soliddb.{name}") for name in ("checkup", "inspect")
+    )
 
 _NAMES = "SYS_LOG names a transaction by its number only"
 _ROWS = "SYS_LOG says of a row which table it is of, and nothing of where it lies"
@@ -63,9 +72,8 @@ FAMILY = Family(
         ),
     },
     open=open_log,
-    describe=inspect.describe,
-    dump_record=inspect.dump_record,
+    describe=lambda log: inspect.describe(log),
+    dump_record=lambda *record: inspect.dump_record(*record),
     order=OrderRules(rising=positions_rise),
-    unconfirmed=checkup.UNCONFIRMED,
-    checkup=checkup.checkup,
+    checkup=lambda log: checkup.checkup(log),
 )
