@@ -2,8 +2,7 @@
 
 When an update makes a row too long for its place, the row is written somewhere else as an overflow
 record and a pointer stays behind. The log then holds an insert and perhaps a delete of overflow
-records beside an update whose images are pointers. Where the records of a unit and table are moves
-one behind the other, they are paired together; others, of which logs have few, one by one.
+records beside an update whose images are pointers.
 """
 
 from __future__ import annotations
@@ -108,11 +107,7 @@ class Moves:
             & ((before == NORMAL) | (after == NORMAL))
         )
         found = _Found()
-        live = live[rows] & (overflow | pointer | between)
-        mine = np.flatnonzero(live & ~between)
-        tokens = _Tokens(records, unit, rows[mine], pointer[mine])
-        mine = np.searchsorted(rows, self._one_by_one(tokens, first, found))
-        for at in np.sort(np.concatenate([mine, np.flatnonzero(live & between)])).tolist():
+        for at in np.flatnonzero(live[rows] & (overflow | pointer | between)).tolist():
             place = int(rows[at])
             row = _Half(place + first, RecordRole(int(role[at])), int(before[at]), int(after[at]))
             if between[at]:
@@ -125,20 +120,6 @@ class Moves:
             if move.insert is None and move.delete is None and move.pointer is None:
                 del self._waiting[key]
         return found.pairing()
-
-    def _one_by_one(self, tokens: _Tokens, first: int, found: _Found) -> Index:
-        """Pair together what are whole moves, one behind the other; the records of all other units
-        and tables."""
-        if not len(tokens.places):
-            return tokens.places
-        begin, size, whole = tokens.runs()
-        bad = np.bincount(tokens.group[begin], ~whole, int(tokens.group[-1]) + 1) > 0
-        for group, key in tokens.keys() if self._waiting else ():
-            bad[group] |= key in self._waiting
-        good = ~bad[tokens.group[begin]]
-        if good.any():
-            found.moved.append(tokens.moved(begin[good], size[good], first))
-        return np.asarray(tokens.places[bad[tokens.group]])
 
     def rest(self) -> Pairing:
         """What has no other half in the log."""
@@ -158,69 +139,6 @@ def _maybe_moved(records: Records) -> Index:
         some |= one_of(records["after_is"][part], kinds)
         found.append(np.flatnonzero(some) + part.start)
     return np.concatenate(found)
-
-
-class _Tokens:
-    """Overflow records and those about pointers (``points``), at ``places`` among some records:
-    by unit and table, of which each is a ``group``, in the order of the log."""
-
-    def __init__(self, records: Records, unit: Index, places: Index, points: Mask) -> None:
-        self.records, self.unit = records, unit
-        of = np.unique(unit[places], return_inverse=True)[1].astype(np.int64) << 32
-        of |= records["space"][places].astype(np.int64) << 16
-        of |= records["table"][places]
-        group = np.unique(of, return_inverse=True)[1]
-        order = np.argsort(group, kind="stable")
-        self.places, self.group, self.points = places[order], group[order], points[order]
-        self.inserts = (records["role"][self.places] == RecordRole.INSERT) & ~self.points
-        self.old = self.points & (records["before_is"][self.places] == POINTS)
-        self.new = self.points & (records["after_is"][self.places] == POINTS)
-        self.heads = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
-
-    def keys(self) -> Iterable[tuple[int, tuple[int, int, int]]]:
-        """Each group, and the unit and table that it is of."""
-        rows = self.places[self.heads]
-        space, table = (self.records[name][rows].tolist() for name in ("space", "table"))
-        of = zip(self.unit[rows].tolist(), space, table, strict=True)
-        return zip(self.group[self.heads].tolist(), of, strict=True)
-
-    def _open(self, comes: Mask, goes: Mask) -> Index:
-        """How many more of a group came than went, up to each."""
-        step = comes.astype(np.int64) - goes
-        total = np.cumsum(step)
-        before = total[self.heads] - step[self.heads]
-        return np.asarray(total - np.repeat(before, np.diff(np.append(self.heads, len(step)))))
-
-    def runs(self) -> tuple[Index, Index, Mask]:
-        """(where runs begin behind which nothing waits, or a group ends; their sizes; which are one
-        move: a pointer, and the overflow records that it asks for)."""
-        waits = self._open(self.inserts, self.new) != 0
-        waits |= self._open(~self.points & ~self.inserts, self.old) != 0
-        ends = ~waits
-        ends[self.heads[1:] - 1] = ends[-1] = True
-        last = np.flatnonzero(ends)
-        begin = np.append(0, last[:-1] + 1)
-        whole = np.add.reduceat(self.points.astype(np.int64), begin) == 1
-        return begin, last + 1 - begin, whole & ~waits[last]
-
-    def moved(self, begin: Index, size: Index, first: int) -> Records:
-        """The changes that runs are; ``first``: the number of the first of all records."""
-        moved = np.zeros(len(begin), MOVED)
-        at = begin[:, None] + np.minimum(np.arange(3), size[:, None] - 1)
-        there = np.arange(3) < size[:, None]
-        rows = self.places[at] + first
-        # rising, for the order of a group is that of the log
-        moved["records"] = np.where(there, rows, -1)
-
-        def number(those: Mask) -> Index:
-            return np.asarray(np.where(those[at] & there, rows, -1).max(axis=1))
-
-        pointer, old = number(self.points), number(self.old)
-        deletes, inserts = number(~self.points & ~self.inserts), number(self.inserts)
-        moved["before"] = np.where(old < 0, pointer, deletes)
-        updates = number(self.points & (self.records["role"][self.places] == RecordRole.UPDATE))
-        moved["after"] = np.where(number(self.new) < 0, updates, inserts)
-        return moved
 
 
 def _partition(row: _Half, unit: int, leaving: dict[int, _Half], result: _Found) -> None:

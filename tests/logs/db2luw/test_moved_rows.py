@@ -1,5 +1,4 @@
-"""Moved rows are paired together where records are whole moves, one behind the other: what comes of
-it is what comes of one record after the other."""
+"""Moved rows are paired, wherever the stretches of records begin that are looked at together."""
 
 from __future__ import annotations
 
@@ -76,7 +75,7 @@ def outcome(parts: list[Pairing]) -> tuple[list[Any], list[int], list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_together_is_one_by_one(seed: int) -> None:
+def test_stretches_do_not_matter(seed: int) -> None:
     draw = random.Random(f"moves {seed}")
     records, units = drawn(draw)
     unit, live = np.array(units), np.array([draw.random() < 0.98 for _ in units])
