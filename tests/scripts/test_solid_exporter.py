@@ -17,7 +17,6 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.errors import InputError, Refusal
 from replay.logs import Inputs
-from replay.logs.soliddb.calibration import CLEAN_UP
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import write_bundle
 from replay.pipeline.plan import make_plan
@@ -203,7 +202,7 @@ def test_calibration_finds_the_shape(tmp_path: Path, framing: Framing, columns: 
         columns,
     )
     assert connection.tables == []
-    assert connection.statements[-2:] == list(CLEAN_UP)
+    assert connection.statements[-2:] == list(CALIBRATION.CLEAN_UP)
     # and settles a log that by itself is not clear
     table = Tab(10_040, "DBA", "BYTES", (Col("A", "VARBINARY", 20, null=False),))
     other = LogBuilder(framing)
@@ -217,7 +216,8 @@ def test_calibration_finds_the_shape(tmp_path: Path, framing: Framing, columns: 
     given = Inputs(
         log=(str(tmp_path / "x.parquet"),),
         catalog=str(tmp_path / "cat"),
-        options={"calibration": str(tmp_path / "c")},
+        framing=str(shape.framing),
+        options={"columns": shape.columns},
     )
     assert open_log(given).shape == shape
 
@@ -229,15 +229,10 @@ def test_a_calibration_that_settles_nothing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "c" / "meta" / "sys_tables.csv").write_text(
         "ID,TABLE_NAME,TABLE_TYPE,TABLE_SCHEMA\n"
     )
-    given = Inputs(
-        log=("x",), catalog=str(tmp_path / "c"), options={"calibration": str(tmp_path / "c")}
-    )
     with pytest.raises(InputError, match="LR2031.*LOGREPLAY_CALIBRATE_TYPES"):
-        open_log(given)
+        CALIBRATION.calibrated(str(tmp_path / "c"), 1208)
     with pytest.raises(InputError, match="LR2031.*no syslog file"):
-        open_log(
-            Inputs(log=("x",), catalog=str(tmp_path / "c"), options={"calibration": str(tmp_path)})
-        )
+        CALIBRATION.calibrated(str(tmp_path), 1208)
 
 
 def test_a_calibration_of_other_values_is_refused(tmp_path: Path) -> None:
@@ -250,13 +245,10 @@ def test_a_calibration_of_other_values_is_refused(tmp_path: Path) -> None:
             entry["DATA"] = entry["DATA"].replace(b"Lovelace", b"Lovelock")
     (tmp_path / "c" / "syslog.jsonl.gz").unlink()
     write_rows(tmp_path / "c" / "syslog.parquet", rows)
-    given = Inputs(
-        log=("x",), catalog=str(tmp_path / "c"), options={"calibration": str(tmp_path / "c")}
-    )
     with pytest.raises(
         InputError, match="LR2018.*no reading that gives back every calibration value"
     ):
-        open_log(given)
+        CALIBRATION.calibrated(str(tmp_path / "c"), 1208)
 
 
 @pytest.mark.parametrize("script", [EXPORTER, CALIBRATION])
@@ -343,7 +335,7 @@ def test_the_calibrations_command_line(
     assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 0
     assert (
         capsys.readouterr().out
-        == "framing va, column list A; as settings: framing va, column_list A\n"
+        == "framing va, column list A: --framing va --log-option columns=A\n"
     )
     assert CALIBRATION.main(["SHOP", str(tmp_path / "c")]) == 12
     assert "name a new folder" in capsys.readouterr().err

@@ -4,15 +4,21 @@ and takes the statements of the calibration."""
 from __future__ import annotations
 
 import re
+import runpy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
-from replay.logs.soliddb.calibration import COLUMNS, SHAPES, TYPES
+from tests.support.places import ROOT
 from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, catalog_tables
 
+#: Of the script that calibrates.
+COLUMNS, SHAPES, TYPES = map(
+    runpy.run_path(str(ROOT / "scripts" / "calibrate_soliddb.py")).get,
+    ("COLUMNS", "SHAPES", "TYPES"),
+)
 NAMES = ("RECID", "RECNAME", "TRXID", "STMTTRXID", "RELID", "FLAGS", "LOGADDR", "DATA")
 
 

@@ -52,9 +52,6 @@ FAMILY = Family(
     framings=tuple(FRAMINGS),
     options={
         "columns": "A, B or C: which columns of SYS_COLUMNS row images hold (default: found out)",
-        "calibration": (
-            "folder that scripts/calibrate_soliddb.py wrote; settles framing and columns"
-        ),
         "charset": (
             "of CHAR columns: a name such as latin-1, or a CCSID (default: the manifest's, else"
             " UTF-8)"

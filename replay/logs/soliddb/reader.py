@@ -29,7 +29,6 @@ from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, save
 from replay.logs.plain import FoundImages
 from replay.logs.soliddb import rows
-from replay.logs.soliddb.calibration import calibrated
 from replay.logs.soliddb.detect import SolidShape
 from replay.logs.soliddb.entries import SolidEntries
 from replay.logs.soliddb.export import read_rows
@@ -289,9 +288,6 @@ def _settings(inputs: Inputs, manifest: Manifest) -> Settings:
         )
     framing, columns = inputs.framing or manifest.framing, options.get("columns", manifest.columns)
     capture = options.get("capture-off", manifest.capture_off)
-    if "calibration" in options:
-        shape = calibrated(options["calibration"], number)
-        framing, columns = framing or str(shape.framing), columns or shape.columns
     for name, value, accepted in (
         ("framing", framing, FRAMINGS),
         ("columns", columns, COLUMN_LISTS),
