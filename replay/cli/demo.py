@@ -12,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from replay.changes.balance import balance_text
-from replay.errors import EXIT_ERROR, EXIT_OK, UsageError
+from replay.errors import EXIT_OK, UsageError
+from replay.live import verify
 from replay.output.bundle import Bundle
-from replay.targets import Difference, embedded, target_named
+from replay.targets import embedded, target_named
 from replay.temp_folders import WorkFolder
 
 #: Writes a bundle: (mode, control file, data file, output folder) -> bundle. The caller decides
@@ -68,15 +69,16 @@ def run(generate: Generate, echo: Callable[[str], None], keep: Path | None = Non
             written = time.perf_counter()
             target.run_scripts(url, scripts_of(bundle))
             ran = time.perf_counter()
-            differences = target.compare_states(url, SCHEMA, sample / end)
+            lines: list[str] = []
+            exit_code, _ = verify.state(url, SCHEMA, sample / end, None, lines.append)
             echo("")
             echo(
                 f"{mode}: {bundle.tally.statements:,} statements written in {written - began:.1f}"
                 f" s, run by psql in {ran - written:.1f} s"
             )
             echo(balance_text(bundle.tally))
-            echo(verdict(mode, end, differences))
-            worst = max(worst, bundle.exit_code, EXIT_ERROR if differences else EXIT_OK)
+            echo(verdict(mode, end, exit_code, lines))
+            worst = max(worst, bundle.exit_code, exit_code)
         if keep is not None:
             echo("")
             echo(f"The scripts are in {keep}")
@@ -88,13 +90,8 @@ def scripts_of(bundle: Bundle) -> list[Path]:
     return sorted(Path(bundle.folder).glob("*.sql"))
 
 
-def verdict(mode: str, end: str, differences: list[Difference]) -> str:
-    """One line when all tables are equal, else every table that differs."""
-    if not differences:
+def verdict(mode: str, end: str, exit_code: int, lines: list[str]) -> str:
+    """One line when all tables are equal, else what the comparison said."""
+    if exit_code == EXIT_OK:
         return f"{mode}: SAME, every row of every table is as in the {end} state"
-    return "\n".join(
-        [
-            f"{mode}: DIFFERENT from the {end} state in {len(differences)} tables",
-            *map(str, differences),
-        ]
-    )
+    return "\n".join([f"{mode}: DIFFERENT from the {end} state", *lines])

@@ -36,7 +36,6 @@ class DuckdbSession(SqlSession):
     MARK = "?"
     #: Statements of single rows take a third less time where no other thread gets a task.
     BEGIN = "SET threads = 1;\nBEGIN"
-    ROW_TEXT = "r::VARCHAR"
     PLACE = "SELECT 1 FROM duckdb_schemas() WHERE schema_name = 'logreplay'"
     OWN_TABLES = """SELECT table_name FROM information_schema.tables
     WHERE table_catalog = current_database() AND table_schema = 'logreplay'"""

@@ -137,8 +137,6 @@ class MysqlSession(SqlSession):
         "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
     )
     TABLE_END = " ENGINE = InnoDB"
-    LIKE = "LIKE {}"
-    EXCEPT_ALL = False
     CONDITIONS: ClassVar = {f"error {number}": meant for number, meant in _NUMBERS.items()}
     TRANSIENT = ("error 1020", "error 1205", "error 1213")
     PLACE = "SELECT 1 FROM information_schema.schemata WHERE schema_name = 'logreplay'"
@@ -319,9 +317,6 @@ class MysqlSession(SqlSession):
         if _base(kind) == "tinyint":
             return [{"t": "1", "f": "0"}.get(text or "", text) for text in texts]
         return texts
-
-    def expected_table(self, schema: str) -> str:
-        return self.quoted(schema, "logreplay expected")
 
     def script(self, path: Path) -> None:
         for text in script_parts(path):

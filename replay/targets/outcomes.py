@@ -1,5 +1,4 @@
-"""What a session on a target says: how statements end, what tables are like, and how the rows of a
-table differ from those of a state."""
+"""What a session on a target says: how statements end, and what tables are like."""
 
 from __future__ import annotations
 
@@ -116,29 +115,6 @@ class OwnTable:
 
     columns: tuple[tuple[str, str, bool], ...]
     key: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A table whose rows are not the expected ones: how many rows are there too many and too few,
-    with an example of each."""
-
-    table: str
-    unexpected: int
-    missing: int
-    unexpected_example: str | None = None
-    missing_example: str | None = None
-
-    def __str__(self) -> str:
-        parts = [
-            f"{self.table}: {self.unexpected:,} rows not expected, {self.missing:,} expected rows"
-            " missing"
-        ]
-        if self.unexpected_example is not None:
-            parts.append(f"  found    {self.unexpected_example}")
-        if self.missing_example is not None:
-            parts.append(f"  expected {self.missing_example}")
-        return "\n".join(parts)
 
 
 class Reference(NamedTuple):

@@ -72,7 +72,6 @@ class PostgresSession(SqlSession):
     BEGIN = "BEGIN; SET CONSTRAINTS ALL DEFERRED"
     SNAPSHOT = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
     VERSION = "SHOW server_version"
-    ROW_TEXT = 'r::text COLLATE "C"'
     CONDITIONS: ClassVar = {
         "23505": Condition.DUPLICATE_KEY,
         "23503": Condition.FOREIGN_KEY,
@@ -360,9 +359,6 @@ class PostgresSession(SqlSession):
                 while block := file.read(_COPY_BYTES):
                     copy.write(block)
             return int(cursor.rowcount)
-
-    def expected_table(self, schema: str) -> str:
-        return "pg_temp.expected"
 
     def interrupt(self) -> None:
         import psycopg

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +20,6 @@ from replay.targets.outcomes import (
     LOST,
     Condition,
     ConnectionLost,
-    Difference,
     OwnTable,
     Reference,
     StatementCounts,
@@ -81,8 +79,6 @@ class SqlSession:
     VERSION: ClassVar[str] = "SELECT version()"
     #: What stands behind the columns of a table that is made.
     TABLE_END: ClassVar[str] = ""
-    #: How a table is made that has the columns of another one.
-    LIKE: ClassVar[str] = "AS SELECT * FROM {} LIMIT 0"
     #: Queries of the catalog, where ``{schema}`` is :attr:`place`: a row where the place for our
     #: tables is; names of ours; (name, column, type or None) of ours; (name, what is strange), both
     #: of the last with the list of our names as a value; (schema, name) of what has a name; the
@@ -94,9 +90,6 @@ class SqlSession:
     ALIKE: ClassVar[str]
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[str]
-    #: How the text of a row ``r`` is spelled, and whether there is EXCEPT ALL.
-    ROW_TEXT: ClassVar[str] = "r::text"
-    EXCEPT_ALL: ClassVar[bool] = True
     #: Codes of errors: conditions, the beginnings of those that would end any statement, of those
     #: that pass, and of those that say that the connection is gone.
     CONDITIONS: ClassVar[Mapping[str, Condition]]
@@ -552,44 +545,6 @@ class SqlSession:
     def unchecked(self, schema: str, tables: Iterable[str]) -> None:
         """Have foreign keys of tables not checked, and their triggers not act."""
         self.enforce(False)
-
-    def difference(self, schema: str, table: str, path: Path) -> Difference | None:
-        """How a table differs from a state's file, in the columns that it has; None when it does
-        not. TargetError (LR4002) when the table or a column does not exist."""
-        actual, expected = self.quoted(schema, table), self.expected_table(schema)
-        if self.columns(schema, table):
-            self.execute(f"CREATE TEMPORARY TABLE {expected} {self.LIKE.format(actual)}")
-        self.load(expected, schema, table, path)
-        columns = state_header(path)
-        unexpected, extra = self._only_in(actual, expected, schema, table, columns)
-        missing, lost = self._only_in(expected, actual, schema, table, columns)
-        self.execute(f"DROP TABLE {expected}")
-        if not unexpected and not missing:
-            return None
-        return Difference(f"{schema}.{table}", unexpected, missing, extra, lost)
-
-    def compared(self, schema: str, table: str, columns: Sequence[str]) -> str:
-        """The expressions of columns by which rows are compared."""
-        return self.all_texts(schema, table, columns)
-
-    def expected_table(self, schema: str) -> str:
-        """How the temporary table with the rows of a state is spelled."""
-        return "temp.expected"
-
-    def _only_in(
-        self, one: str, other: str, schema: str, table: str, columns: Sequence[str]
-    ) -> tuple[int, str | None]:
-        """How many rows of a table another one has not, and one of them."""
-        if self.EXCEPT_ALL:
-            listed = self.quoted_list(columns)
-            rows = f"SELECT {listed} FROM {one} EXCEPT ALL SELECT {listed} FROM {other}"
-            query = f"SELECT count(*), min({self.ROW_TEXT}) FROM ({rows}) r"
-            count, example = self.query(query)[0]
-            return int(count), example
-        texts = self.compared(schema, table, columns)
-        mine, others = (Counter(self.query(f"SELECT {texts} FROM {name}")) for name in (one, other))
-        extra = mine - others
-        return extra.total(), str(min(extra, key=repr)) if extra else None
 
 
 def _standard(*names: str, between: str = ", ") -> str:

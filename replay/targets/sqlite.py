@@ -86,7 +86,6 @@ class SqliteSession(SqlSession):
     MARK = "?"
     BEGIN = "BEGIN IMMEDIATE"
     VERSION = "SELECT sqlite_version()"
-    EXCEPT_ALL = False
     CONDITIONS: ClassVar = {
         "SQLITE_CONSTRAINT_UNIQUE": Condition.DUPLICATE_KEY,
         "SQLITE_CONSTRAINT_PRIMARYKEY": Condition.DUPLICATE_KEY,
@@ -286,9 +285,6 @@ class SqliteSession(SqlSession):
             yield from super().texts(schema, table, columns, decimals)
         finally:
             self.connection.text_factory = str
-
-    def compared(self, schema: str, table: str, columns: Sequence[str]) -> str:
-        return ", ".join(f"quote({self.quoted(name)})" for name in columns)
 
     def shown(self, values: Sequence[Any], decimal: bool) -> Sequence[str | None]:
         return [(decimal_shown if decimal else shown)(value) for value in values]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from replay.errors import TargetError, Where, cause_of
 from replay.public import public
-from replay.targets.outcomes import Difference
 from replay.targets.session import SqlSession
 from replay.targets.states import new_file_of, no_server, state_tables
 from replay.temp_folders import WorkFolder
@@ -70,19 +69,6 @@ class SqlTarget:
         tables = state_tables(folder)
         with closing(self.connect(url)) as session:
             return session.load_state(schema, tables)
-
-    def compare_states(
-        self, url: str, schema: str, folder: Path, overlay: Path | None = None
-    ) -> list[Difference]:
-        """The tables of ``schema`` whose rows are not those of the state, compared by the columns'
-        types and counting duplicates; none when all are equal. Tables of ``overlay`` replace those
-        of ``folder``. TargetError (LR4002) when a table or column of the state does not exist."""
-        expected = state_tables(folder) | (state_tables(overlay) if overlay is not None else {})
-        with closing(self.connect(url)) as session:
-            found = [
-                session.difference(schema, table, path) for table, path in sorted(expected.items())
-            ]
-        return [difference for difference in found if difference is not None]
 
 
 @dataclass(frozen=True)

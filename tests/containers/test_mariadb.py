@@ -19,6 +19,7 @@ from replay.targets import Condition, ConnectionLost, Transient, target_named, t
 from replay.targets.mysql import MysqlSession
 from tests.support.replayed import AT_END, START
 from tests.support.servers import ONLY_MARIADB, kinds, servers_of
+from tests.support.states import compare_states
 
 
 @pytest.fixture(params=kinds("mariadb"))
@@ -95,11 +96,10 @@ def execute(url: str, *statements: str) -> None:
 
 def test_the_whole_log_forward_and_back(loaded: str, sakila: Path, tmp_path: Path) -> None:
     """The Sakila log; :mod:`tests.targets.test_replay_targets` goes to the points between."""
-    target = target_of(loaded)
     assert replay(sakila, loaded) == 0
-    assert target.compare_states(loaded, "sakila", tmp_path / "final") == []
+    assert compare_states(loaded, "sakila", tmp_path / "final") == []
     assert replay(sakila, loaded, "--until-position", START) == 0
-    assert target.compare_states(loaded, "sakila", tmp_path / "initial") == []
+    assert compare_states(loaded, "sakila", tmp_path / "initial") == []
 
 
 def test_what_was_skipped_is_a_script(loaded: str, sakila: Path, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_what_was_skipped_is_a_script(loaded: str, sakila: Path, tmp_path: Path)
         target_of(loaded).run_scripts(loaded, [script])
     execute(loaded, changed.format(held))
     target_of(loaded).run_scripts(loaded, [script])
-    assert target_of(loaded).compare_states(loaded, "sakila", tmp_path / "final") == []
+    assert compare_states(loaded, "sakila", tmp_path / "final") == []
     with closing(MysqlSession(loaded, kind_of(loaded))) as session:
         position = Store(session).position()
         assert position is not None

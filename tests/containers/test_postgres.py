@@ -13,6 +13,7 @@ from replay.cli.main import main
 from replay.targets.postgres import POSTGRES as postgres
 from tests.conftest import SMALL_DISK
 from tests.support.replayed import AT_END, START, position, rows, same
+from tests.support.states import compare_states
 
 
 def test_scripts_run_and_states_compare_on_a_server_in_a_container(
@@ -22,8 +23,8 @@ def test_scripts_run_and_states_compare_on_a_server_in_a_container(
     rows = postgres.load_state(container_database, "sakila", sakila / "initial")
 
     assert rows == 41_890
-    assert postgres.compare_states(container_database, "sakila", sakila / "initial") == []
-    assert postgres.compare_states(container_database, "sakila", sakila / "final") != []
+    assert compare_states(container_database, "sakila", sakila / "initial") == []
+    assert compare_states(container_database, "sakila", sakila / "final") != []
 
 
 def test_the_server_is_the_release_that_the_readme_names(container_postgres: str) -> None:
@@ -45,11 +46,11 @@ def test_a_log_is_replayed_forward_and_back_on_a_server_in_a_container(
         "local",
     ]
     assert main(["replay", *log, "--to", container_database, "--apply"]) == 0
-    assert postgres.compare_states(container_database, "sakila", sakila / "final") == []
+    assert compare_states(container_database, "sakila", sakila / "final") == []
     verify = ["verify", *log, "--to", container_database]
     assert main([*verify, "--expected", str(sakila / "initial")]) == 0
     assert main(["replay", *log, "--to", container_database, "--apply", "--until-lrsn", START]) == 0
-    assert postgres.compare_states(container_database, "sakila", sakila / "initial") == []
+    assert compare_states(container_database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.long

@@ -56,8 +56,8 @@ def test_one_wrong_table_is_named_and_the_exit_code_says_so() -> None:
     assert demo.run(generator(leave_out="payment"), said.append) == EXIT_ERROR
 
     (redo,) = [line for line in said if line.startswith("redo: DIFFERENT")]
-    assert "in 1 tables" in redo
-    assert "sakila.payment:" in redo
+    (wrong,) = [line for line in redo.splitlines() if "DIFFER" in line and "sakila." in line]
+    assert "sakila.payment:" in wrong
     assert any(line.startswith("undo: SAME") for line in said)
 
 

@@ -17,8 +17,8 @@ import pytest
 
 from replay.errors import TargetError
 from replay.targets import embedded
-from replay.targets.postgres import POSTGRES as postgres
 from tests.support.places import FIXTURES, ROOT
+from tests.support.states import compare_states
 
 pytestmark = pytest.mark.live
 
@@ -66,7 +66,7 @@ def test_it_is_stopped_and_removed_when_the_block_ends_with_an_error(private_tmp
 
     assert not Path(folder).exists()
     with pytest.raises(TargetError) as raised:
-        postgres.compare_states(url, "s", FIXTURES / "sakila" / "log" / "final")
+        compare_states(url, "s", FIXTURES / "sakila" / "log" / "final")
     assert raised.value.code == "LR4003"
     assert url.split(":")[2].split("@")[0] not in str(raised.value)
 

@@ -15,6 +15,7 @@ from replay.targets import target_named
 from replay.targets.postgres import POSTGRES as postgres
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import position, rows
+from tests.support.states import compare_states
 
 TABLE = Tab("T", (Col("K", "VCHR", 8, key=1), Col("V", "VCHR", 8)))
 HOSTILE = """
@@ -90,7 +91,7 @@ def test_nor_by_scripts_nor_by_what_reads(target: str, log: list[str], tmp_path:
     assert state(target) == [("a", "uno"), ("c", "three")]
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "t.csv").write_text("k,v\na,uno\nc,three\n")
-    assert postgres.compare_states(target, "testown", tmp_path / "state") == []
+    assert compare_states(target, "testown", tmp_path / "state") == []
     assert "UNIQUE (k)" in postgres.keys(target, ["T"])
     assert rows(target, "SELECT * FROM public.called") == []
 

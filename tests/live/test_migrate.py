@@ -18,6 +18,7 @@ from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
 from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.replayed import rows
+from tests.support.states import compare_states
 
 MAPPING = """
 [schemas]
@@ -267,7 +268,7 @@ def test_without_a_mapping_every_row_is_verified(
         for script in (out / "20-load").iterdir():
             (path,) = (sakila / state).glob(f"{script.stem.partition('-')[2]}.csv*")
             (states[state] / path.name).symlink_to(path)
-    assert postgres.compare_states(fresh_database, "sakila", states["final"]) == []
+    assert compare_states(fresh_database, "sakila", states["final"]) == []
     assert (
         main(["verify", *log(sakila), "--to", fresh_database, "--expected", str(states["initial"])])
         == 0

@@ -14,6 +14,7 @@ from replay.cli.main import main
 from replay.targets import target_named
 from tests.support.logcut import cut
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
+from tests.support.states import compare_states
 
 POSTGRES = target_named("postgres")
 #: A unit whose rows no other unit up to the first point in time touches.
@@ -279,9 +280,7 @@ def test_foreign_keys_left_to_the_target(fresh_database: str, sakila: Path, log:
         == 0
     )
     assert (
-        POSTGRES.compare_states(
-            fresh_database, "sakila", sakila / "final", sakila / "final_without_ri"
-        )
+        compare_states(fresh_database, "sakila", sakila / "final", sakila / "final_without_ri")
         == []
     )
 
@@ -362,7 +361,7 @@ def test_incomplete_units_come_with_a_later_log(
         )
         == 4
     )
-    assert POSTGRES.compare_states(fresh_database, "sakila", incomplete / "unflagged") == []
+    assert compare_states(fresh_database, "sakila", incomplete / "unflagged") == []
     pending = rows(fresh_database, "SELECT unit FROM logreplay.pending")
     assert pending
     assert main(["status", "--to", fresh_database]) == 0

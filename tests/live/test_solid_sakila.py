@@ -20,6 +20,7 @@ from replay.pipeline.plan import make_plan
 from replay.targets import target_named
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
 from tests.support.solidsakila import Encoded, encode
+from tests.support.states import compare_states
 
 POSTGRES = target_named("postgres")
 SHAPES = [
@@ -60,9 +61,9 @@ def test_redo_undo_and_points_in_time(
         "A",
     )
     POSTGRES.run_scripts(database, scripts(log, tmp_path / "redo", "redo"))
-    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
+    assert compare_states(database, "sakila", sakila / "final") == []
     POSTGRES.run_scripts(database, scripts(log, tmp_path / "undo", "undo"))
-    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
+    assert compare_states(database, "sakila", sakila / "initial") == []
     if framing.profile != "len32":
         return
     for number, point in enumerate(
@@ -71,12 +72,12 @@ def test_redo_undo_and_points_in_time(
         until = log.placed(encoded.until(bytes.fromhex(point["commit_lrsn"])), True)
         there = Selection(until_position=until)
         POSTGRES.run_scripts(database, scripts(log, tmp_path / f"there{number}", "redo", there))
-        assert POSTGRES.compare_states(database, "sakila", sakila / point["dir"]) == []
+        assert compare_states(database, "sakila", sakila / point["dir"]) == []
         POSTGRES.run_scripts(
             database,
             scripts(log, tmp_path / f"back{number}", "undo", replace(there, cascade="force")),
         )
-        assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
+        assert compare_states(database, "sakila", sakila / "initial") == []
 
 
 @pytest.mark.long
@@ -101,7 +102,7 @@ def test_replay_in_every_mode(
         "local",
     ]
     assert main(["replay", *log, "--to", database, "--apply", *how]) == 0
-    assert POSTGRES.compare_states(database, "sakila", sakila / "final") == []
+    assert compare_states(database, "sakila", sakila / "final") == []
     assert "in strict order:" not in capsys.readouterr().out
     assert main(["replay", *log, "--to", database, "--apply", "--until-lrsn", "0" * 40]) == 0
-    assert POSTGRES.compare_states(database, "sakila", sakila / "initial") == []
+    assert compare_states(database, "sakila", sakila / "initial") == []

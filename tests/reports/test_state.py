@@ -30,6 +30,7 @@ from replay.targets.target import SqlTarget
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.few import few
 from tests.support.logbuilder import Col, LogBuilder, Tab
+from tests.support.states import compare_states
 
 POINTS = {
     "start": "initial",
@@ -187,7 +188,7 @@ def test_databases(
         for table in log.tables:
             (path,) = StateFiles(sakila / "final").of([table]).values()
             shutil.copy(path, expected)
-        assert target_named("duckdb").compare_states(url, "sakila", expected) == []
+        assert compare_states(url, "sakila", expected) == []
         state = log.state("00DECBF4DD6635100000", url)
         assert rows_of(state) == rows_in(sakila / "pit1", log)
         assert main([*words, "--at", "end"]) == 8

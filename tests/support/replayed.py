@@ -8,8 +8,8 @@ from typing import Any
 
 import psycopg
 
-from replay.targets import target_named
 from tests.support.history import History
+from tests.support.states import compare_states
 
 #: Positions of the Sakila log: before it, and its first point in time with the units and statements
 #: up to there.
@@ -35,7 +35,7 @@ def position(url: str) -> tuple[Any, ...]:
 
 def same(url: str, sakila: Path, state: str) -> bool:
     """Whether the database is in a state of the Sakila workload."""
-    return target_named("postgres").compare_states(url, "sakila", sakila / state) == []
+    return compare_states(url, "sakila", sakila / state) == []
 
 
 def statements_of(said: str, history: History) -> int:

@@ -25,6 +25,7 @@ from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
 from tests.support.replayed import AT_END, START
 from tests.support.servers import kinds, servers_of
+from tests.support.states import compare_states
 
 #: Units and statements of the small log.
 SMALL_END = (36, 259)
@@ -123,7 +124,7 @@ def home(target: Target, url: str, table: str) -> str:
 
 
 def same(target: Target, url: str, states: Path, state: str) -> bool:
-    return target.compare_states(url, "sakila", states / state) == []
+    return compare_states(url, "sakila", states / state) == []
 
 
 @pytest.mark.long
