@@ -9,12 +9,6 @@ _OCTETS, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
 _ROWS, _OWN, _FIXED = ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("int64", 2, True)
 _OUT, _PLACES = ArrayOf("uint8"), ArrayOf("int32", fixed=True)
 
-#: DATA of records -> where the row images lie (:mod:`replay.logs.logmaster.data`).
-CLOSING_IMAGES = Kernel(
-    "replay.native.image_bounds_kernel",
-    "closing_images",
-    (_OCTETS, _ROWS, _ROWS, _OCTETS, NUMBER, NUMBER, _TABLE),
-)
 #: Row images -> statements (:mod:`replay.native.fast_path`).
 RENDER_ROWS = Kernel(
     "replay.native.fast_path_kernel",
@@ -48,4 +42,4 @@ PUT_COMMENTS = Kernel(
     ),
     _OF_LINES,
 )
-KERNELS = (CLOSING_IMAGES, RENDER_ROWS, PUT_LINES, PUT_COMMENTS)
+KERNELS = (RENDER_ROWS, PUT_LINES, PUT_COMMENTS)

@@ -67,9 +67,6 @@ _ENDING = ".machine-code"
 _SHARED = "replay.native.shared_kernel"
 #: Threads that need a kernel wait for the one that makes it.
 _MAKING = threading.Lock()
-#: Bytes that kernels had work on, and how many times the least that must be.
-_WORK = dict[Kernel, int]()
-_TIMES = 4
 
 
 def loaded(kernel: Kernel) -> MachineCode:
@@ -113,14 +110,6 @@ def available(kernel: Kernel) -> MachineCode | None:
         return loaded(kernel)
     except Exception:  # noqa: BLE001  Numba, llvmlite and a disk that is full say so in many ways
         return None
-
-
-def once_worth(kernel: Kernel, size: int, least: int) -> MachineCode | None:
-    """:func:`available`, once this process had work for it on :data:`_TIMES` as many bytes as are
-    worth it at a time (``least``), the ``size`` of this work included: to link machine code takes
-    longer than less work does without. None until then."""
-    _WORK[kernel] = _WORK.get(kernel, 0) + size
-    return available(kernel) if _WORK[kernel] >= _TIMES * least else None
 
 
 def _address(array: npt.NDArray[Any]) -> int:

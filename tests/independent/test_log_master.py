@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.logs.logmaster import data
 from replay.native import fast_path
 from tests.independent.judge import DEFECT, Case
 from tests.independent.tables import Column, Table, Target, exactly
@@ -32,9 +31,7 @@ from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
 #: What takes the machine code of large logs, and from what size on.
-LARGE = (
-    (fast_path, "WORTH", 0), (data, "WORTH", 0), (data, "_ROWS", 1),
-)  # fmt: skip
+LARGE = ((fast_path, "WORTH", 0),)
 #: Warned of: several generations of a table, and LONG VARCHAR that may hold bits.
 FINE = (0, 4)
 

@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.native import fast_path, machine_code
-from replay.native.kernels import CLOSING_IMAGES, KERNELS
+from replay.native.kernels import KERNELS, PUT_COMMENTS
 from replay.native.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.temp_folders import UNUSED_DAYS
 
@@ -96,7 +96,7 @@ def test_what_nobody_used_for_long_is_removed(
     """Files of a kernel in other versions stay while they are used; those of others stay."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
-    kernel = CLOSING_IMAGES
+    kernel = PUT_COMMENTS
     names = {
         f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
         f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,
@@ -117,17 +117,3 @@ def test_what_nobody_used_for_long_is_removed(
     loaded(kernel)
     assert (tmp_path / kept).read_bytes() == made
     assert time.time() - (tmp_path / kept).stat().st_mtime < 86_400
-
-
-def test_little_work_is_not_worth_to_link_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_code, "_WORK", {})
-    asked: list[Kernel] = []
-    monkeypatch.setattr(machine_code, "available", asked.append)
-    one, other = (Kernel("a.module", name, ()) for name in ("one", "other"))
-    for size in (100, 150, 100):
-        machine_code.once_worth(one, size, 100)
-        machine_code.once_worth(other, size // 2, 100)
-    assert asked == []
-    machine_code.once_worth(one, 50, 100)
-    machine_code.once_worth(one, 1, 100)
-    assert asked == [one, one]

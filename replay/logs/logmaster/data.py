@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,14 +22,9 @@ from replay.decoding import codecs, images
 from replay.errors import InputError, Where
 from replay.logs import Images
 from replay.logs.logmaster.header_checks import DAMAGED_OR_FOREIGN
-from replay.native.kernels import CLOSING_IMAGES
-from replay.native.machine_code import available, once_worth
 
 if TYPE_CHECKING:
     from replay.logs.logmaster.reader import LogmasterLog
-
-#: Bytes of a log, and changes looked at together, that make it worth to use machine code.
-WORTH, _ROWS = 8 << 20, 64
 
 
 class Reading(Enum):
@@ -64,13 +60,6 @@ def find_images(
 ) -> Bounds:
     """Bounds of the images in DATA from ``start`` to ``end``. ``outer``: the halfword of the data
     segment is still there (reading A only)."""
-    closing = _closing_images(buffer, start, end, kind, reading, outer)
-    return closing or _found_images(buffer, start, end, kind, reading, outer)
-
-
-def _found_images(
-    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
-) -> Bounds:
     inclusive = 2 if reading is Reading.B else 0
     place = start + (2 if reading is Reading.A and outer else 0)
     total = halfwords(buffer, start)
@@ -101,42 +90,26 @@ def _found_images(
     return Bounds(first, second, bad, reason)
 
 
-def _closing_images(
-    buffer: Bytes, start: Index, end: Index, kind: Change, reading: Reading, outer: bool
-) -> Bounds | None:
-    """The bounds as machine code finds them; None where it is not worth it, and where one does not
-    close."""
-    if len(start) < _ROWS or len(buffer) < WORTH:
-        return None
-    if once_worth(CLOSING_IMAGES, int((end - start).sum()), WORTH) is None:
-        return None
-    two = np.full(len(start), kind is Change.UPDATE, np.uint8)
-    edges = closing_bounds(buffer, start, end, two, reading, outer)
-    if edges is None:
-        return None
-    second = (edges[2], edges[3]) if kind is Change.UPDATE else None
-
-    def reason(row: int) -> tuple[str, str]:
-        one = slice(row, row + 1)
-        return _found_images(buffer, start[one], end[one], kind, reading, outer).reason(0)
-
-    return Bounds((edges[0], edges[1]), second, np.zeros(len(start), bool), reason)
-
-
 def closing_bounds(
-    buffer: Bytes, start: Index, end: Index, two: Bytes, reading: Reading, outer: bool
+    buffer: Bytes, start: Index, end: Index, two: Mask, reading: Reading, outer: bool
 ) -> Index | None:
-    """(start, end) of the images of changes of several kinds, and of those with ``two`` (uint8[n])
-    of the second ones (int64[4, n]; of the others they are empty); int64[2, n] where none has two.
-    None where one does not close, and without machine code."""
-    find = available(CLOSING_IMAGES)
-    if find is None:
-        return None
-    bounds = np.empty((4 if two.any() else 2, len(start)), np.int64)
-    start, end = np.ascontiguousarray(start), np.ascontiguousarray(end)
+    """(start, end) of the images of changes of several kinds, and of those with ``two`` of the
+    second ones (int64[4, n]; of the others they are empty); int64[2, n] where none has two. None
+    where one does not close."""
     own, inclusive = 2 * (reading is Reading.A and outer), 2 * (reading is Reading.B)
-    closing = not find(np.ascontiguousarray(buffer), start, end, two, own, inclusive, bounds)
-    return bounds if closing else None
+    first = start + own + 2
+    last = first + halfwords(buffer, start + own) - inclusive
+    bounds = [first, last]
+    if two.any():
+        second = np.where(two, last + 2, last)
+        size = np.where(two, halfwords(buffer, last) - inclusive, 0)
+        bounds += [second, second + size]
+    closing = (start >= 0) & (end <= len(buffer)) & (bounds[-1] == end)
+    for begin, stop in pairwise(bounds):
+        closing &= begin <= stop
+    if own:
+        closing &= halfwords(buffer, start) == end - start
+    return np.stack(bounds) if closing.all() else None
 
 
 def settle_reading(

@@ -481,14 +481,13 @@ class LogmasterLog:
         )
         files = files.astype(np.int64)
         single = (weights == 1) & self._read_in_place(files)
-        two = updates.astype(np.uint8)
         for rows in by_value(files, np.flatnonzero(single)):
             log, file = self.owner(int(files[rows[0]]))
             start = np.array(of_rows(offsets, rows))
             end = start + of_rows(lengths, rows)
             buffer = log.buffer(file, start, end)
             start += log.shape.header
-            bounds = closing_bounds(buffer, start, end, of_rows(two, rows), log.reading, True)
+            bounds = closing_bounds(buffer, start, end, of_rows(updates, rows), log.reading, True)
             if bounds is not None:
                 yield FoundImages(rows, np.ascontiguousarray(buffer), bounds)
 

@@ -1,4 +1,4 @@
-"""Machine code finds the images that the other way finds, and leaves it what does not close."""
+"""Images of changes of several kinds are found together where all of them close."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 from replay.arrays import Bytes, Index
 from replay.changes.envelope import Change
 from replay.logs.logmaster import data
-from replay.logs.logmaster.data import Bounds, Reading
-from replay.native.kernels import CLOSING_IMAGES
-from replay.native.machine_code import available
+from replay.logs.logmaster.data import Reading
 
 ROWS = 100
 
@@ -34,29 +32,18 @@ def drawn(
     return np.frombuffer(b"".join(pieces), np.uint8), start, end
 
 
-def same(one: Bounds, other: Bounds) -> None:
-    for mine, theirs in ((one.first, other.first), (one.second, other.second)):
-        assert (mine is None) is (theirs is None)
-        if mine is not None and theirs is not None:
-            assert [edge.tolist() for edge in mine] == [edge.tolist() for edge in theirs]
-    assert one.bad.tolist() == other.bad.tolist()
-    assert [one.reason(row) for row in range(ROWS)] == [other.reason(row) for row in range(ROWS)]
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("outer", [True, False])
 @pytest.mark.parametrize("kind", [Change.INSERT, Change.UPDATE, Change.DELETE])
 @pytest.mark.parametrize("reading", list(Reading))
-def test_both_find_the_same(
-    monkeypatch: pytest.MonkeyPatch, reading: Reading, kind: Change, outer: bool
+def test_what_does_not_close_is_left_to_the_other_way(
+    reading: Reading, kind: Change, outer: bool
 ) -> None:
-    monkeypatch.setattr(data, "WORTH", 0)
-    assert available(CLOSING_IMAGES) is not None
     rng = np.random.default_rng(5)
+    two = np.full(ROWS, kind is Change.UPDATE)
     for damaged in range(40):
         buffer, start, end = drawn(rng, reading, outer, kind)
         row = int(rng.integers(0, ROWS))
-        match damaged % 4:
+        match damaged % 5:
             case 1:
                 buffer = buffer.copy()
                 buffer[start[row] + int(rng.integers(0, 2))] ^= 1 << int(rng.integers(0, 8))
@@ -64,23 +51,10 @@ def test_both_find_the_same(
                 end[row] += int(rng.choice([-2, -1, 1]))
             case 3:
                 start[row] = end[row]
-        given = buffer, start, end, kind, reading, outer
-        quick = data._closing_images(*given)
-        assert (quick is None) is bool(damaged % 4)
-        expected = data._found_images(*given)
-        assert expected.bad.any() == bool(damaged % 4)
-        same(data.find_images(*given), expected)
-        if quick is not None:
-            same(quick, expected)
-
-
-def test_images_behind_the_end_are_left_to_the_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "WORTH", 0)
-    rng = np.random.default_rng(6)
-    buffer, start, end = drawn(rng, Reading.A, True, Change.UPDATE)
-    cut = buffer[: int(end.max()) - 1]
-    assert data._closing_images(buffer, start, end, Change.UPDATE, Reading.A, True) is not None
-    assert data._closing_images(cut, start, end, Change.UPDATE, Reading.A, True) is None
+            case 4:
+                buffer = buffer[: int(end.max()) - 1]
+        bounds = data.closing_bounds(buffer, start, end, two, reading, outer)
+        assert (bounds is None) is bool(damaged % 5)
 
 
 @pytest.mark.parametrize("outer", [True, False])
@@ -91,11 +65,11 @@ def test_kinds_that_are_found_together(reading: Reading, outer: bool) -> None:
     buffer = np.concatenate([one[0], two[0]])
     order = rng.permutation(2 * ROWS)
     start, end = (np.append(one[n], two[n] + len(one[0]))[order] for n in (1, 2))
-    updates = (np.arange(2 * ROWS) >= ROWS).astype(np.uint8)[order]
+    updates = (np.arange(2 * ROWS) >= ROWS)[order]
     bounds = data.closing_bounds(buffer, start, end, updates, reading, outer)
     assert bounds is not None
-    for kind, rows in ((Change.DELETE, updates == 0), (Change.UPDATE, updates == 1)):
-        expected = data._found_images(buffer, start[rows], end[rows], kind, reading, outer)
+    for kind, rows in ((Change.DELETE, ~updates), (Change.UPDATE, updates)):
+        expected = data.find_images(buffer, start[rows], end[rows], kind, reading, outer)
         assert not expected.bad.any()
         edges = bounds[:, rows].tolist()
         assert edges[:2] == [edge.tolist() for edge in expected.first]
