@@ -202,15 +202,11 @@ def _expected(
     table: ComparedTable, log: LogChanges | None, work: ReplayInput | None
 ) -> Iterator[SignedRows]:
     """The rows of a table that should be there."""
-    changes, form = table.changes, table.form
-    moves = None
-    if form.cells and log is not None and changes is not None:
-        moves = log.moves(changes, table.columns, form)
+    changes = table.changes
     if table.path is not None and (changes is None or changes.emptied is None):
-        for rows in initial_rows(table.path, table.columns, table.header, work):
-            yield rows if moves is None else moves.of_initial(rows, form)
+        yield from initial_rows(table.path, table.columns, table.header, work)
     if log is not None and changes is not None:
-        yield from log.rows(changes, table.columns, form, moves)
+        yield from log.rows(changes, table.columns, table.form)
 
 
 def _report(
