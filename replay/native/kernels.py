@@ -32,14 +32,4 @@ PUT_LINES = Kernel(
     ),
     _OF_LINES,
 )
-#: Headers -> the comments of units and changes (:mod:`replay.output.script_lines`).
-PUT_COMMENTS = Kernel(
-    _LINES,
-    "put_comments",
-    (
-        *(ArrayOf("uint8", 2, True), _FIXED, _OCTETS, _OCTETS, NUMBER),
-        *(_OUT, ArrayOf("int32"), ArrayOf("int32")),
-    ),
-    _OF_LINES,
-)
-KERNELS = (RENDER_ROWS, PUT_LINES, PUT_COMMENTS)
+KERNELS = (RENDER_ROWS, PUT_LINES)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from replay.native.script_lines_tables import (
-    AT,
-    BEFORE_END,
     BEGINS,
     CHECK,
     CHECKED,
@@ -19,32 +17,19 @@ from replay.native.script_lines_tables import (
     CLOSING,
     COMMITS,
     DEFERS,
-    HEXADECIMAL,
-    INTEGER,
-    KIND,
     LABEL,
     NAMED,
     NUMBER,
     OPENING,
     OPENS,
-    OTHERWISE,
     PART,
     SLOT,
     TEXT,
     TEXT_END,
-    TIME,
-    TIME_OCTETS,
     TOLD,
     UNIT,
-    WIDTH,
 )
 from replay.native.shared_kernel import Array, U, copied, machine_code
-
-#: Days of the months by number; none in month 0.
-_DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
-#: How a moment is written, and that there is none.
-_PICTURE = np.frombuffer(b"0000-00-00 00:00:00.000000000000", np.uint8)
-_UNKNOWN = np.frombuffer(b"unknown", np.uint8)
 
 
 @machine_code
@@ -186,120 +171,3 @@ def put_lines(
         out[U(place)] = 10
         place += 1
     return place
-
-
-@machine_code
-def _hexadecimal(digit: int) -> int:
-    return digit + 48 if digit < 10 else digit + 55
-
-
-@machine_code
-def _packed_digit(block: Array, row: int, at: int, index: int) -> int:
-    octet = int(np.int64(block[U(row), U(at + (index >> 1))]))
-    return octet & 15 if index & 1 else octet >> 4
-
-
-@machine_code
-def _pair(block: Array, row: int, at: int, index: int) -> int:
-    octet = int(np.int64(block[U(row), U(at + index)]))
-    return 10 * (octet >> 4) + (octet & 15)
-
-
-@machine_code
-def _time(block: Array, row: int, at: int, out: Array, place: int) -> int:
-    """34 packed digits as a moment, of a fraction six digits or twelve; ``unknown`` for zeros; -1
-    where they are no moment, and for hour 24."""
-    some, fine = False, False
-    for index in range(2 * TIME_OCTETS):
-        digit = _packed_digit(block, row, at, index)
-        if digit > 9:
-            return -1
-        some = some or digit > 0
-        fine = fine or (20 <= index < 26 and digit > 0)
-    if not some:
-        return copied(_UNKNOWN, 0, len(_UNKNOWN), out, place)
-    year = 100 * _pair(block, row, at, 0) + _pair(block, row, at, 1)
-    month, day = _pair(block, row, at, 2), _pair(block, row, at, 3)
-    if year == 0 or month > 12 or day == 0 or day > _DAYS[U(month)]:
-        return -1
-    if month == 2 and day == 29 and (year % 4 or (year % 100 == 0 and year % 400)):
-        return -1
-    if _pair(block, row, at, 4) > 23 or _pair(block, row, at, 5) > 59:
-        return -1
-    if _pair(block, row, at, 6) > 59:
-        return -1
-    index = 0
-    for letter in range(32 if fine else 26):
-        out[U(place + letter)] = _PICTURE[U(letter)]
-        if _PICTURE[U(letter)] == 48:
-            out[U(place + letter)] = 48 + _packed_digit(block, row, at, index)
-            index += 1
-    return int(place + (32 if fine else 26))
-
-
-@machine_code
-def _field(block: Array, row: int, field: Array, letters: Array, out: Array, place: int) -> int:
-    """A field of a header as text; -1 where it is not plain."""
-    kind, at, width = field[U(KIND)], field[U(AT)], field[U(WIDTH)]
-    if field[U(OTHERWISE)] >= 0:
-        some = False
-        for index in range(width):
-            some = some or block[U(row), U(at + index)] != 0
-        if not some:
-            at = field[U(OTHERWISE)]
-    if kind == HEXADECIMAL:
-        for index in range(width):
-            octet = int(np.int64(block[U(row), U(at + index)]))
-            out[U(place)], out[U(place + 1)] = _hexadecimal(octet >> 4), _hexadecimal(octet & 15)
-            place += 2
-        return int(place)
-    if kind == INTEGER:
-        value = 0
-        for index in range(width):
-            value = (value << 8) | int(np.int64(block[U(row), U(at + index)]))
-        return _digits(value, out, place)
-    if kind == TIME:
-        return _time(block, row, at, out, place)
-    while width and block[U(row), U(at + width - 1)] == 0x40:
-        width -= 1
-    for index in range(width):
-        letter = letters[U(block[U(row), U(at + index)])]
-        if letter == 0:
-            return -1
-        out[U(place + index)] = letter
-    return int(place + width)
-
-
-@machine_code
-def put_comments(
-    block: Array,
-    fields: Array,
-    pool: Array,
-    letters: Array,
-    named: int,
-    out: Array,
-    offsets: Array,
-    name_ends: Array,
-) -> int:
-    """Write the comment of the unit of each of the headers ``block`` (uint8[n, width]) into
-    ``out``, which has room; how many were written before the first one that is not plain.
-
-    ``fields`` and ``pool`` are those of :class:`replay.output.script_lines.CommentLayout`,
-    ``letters`` (uint8[256]) says how each octet of a text is written (0: it is not plain).
-    ``offsets`` (int32[n + 1]) are set, and ``name_ends`` (int32[n]): where the first ``named``
-    fields end.
-    """
-    place = 0
-    for row in range(len(block)):
-        start = 0
-        for field in range(len(fields)):
-            end = fields[U(field), BEFORE_END]
-            place = copied(pool, start, end, out, place)
-            place = _field(block, row, fields[U(field)], letters, out, place)
-            if place < 0:
-                return row
-            if field < named:
-                name_ends[U(row)] = place
-            start = end
-        offsets[U(row + 1)] = place
-    return len(block)

@@ -19,12 +19,3 @@ OPENING, LABEL, CHECK, CLOSING = range(4)
 NOTHING, UNIT, NUMBER = range(3)
 #: The octet of :data:`sqlgen.dialects.row_checks.LABEL`.
 NAMED = 1
-
-#: Columns of the table of the fields of a unit's comment: how the field is said, where it lies in a
-#: header, its octets, where it lies if these are zero (-1: nowhere), and where in the pool the text
-#: ends that stands before it.
-KIND, AT, WIDTH, OTHERWISE, BEFORE_END, FIELD = range(6)
-#: What KIND says.
-HEXADECIMAL, INTEGER, TIME, LETTERS = range(4)
-#: Octets of a time in a header, and of its text at most.
-TIME_OCTETS, TIME_TEXT = 17, 32

@@ -1,13 +1,11 @@
 """The lines of a script, put together by machine code: statements are picked from where they were
-made, and get the heads of units, what is noted behind them, and their checks in the same pass.
-The comments before units and behind changes it writes from headers of fixed places; other logs say
-them field by field."""
+made, and get the heads of units, what is noted behind them, and their checks in the same pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,26 +15,18 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Envelope
-from replay.decoding import code_pages
 from replay.logs import LogFile
-from replay.logs.plain import HeaderField, PlainUnits, Said
 from replay.native import script_lines_tables as tables
-from replay.native.kernels import PUT_COMMENTS, PUT_LINES
+from replay.native.kernels import PUT_LINES
 from replay.native.machine_code import available
 from sqlgen.dialects import Profile
 from sqlgen.row_checks import block_ends, check_texts
-from sqlgen.script import NAMING, unit_comments, unit_names
+from sqlgen.script import unit_comments, unit_names
 
 Places = npt.NDArray[np.int32]
 
 #: What a comment of a unit begins with, and one of a change.
 _BEGIN, _TRACE = "-- unit", " --"
-_KINDS = {
-    Said.HEXADECIMAL: (tables.HEXADECIMAL, 2),
-    Said.NUMBER: (tables.INTEGER, 3),
-    Said.TIME: (tables.TIME, 2),
-    Said.TEXT: (tables.LETTERS, 1),
-}
 
 
 @dataclass(frozen=True)
@@ -54,83 +44,22 @@ class UnitComments:
         return places[:-1] + np.int32(len(_BEGIN) + 1), self.name_ends
 
 
-@dataclass(frozen=True)
-class CommentLayout:
-    """How a comment follows from a header: the table of its fields
-    (:mod:`replay.native.script_lines_tables`), the texts before them, and how long it is at
-    most."""
-
-    fields: Index
-    pool: Bytes
-    most: int
-
-
-@lru_cache(maxsize=64)
-def _layout(fields: tuple[HeaderField, ...], begin: str) -> CommentLayout:
-    table = np.zeros((len(fields), tables.FIELD), np.int64)
-    pool, most = b"", 0
-    for row, field in enumerate(fields):
-        kind, letters = _KINDS[field.said]
-        pool += f"{'' if row else begin} {field.name}=".encode()
-        table[row] = kind, field.place, field.width, field.otherwise, len(pool)
-        most += letters * field.width
-    return CommentLayout(table, np.frombuffer(pool, np.uint8), most + len(pool))
-
-
-@cache
-def _letters() -> Bytes:
-    """How each octet of code page 037 is written; 0 where it is not ASCII that can be seen."""
-    points = code_pages.charset_of(37).single
-    assert points is not None
-    shown = (points >= ord(" ")) & (points <= ord("~"))
-    return np.where(shown, points, 0).astype(np.uint8)
-
-
-def comments_of(log: LogFile, first: Envelope, quick: bool) -> UnitComments:
-    """The comments of units, from the ``first`` record of each; ``quick``: it is worth to load
-    machine code."""
-    if quick and isinstance(first, PlainUnits):
-        quickly = _put(*first.plain_unit(), _BEGIN, NAMING)
-        if quickly is not None:
-            return quickly
+def comments_of(log: LogFile, first: Envelope) -> UnitComments:
+    """The comments of units, from the ``first`` record of each."""
     text = log.unit_fields(first)
     comments = unit_comments(text)
     return UnitComments(comments, _name_ends(comments, text))
 
 
 def traces_of(log: LogFile, changes: Envelope) -> pa.StringArray:
-    """What ``--trace`` says behind each of some changes, by machine code where it can."""
-    if isinstance(changes, PlainUnits):
-        quickly = _put(*changes.plain_trace(), _TRACE, 0)
-        if quickly is not None:
-            return quickly.text
+    """What ``--trace`` says behind each of some changes."""
     return pc.binary_join_element_wise(f"{_TRACE} ", log.trace(changes), "")
-
-
-def _put(
-    block: Bytes, fields: Sequence[HeaderField], begin: str, named: int
-) -> UnitComments | None:
-    """The comments of headers, of which so many fields are a name; None where one is not plain."""
-    put = available(PUT_COMMENTS)
-    if put is None or not fields:
-        return None
-    layout, count = _layout(tuple(fields), begin), len(block)
-    out = np.empty(count * layout.most, np.uint8)
-    places, ends = np.zeros(count + 1, np.int32), np.zeros(count, np.int32)
-    how = layout.fields, layout.pool, _letters(), named
-    if put(np.ascontiguousarray(block), *how, out, places, ends) < count:
-        return None
-    return UnitComments(_strings(out, places), ends)
 
 
 def _name_ends(comments: pa.StringArray, fields: Mapping[str, pa.Array]) -> Places:
     _, places = parts_of(comments)
     sizes = pc.binary_length(unit_names(fields)).to_numpy().astype(np.int32)
     return np.asarray(places[:-1] + np.int32(len(_BEGIN) + 1) + sizes)
-
-
-def _strings(out: Bytes, places: Places) -> pa.StringArray:
-    return pa.StringArray.from_buffers(len(places) - 1, pa.py_buffer(places), pa.py_buffer(out))
 
 
 def parts_of(text: pa.StringArray) -> tuple[Bytes, Places]:

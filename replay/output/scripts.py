@@ -473,7 +473,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = self._headers(changes, ordered[starts])
-        comments = comments_of(self.log, first, picked is not None)
+        comments = comments_of(self.log, first)
         notes, checks = None, None
         if picked is not None and self.plan.options.trace:
             notes = traces_of(self.log, self._headers(changes, ordered))

@@ -201,7 +201,7 @@ def test_rows_with_other_keys_are_not_compared_where_changes_are_left_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What was left out may have changed the row before it got another key."""
-    url, read = sqlite
+    url, _ = sqlite
     log = LogBuilder((TABLE,))
     log.unit().update(TABLE, BEFORE[4], (5, 105, "changed"))
     log.unit(AUTHID="OTHER").update(TABLE, BEFORE[0], (1, 101, "left out"))

@@ -723,8 +723,8 @@ print(fast_path.compiled() is not None, "numba" in sys.modules)
 ASK_FOR_A_SMALL_ONE = """
 import sys
 from replay.native import machine_code
-from replay.native.kernels import PUT_COMMENTS
-print(machine_code.available(PUT_COMMENTS) is not None, "numba" in sys.modules)
+from replay.native.kernels import PUT_LINES
+print(machine_code.available(PUT_LINES) is not None, "numba" in sys.modules)
 """
 
 

@@ -7,7 +7,7 @@ seed's footnote says: a 6-byte LRSN at byte 1, a 6-byte RBA at byte 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from replay.changes.envelope import (
 )
 from replay.decoding import codecs
 from replay.decoding.layout import Layout
-from replay.logs.plain import HeaderField, Said
 from replay.logs.text import hexadecimal
 
 _RBA_FIELDS = frozenset({"LOGRBA", "UORID", "UORCOMMITPOINT"})
@@ -40,17 +39,6 @@ _NAMES = {
     "tablespace": "TSNAME",
 }
 _NUMBERS = {"database": "DBID", "tablespace": "PSID", "partition": "PARTNUM"}
-#: What the comment before a unit says, and octets of the fields that are no text.
-_UNIT_TEXTS = {"authid": "AUTHID", "plan": "PLAN", "correlation": "CORRELATIONID"}
-_UNIT_WIDTHS = {
-    "UORID": 10,
-    "MEMBERID": 2,
-    "UORCOMMITLRSN": 10,
-    "UORCOMMITPOINT": 10,
-    "UORCOMMITTIMESTAMP": 17,
-}
-#: What ``--trace`` says of a change.
-_TRACED = {"lrsn": "LOGLRSN", "rba": "LOGRBA"}
 _LUW = ("LUWNETWORKID", "LUWNAME", "LUWINSTANCENO", "LUWSEQUENCENO")
 
 #: Facts, and the header fields that hold them; a header that XHDF records describe may lack some.
@@ -226,35 +214,6 @@ class Headers:
     def segments(self) -> Index:
         """TOTALSEGS."""
         return self.number("TOTALSEGS")
-
-    def plain_unit(self) -> tuple[Bytes, Sequence[HeaderField]]:
-        """Where the fields of a unit's comment lie (:class:`replay.logs.plain.PlainUnits`)."""
-        names = self.layout.names
-        if any(names[name].length != width for name, width in _UNIT_WIDTHS.items()):
-            return self.block, ()
-        commit, otherwise = names["UORCOMMITLRSN"].offset, names["UORCOMMITPOINT"].offset
-        texts = [
-            HeaderField(said, Said.TEXT, names[name].offset, names[name].length)
-            if name in names
-            else HeaderField(said, Said.TEXT, 0, 0)
-            for said, name in _UNIT_TEXTS.items()
-        ]
-        return self.block, (
-            HeaderField("URID", Said.HEXADECIMAL, names["UORID"].offset, 10),
-            HeaderField("member", Said.NUMBER, names["MEMBERID"].offset, 2),
-            HeaderField("commit-lrsn", Said.HEXADECIMAL, commit, 10, otherwise),
-            HeaderField("committed", Said.TIME, names["UORCOMMITTIMESTAMP"].offset, 17),
-            *texts,
-        )
-
-    def plain_trace(self) -> tuple[Bytes, Sequence[HeaderField]]:
-        """Where the fields of a change's comment lie."""
-        names = {said: self.layout.names[name] for said, name in _TRACED.items()}
-        if any(field.length != 10 for field in names.values()):
-            return self.block, ()
-        return self.block, [
-            HeaderField(said, Said.HEXADECIMAL, field.offset, 10) for said, field in names.items()
-        ]
 
     def take(self, rows: Index) -> Headers:
         """The headers of some rows."""
