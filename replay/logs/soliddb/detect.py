@@ -25,8 +25,8 @@ from replay.spill import windows
 #: Images looked at first; what survives them is held against all others.
 SAMPLE = 2000
 CALIBRATE = (
-    "Name what you know: --framing, --log-option columns=A, B or C. scripts/calibrate_soliddb.py"
-    " finds both on a server of this kind"
+    "Run scripts/calibrate_soliddb.py on a server of this kind and give what it prints, or name"
+    " what you know: --framing, --log-option columns=A, B or C"
 )
 
 
