@@ -29,6 +29,8 @@ _ACCEPTED = "accepted"
 _NUMBERED = "numbered"
 #: Characters that our table has for what became of a run.
 _OUTCOME = 200
+#: In place of a value: the time of the database.
+_NOW = object()
 #: Length of YYYY-MM-DD HH:MM:SS, with which moments begin in every target.
 _SECONDS = 19
 
@@ -176,21 +178,10 @@ class Store:
 
     def begin_at(self, source: str, options: Mapping[str, Any], position: UnitPosition) -> None:
         """Make the position row of a target that has none."""
-        values = (
-            source,
-            json.dumps(options, ensure_ascii=False),
-            digest_of(options),
-            *_columns(position),
-        )
-        columns = (
-            "id, source, options, digest, commit_lrsn, unit, units, statements, rejected, run,"
-            " changed_at"
-        )
-        self.session.execute(
-            f"INSERT INTO {self.name['position']} ({columns}) VALUES (1, %s, %s, %s, %s, %s, 0, 0,"
-            " 0, 0, CURRENT_TIMESTAMP)",
-            values,
-        )
+        commit, unit = _columns(position)
+        text = json.dumps(options, ensure_ascii=False)
+        digest = digest_of(options)
+        self._insert("position", 1, source, text, digest, commit, unit, 0, 0, 0, 0, _NOW)
 
     def accept(self, codes: Iterable[str]) -> None:
         """Add to the kinds of refusals that users answered for."""
@@ -230,6 +221,16 @@ class Store:
                 hint="Run replay again",
             )
 
+    def _insert(self, table: str, *values: Any) -> None:
+        """Insert a row into one of our tables: values of its columns in order, as far as there are
+        any."""
+        columns = ", ".join(name for name, *_ in own_tables.TABLES[table].columns[: len(values)])
+        marks = ", ".join("CURRENT_TIMESTAMP" if value is _NOW else "%s" for value in values)
+        self.session.execute(
+            f"INSERT INTO {self.name[table]} ({columns}) VALUES ({marks})",
+            [value for value in values if value is not _NOW],
+        )
+
     # -- history
     # ---------------------------------------------------------------------------------------------
 
@@ -250,24 +251,9 @@ class Store:
         number = int(
             self.session.query(f"SELECT coalesce(max(id), 0) + 1 FROM {self.name['run']}")[0][0]
         )
-        columns = (
-            "id, program, direction, inputs, position_before, position_after, until_commit,"
-            " started_at"
-        )
-        values = (
-            number,
-            program,
-            direction,
-            json.dumps(kept),
-            json.dumps(before.place()),
-            _as_text(after, None),
-            "" if until is None else until.hexadecimal,
-        )
-        self.session.execute(
-            f"INSERT INTO {self.name['run']} ({columns}) VALUES (%s, %s, %s, %s, %s, %s, %s,"
-            " CURRENT_TIMESTAMP)",
-            values,
-        )
+        end = "" if until is None else until.hexadecimal
+        places = json.dumps(before.place()), _as_text(after, None), end
+        self._insert("run", number, program, direction, json.dumps(kept), *places, _NOW)
         self.session.execute(f"UPDATE {self.name['position']} SET run = %s WHERE id = 1", (number,))
         return number
 
@@ -381,10 +367,7 @@ class Store:
             self.session.execute(
                 f"DELETE FROM {self.name['pending']} WHERE unit = %s", (unit.hexadecimal,)
             )
-            self.session.execute(
-                f"INSERT INTO {self.name['pending']} (unit, reason, run) VALUES (%s, %s, %s)",
-                (unit.hexadecimal, reason, run),
-            )
+            self._insert("pending", unit.hexadecimal, reason, run)
 
     def arrived(self, units: Iterable[UnitId]) -> None:
         """Units that had been set aside and are applied in this transaction."""
@@ -409,17 +392,9 @@ class Store:
 
     def reject(self, position: UnitPosition, step: int, run: int, entry: Mapping[str, Any]) -> None:
         """Note a change that this transaction does not apply as the log says."""
-        values = (
-            *_columns(position),
-            step,
-            run,
-            json.dumps(entry, ensure_ascii=False),
-        )
-        self.session.execute(
-            f"INSERT INTO {self.name['reject']} (commit_lrsn, unit, step, run, entry) VALUES (%s,"
-            " %s, %s, %s, %s)",
-            values,
-        )
+        commit, unit = _columns(position)
+        text = json.dumps(entry, ensure_ascii=False)
+        self._insert("reject", commit, unit, step, run, text)
 
     def forget_rejects(self, position: UnitPosition) -> int:
         """Remove the rejects of a unit that is taken back; how many there were."""
@@ -441,11 +416,7 @@ class Store:
         """Name a point; a mark of that name is moved."""
         self.session.begin()
         self.session.execute(f"DELETE FROM {self.name['mark']} WHERE name = %s", (name,))
-        self.session.execute(
-            f"INSERT INTO {self.name['mark']} (name, commit_lrsn, made_at) VALUES (%s, %s,"
-            " CURRENT_TIMESTAMP)",
-            (name, commit.hexadecimal),
-        )
+        self._insert("mark", name, commit.hexadecimal, _NOW)
         self.session.commit()
 
     def forget_mark(self, name: str) -> None:

@@ -42,12 +42,16 @@ from sqlgen.script import escape_comment, script_prologue, search_path
 _PAUSE = ".logreplay-paused"
 
 
+@contextmanager
+def _connected(url: str) -> Iterator[Store]:
+    """Our tables in a target, through a session of their own."""
+    with closing(target_of(url).connect(url)) as session:
+        yield Store(session)
+
+
 def of(url: str, runs: int) -> dict[str, Any]:
     """Everything that is kept in the target, as JSON-able data; nothing is written."""
-    target = target_of(url)
-    session = target.connect(url)
-    try:
-        store = Store(session)
+    with _connected(url) as store:
         row = store.position()
         report: dict[str, Any] = {
             "target": public(url),
@@ -94,8 +98,6 @@ def of(url: str, runs: int) -> dict[str, Any]:
             report["more_set_aside"] = len(pending) - SHOWN
         report["rejects"] = [dict(reject.content) for reject in store.rejects()]
         return report
-    finally:
-        session.close()
 
 
 def with_times(report: Mapping[str, Any], log: LogFile) -> dict[str, Any]:
@@ -146,15 +148,11 @@ class Stand:
 
 def stand(url: str) -> Stand:
     """How far a target is; nothing is written."""
-    session = target_of(url).connect(url)
-    try:
-        store = Store(session)
+    with _connected(url) as store:
         row, place, marks = store.position(), store.log_position(), store.marks()
         if row is None or place is None:
             return Stand(None, 0, 0, (), marks)
         return Stand.of(place, row.units, row.statements, marks)
-    finally:
-        session.close()
 
 
 def is_paused(folder: str) -> bool:
@@ -275,9 +273,7 @@ def rejects_text(report: Mapping[str, Any]) -> str:
 def prepare(url: str, role: str | None, only_print: bool) -> str:
     """Make our tables where they are not there, and grant ``role`` what a replay needs on them; the
     statements for that with ``only_print``, else a sentence."""
-    target = target_of(url)
-    session = target.connect(url)
-    try:
+    with closing(target_of(url).connect(url)) as session:
         own_tables.refuse_strange(session, writes=True)
         grants = [] if role is None else session.grants(role, own_tables.TABLES)
         if only_print:
@@ -285,8 +281,6 @@ def prepare(url: str, role: str | None, only_print: bool) -> str:
             path = search_path(profile_named(session.dialect))
             return "\n".join([*path, *(f"{statement};" for statement in wanted)])
         own_tables.make(session, grants)
-    finally:
-        session.close()
     granted = "" if role is None else f", and {role} may use them"
     return f"the tables of the position are in {public(url)}{granted}"
 
@@ -294,10 +288,7 @@ def prepare(url: str, role: str | None, only_print: bool) -> str:
 def mark(url: str, name: str, commit: Position | None) -> str:
     """Name a commit position (None: where the target stands) in the target; a sentence that says
     so."""
-    target = target_of(url)
-    session = target.connect(url)
-    try:
-        store = Store(session)
+    with _connected(url) as store:
         row = store.position()
         if commit is None:
             if row is None:
@@ -309,8 +300,6 @@ def mark(url: str, name: str, commit: Position | None) -> str:
             commit = row.position.commit
         store.make()
         store.mark(name, commit)
-    finally:
-        session.close()
     said = f"mark {name}: commit LRSN {commit.hexadecimal} in {public(url)}"
     return said if row is None else said_of(row.source, said)
 
@@ -318,9 +307,7 @@ def mark(url: str, name: str, commit: Position | None) -> str:
 def forget_mark(url: str, name: str) -> str:
     """Take back a mark of the target; a sentence that says so. UsageError (LR1004) where it is not
     there."""
-    session = target_of(url).connect(url)
-    try:
-        store = Store(session)
+    with _connected(url) as store:
         known = store.marks()
         if name not in known:
             raise UsageError(
@@ -329,8 +316,6 @@ def forget_mark(url: str, name: str) -> str:
                 hint=f"Marks: {', '.join(sorted(known)) or 'none'}",
             )
         store.forget_mark(name)
-    finally:
-        session.close()
     return f"mark {name} is no more; it was commit LRSN {known[name].hexadecimal}"
 
 
@@ -348,10 +333,9 @@ _ENFORCEMENT = {
 
 def reject_script(url: str) -> str:
     """The script for all rejects of a target; nothing is written to it."""
-    with closing(target_of(url).connect(url)) as session:
-        store = Store(session)
+    with _connected(url) as store:
         rejects = store.rejects() if store.position() is not None else []
-        lines = _RejectScript(session).lines(rejects, public(url))
+        lines = _RejectScript(store.session).lines(rejects, public(url))
         return "".join(f"{line}\n" for line in lines)
 
 

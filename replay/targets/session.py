@@ -26,8 +26,9 @@ from replay.targets.outcomes import (
     StatementFailure,
     TableFacts,
     Transient,
+    standard_name,
 )
-from replay.targets.states import no_roles, state_header, state_rows, statements_of
+from replay.targets.states import no_roles, state_batches, state_header, statements_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -439,16 +440,16 @@ class SqlSession:
         for schema, table in self.tables():
             if table.lower() not in known:
                 continue
-            texts = [f"UNIQUE ({_standard(*key)})" for key in self.unique_keys(schema, table)]
+            texts = [f"UNIQUE ({_listed(key)})" for key in self.unique_keys(schema, table)]
             for key in self.references(schema, table):
-                referred = f" ({_standard(*key.parent_columns)})" if all(key.parent_columns) else ""
+                referred = f" ({_listed(key.parent_columns)})" if all(key.parent_columns) else ""
                 texts.append(
-                    f"FOREIGN KEY ({_standard(*key.columns)}) REFERENCES"
-                    f" {_standard(*key.parent, between='.')}{referred} ON DELETE {key.on_delete}"
+                    f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES"
+                    f" {standard_name(*key.parent)}{referred} ON DELETE {key.on_delete}"
                     f"{' DEFERRABLE' * key.waits}"
                 )
             lines += [
-                f"ALTER TABLE {_standard(schema, table, between='.')} ADD CONSTRAINT k{n} {text};"
+                f"ALTER TABLE {standard_name(schema, table)} ADD CONSTRAINT k{n} {text};"
                 for n, text in enumerate(texts)
             ]
         return "\n".join(lines)
@@ -515,16 +516,17 @@ class SqlSession:
 
     def put(self, into: str, kinds: Mapping[str, str], path: Path) -> int:
         """Insert the rows of a state's file, whose columns have these types."""
-        rows = state_rows(path)
-        values = [
-            self.bound(column.to_pylist(), kind)
-            for column, kind in zip(rows.columns, kinds.values(), strict=True)
-        ]
         marks = ", ".join([self.MARK] * len(kinds))
         statement = f"INSERT INTO {into} ({self.quoted_list(kinds)}) VALUES ({marks})"
-        if rows.num_rows:
+        count = 0
+        for rows in state_batches(path):
+            values = [
+                self.bound(column.to_pylist(), kind)
+                for column, kind in zip(rows.columns, kinds.values(), strict=True)
+            ]
             self.connection.cursor().executemany(statement, list(zip(*values, strict=True)))
-        return int(rows.num_rows)
+            count += rows.num_rows
+        return count
 
     def bound(self, texts: list[str | None], kind: str) -> Sequence[Any]:
         """Texts of a state as the driver takes them for a column of a type."""
@@ -547,6 +549,6 @@ class SqlSession:
         self.enforce(False)
 
 
-def _standard(*names: str, between: str = ", ") -> str:
+def _listed(names: Iterable[str]) -> str:
     """Names as PostgreSQL quotes them."""
-    return between.join('"' + name.replace('"', '""') + '"' for name in names)
+    return ", ".join(map(standard_name, names))

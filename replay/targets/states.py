@@ -74,7 +74,9 @@ def opened(path: Path, mode: str, **how: Any) -> Any:
 
 
 def state_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """As :func:`state_rows`, in batches. InputError (LR2035) for a file that is not CSV."""
+    """The rows of a state's file in batches, all values as text; ``\\N`` without quotes is NULL, an
+    empty line the empty text of a table's one column. InputError (LR2035) for a file that is not
+    CSV."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
@@ -133,15 +135,6 @@ def _forms(names: Sequence[str]) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOpt
             quoted_strings_can_be_null=False,
         ),
     )
-
-
-def state_rows(path: Path) -> pa.Table:
-    """The rows of a state's file, all values as text; ``\\N`` without quotes is NULL, an empty line
-    the empty text of a table's one column."""
-    import pyarrow.csv as pa_csv
-
-    parsing, converting = _forms(state_header(path))
-    return pa_csv.read_csv(path, parse_options=parsing, convert_options=converting)
 
 
 def no_server(url: str | None) -> None:

@@ -71,7 +71,8 @@ def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> No
         tmp_path / "t.csv", Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),))
     )
     assert part.after["T"].to_pylist() == ["x", "", "", None, "y"]
-    assert states.state_rows(tmp_path / "t.csv")["t"].to_pylist() == ["x", "", "", None, "y"]
+    (rows,) = states.state_batches(tmp_path / "t.csv")
+    assert rows["t"].to_pylist() == ["x", "", "", None, "y"]
 
 
 @pytest.mark.parametrize(
