@@ -6,21 +6,20 @@ they cover: where one ends and the next begins, where both cover the same, where
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions
+from replay.arrays import Bytes, Hashes, Index, Mask, Versions
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, compare, distinct
 from replay.changes.position import Position
 from replay.decoding.hashes import unit_hash
 from replay.decoding.layout import FieldKind, Layout
 from replay.errors import Finding, InputError
-from replay.logs import Split
-from replay.logs.logmaster import framing, set_repeats
+from replay.logs.logmaster import set_repeats
 from replay.logs.logmaster.headers import Headers, timestamp_text
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
 from replay.logs.logmaster.set_repeats import Settled, within
@@ -229,29 +228,6 @@ class LogSet(LogmasterLog):
 
     # -- records
     # ---------------------------------------------------------------------------------------------
-
-    def blocks(self, number: int, block_bytes: int) -> Iterator[framing.Block]:
-        """The records of a file."""
-        member, file = self.member_of(number)
-        return self.members[member].blocks(file, block_bytes)
-
-    def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
-        """(number of the first record, offsets, lengths) of a split, ``batch`` records at a
-        time."""
-        member, file = self.member_of(split.file)
-        return self.members[member].records(replace(split, file=file), batch)
-
-    def walked(
-        self, file: int, start: int, stop: int, first_record: int
-    ) -> tuple[int, Index, Lengths]:
-        """The records of a range of a file."""
-        member, number = self.member_of(file)
-        return self.members[member].walked(number, start, stop, first_record)
-
-    def likely_starts(self, file: int, start: int, stop: int) -> Iterator[int]:
-        """Places in a file where records seem to begin."""
-        member, number = self.member_of(file)
-        return self.members[member].likely_starts(number, start, stop)
 
     def envelope(
         self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]

@@ -269,7 +269,7 @@ class LogmasterLog:
             partial(self.buffer, number),
             self.size(number),
             file.framing,
-            self.shape,
+            self.owner(number)[0].shape,
             file.name,
             block_bytes,
         )
@@ -298,17 +298,18 @@ class LogmasterLog:
         self, file: int, start: int, stop: int, first_record: int
     ) -> tuple[int, Index, Lengths]:
         """The records of a range (:func:`replay.logs.logmaster.framing.walk_range`)."""
-        entry = self.files[file]
+        entry, shape = self.files[file], self.owner(file)[0].shape
         reach, size = partial(self.buffer, file), self.size(file)
         block = framing.walk_range(
-            reach, size, entry.framing, self.shape, entry.name, start, stop, first_record
+            reach, size, entry.framing, shape, entry.name, start, stop, first_record
         )
         return block.stop, block.offsets, block.lengths
 
     def likely_starts(self, file: int, start: int, stop: int) -> Iterator[int]:
         """As :func:`replay.logs.logmaster.framing.likely_starts`."""
+        entry, shape = self.files[file], self.owner(file)[0].shape
         reach, size = partial(self.buffer, file), self.size(file)
-        return framing.likely_starts(reach, size, self.files[file].framing, self.shape, start, stop)
+        return framing.likely_starts(reach, size, entry.framing, shape, start, stop)
 
     def envelope(
         self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
