@@ -256,7 +256,7 @@ class IndexedLog(ABC):
         return None
 
     def plain_rows(self, version: int) -> PlainRows | None:
-        """None, where a family does not say how they lie."""
+        """None: machine code takes images of Log Master."""
         return None
 
     def addresses(self, envelope: IndexedEnvelope) -> Bytes:
@@ -292,32 +292,14 @@ Side = tuple[Index, Index] | None
 
 
 def image_sides(entries: Records, kind: Change) -> tuple[Side, Side, Mask]:
-    """Where the before and the after images of changes of one ``kind`` lie, by their entries (as
-    for :func:`image_bounds`), and which of the changes lack one."""
+    """Where the before and the after images of changes of one ``kind`` lie, by their entries
+    (fields ``before``, ``before_size``, ``after``, ``after_size``), and which changes lack one."""
     sides: list[Side] = []
     for side, without in (("before", Change.INSERT), ("after", Change.DELETE)):
         start = entries[side].astype(np.int64)
         sides.append(None if kind is without else (start, start + entries[f"{side}_size"]))
     lacking = np.any([side[0] < 0 for side in sides if side is not None], axis=0)
     return sides[0], sides[1], lacking
-
-
-def image_bounds(entries: Records) -> tuple[Index, Mask]:
-    """(start, end) of the first and of the second image of changes of rows (int64[4, n]) by their
-    entries, which have the fields ``before``, ``before_size``, ``after`` and ``after_size``, and of
-    which changes all are there. A second image that a kind has not is empty, where the first
-    ends."""
-    change = entries["change"]
-    inserts, updates = change == Change.INSERT, change == Change.UPDATE
-    start, size = (
-        np.where(inserts, entries[f"after{part}"], entries[f"before{part}"]).astype(np.int64)
-        for part in ("", "_size")
-    )
-    end = start + size
-    second = np.where(updates, entries["after"], end).astype(np.int64)
-    last = second + np.where(updates, entries["after_size"], 0)
-    bounds: Index = np.stack([start, end, second, last])
-    return bounds, (start >= 0) & (second >= 0)
 
 
 class RowLog(IndexedLog):

@@ -4,7 +4,6 @@ and how its values are written, as numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import astuple
 from functools import lru_cache
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from replay.arrays import Bytes, Index
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import code_pages
-from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, Sectioned, ValueForm
+from replay.decoding.plain_rows import PlainCell, PlainRows, ValueForm
 from replay.errors import InputError
 from replay.native import fast_path_tables as tables
 from sqlgen.dialects import Profile
@@ -22,18 +21,8 @@ from sqlgen.schema import SqlType
 
 _TEXTS = {"single": tables.TEXT, "utf8": tables.UTF8, "utf16": tables.UTF16}
 _ASCII = 367
-_MOMENTS = {
-    ValueForm.MOMENT: tables.DATE,
-    ValueForm.PACKED_MOMENT: tables.PACKED_DATE,
-    ValueForm.BINARY_MOMENT: tables.BINARY_DATE,
-}
 _KINDS_OF_MOMENT = (SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP)
-_NUMBERS = {
-    ValueForm.INTEGER: tables.INTEGER,
-    ValueForm.LITTLE: tables.LITTLE,
-    ValueForm.PACKED: tables.PACKED,
-    ValueForm.DECIMAL_TEXT: tables.DECIMAL_TEXT,
-}
+_NUMBERS = {ValueForm.INTEGER: tables.INTEGER, ValueForm.PACKED: tables.PACKED}
 
 
 def table_of_cells(
@@ -54,12 +43,7 @@ def table_of_cells(
     for place, (cell, column) in enumerate(columns):
         name, row = column.column.name, table[place]
         row[[tables.NULLABLE, tables.WIDTH]] = cell.nullable, cell.width
-        if isinstance(plain.shape, Framed):
-            row[[tables.UNIT, tables.NUL]] = cell.unit, cell.ends_in_nul
-            row[tables.OTHER_WIDTH] = cell.other_width
-        else:
-            row[[tables.VARIABLE, tables.EXPANDED]] = cell.variable, cell.expanded
-            row[tables.POSITION] = cell.position
+        row[[tables.VARIABLE, tables.EXPANDED]] = cell.variable, cell.expanded
         if version.index_of(name) != place or name not in own:
             if name in own:
                 return None  # two columns of one name
@@ -84,7 +68,6 @@ def _say(
     """Note how the values of a column are said; False where the kernel cannot."""
     kind = column.column.type
     row[tables.SCALE] = column.scale
-    row[tables.LOW], row[tables.HIGH] = cell.limits
     if cell.form is ValueForm.TEXT:
         known = _charset(column.ccsid)
         if known is None:
@@ -95,14 +78,11 @@ def _say(
         charsets += [] if number in charsets else [number]
         row[tables.CHARSET] = charsets.index(number)
         row[tables.LEAST] = _empty_text(kind, profile, options)
-    elif cell.form in _MOMENTS and kind in _KINDS_OF_MOMENT:
-        row[tables.KIND] = _MOMENTS[cell.form] + _KINDS_OF_MOMENT.index(kind)
-        row[tables.PRECISION] = column.column.length
+    elif cell.form is ValueForm.MOMENT and kind in _KINDS_OF_MOMENT:
+        row[tables.KIND] = tables.DATE + _KINDS_OF_MOMENT.index(kind)
         row[tables.KEPT] = templates.fraction_digits(column.column, profile)
     elif cell.form in _NUMBERS:
         row[tables.KIND] = _NUMBERS[cell.form]
-        if cell.form is ValueForm.PACKED:
-            row[tables.EVEN] = cell.even
         if kind is SqlType.DECIMAL and not 0 <= column.scale <= 31:
             return False
     else:
@@ -140,14 +120,6 @@ def points_of(number: int) -> list[int]:
     those of ASCII."""
     points = code_pages.charset_of(number).single
     return list(range(128)) if points is None else [int(point) for point in points]
-
-
-def shape_of(plain: PlainRows) -> tuple[int, ...]:
-    """How images lie, as the table of programs has it."""
-    if plain.shape is None:
-        return (tables.COUNTED,)
-    kind = tables.SECTIONED if isinstance(plain.shape, Sectioned) else tables.FRAMED
-    return kind, *map(int, astuple(plain.shape))
 
 
 @lru_cache(maxsize=256)

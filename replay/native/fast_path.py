@@ -25,7 +25,7 @@ from replay.changes.catalog import TableVersion
 from replay.decoding import codecs
 from replay.decoding.plain_rows import PlainRows
 from replay.native import fast_path_tables as tables
-from replay.native.fast_cells import characters_of, shape_of, table_of_cells
+from replay.native.fast_cells import characters_of, table_of_cells
 from replay.native.fast_program import (
     MOST,
     KernelInput,
@@ -185,8 +185,7 @@ class FastPath:
         places = {name: version.index_of(source) for name, source in target.sources.items()}
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
-        shape = shape_of(plain)
-        program = Program(table, *made, lengths, codes, times=_times(made[0]), shape=shape)
+        program = Program(table, *made, lengths, codes, times=_times(made[0]))
         if calls is None:
             return program
         made = _elements(calls.elements, places, alone, self.undo)

@@ -239,7 +239,7 @@ def render_rows(
         sides, result, moved, rekeyed = program[U(IMAGES)], EMITTED, 0, False
         for side in range(sides):
             begin, end = bounds[U(2 * side), U(row)], bounds[U(2 * side + 1), U(row)]
-            if not find_columns(buffer, begin, end, program, cells, at, size, null, side):
+            if not find_columns(buffer, begin, end, cells, at, size, null, side):
                 result = ODD
         if sides == 2 and result != ODD:
             result = _changes(buffer, cells, at, size, null, changed)

@@ -15,24 +15,17 @@ REKEYED = 64
 #: statements may name it, whether it belongs to a key that rows may take from each other, whether
 #: to the key that finds a row, and whether images are compared in it.
 NULLABLE, VARIABLE, WIDTH, EXPANDED, KIND, SCALE, CHARSET, SHOWN, WATCHED, KEYED = range(10)
-COMPARED, LOW, HIGH, POSITION, CELL = range(10, 15)
-#: The same places where images are :data:`FRAMED`: another width that a value may have, the octets
-#: of a character, and whether one more X'00' ends each value.
-OTHER_WIDTH, UNIT, NUL = POSITION, VARIABLE, EXPANDED
+COMPARED, CELL = 10, 11
 #: The same place for texts: what becomes of an empty one, blanks at its end apart where they are
 #: left out: as it is, not for us, a blank.
 LEAST = SCALE
 NONE_AS_IT_IS, NONE_ODD, BLANK_FOR_NONE = range(3)
-#: The same places for timestamps: digits of the fraction in the image, and those written; for
-#: packed decimals: whether their precision is even; for decimals in text: digits at most.
-PRECISION, KEPT, EVEN, MOST = SCALE, CHARSET, LOW, HIGH
+#: The same place for timestamps: digits of the fraction that are written.
+KEPT = CHARSET
 #: What KIND says: big-endian integers, packed decimals, text of one byte a character (with or
-#: without the blanks at its end), moments as characters, little-endian integers, text in UTF-8 and
-#: in UTF-16, moments in packed digits and in binary fields, decimals as text.
-INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP, LITTLE = range(8)
-UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED = range(8, 12)
-PACKED_DATE, PACKED_TIME, PACKED_TIMESTAMP = range(12, 15)
-BINARY_DATE, BINARY_TIME, BINARY_TIMESTAMP, DECIMAL_TEXT = range(15, 19)
+#: without the blanks at its end), moments as characters, text in UTF-8 and in UTF-16.
+INTEGER, PACKED, TEXT, TEXT_STRIPPED, DATE, TIME, TIMESTAMP = range(7)
+UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED = range(7, 11)
 TEXTS = (TEXT, TEXT_STRIPPED, UTF8, UTF8_STRIPPED, UTF16, UTF16_STRIPPED)
 
 #: Columns of the table of elements: which value (column -1: none, only the prefix), when it stands
@@ -54,20 +47,9 @@ ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN, FLAG, OR_NULL = range(
 ROOM = 40
 
 #: Columns of the table of programs: which cells and elements are theirs (from, up to), how many
-#: images a row has, bytes of a statement apart from what comes from images, how
-#: often a value of one image stands in a statement at most, and how images are laid out.
-CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, SHAPE = range(8)
-SETTINGS, PROGRAM = 8, 18
-#: What SHAPE says (:mod:`replay.decoding.plain_rows`).
-COUNTED, SECTIONED, FRAMED = range(3)
-#: Settings of SECTIONED, in the order of :class:`replay.decoding.plain_rows.Sectioned`.
-BIG, HEAD, LENGTH_AT, INNER_AT, INNER_BITS, INNER, FIXED_AT, SECTION, OFFSET_AT, SIZE_AT = range(
-    SETTINGS, PROGRAM
-)
-#: Settings of FRAMED, in the order of :class:`replay.decoding.plain_rows.Framed`.
-COUNT_SIZE, LENGTH_SIZE, LENGTH_BIG, NULL_BYTE, NULL_HAS_LENGTH, NULL_LENGTH, LONG, OUTSIDE = range(
-    SETTINGS, SETTINGS + 8
-)
+#: images a row has, bytes of a statement apart from what comes from images, and how often a value
+#: of one image stands in a statement at most.
+CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, PROGRAM = range(8)
 
 #: Characters that are written as one octet, which is below, are in the table of lengths as that
 #: octet; of all others it has their number of octets more than this (0: the text is not plain).

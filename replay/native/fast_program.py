@@ -41,8 +41,6 @@ class Program:
     times: int = 1
     #: The statements that are called, with their names, by code.
     known: dict[int, tuple[str, str]] = field(default_factory=dict)
-    #: How its images lie: SHAPE and its settings.
-    shape: tuple[int, ...] = (tables.COUNTED,)
 
     def called(self, code: int) -> tuple[str, str]:
         """The name and the text of the statement that rows of a code call."""
@@ -74,7 +72,6 @@ class KernelTables:
         for row, program in enumerate(programs):
             table[row, tables.CELLS : tables.FIXED] = 0, len(cells[row]), 0, len(elements[row]), 0
             table[row, tables.IMAGES], table[row, tables.TIMES] = images[row], program.times
-            table[row, tables.SHAPE : tables.SHAPE + len(program.shape)] = program.shape
             table[row, tables.FIXED] = len(program.pool) + tables.ROOM * len(elements[row])
             if row:
                 table[row, [tables.CELLS, tables.CELLS_END]] += table[row - 1, tables.CELLS_END]

@@ -1,5 +1,5 @@
-"""Machine code that says the values of row images: digits, characters and moments, in the forms of
-all families (:class:`replay.decoding.plain_rows.ValueForm`).
+"""Machine code that says the values of row images: digits, characters and moments
+(:class:`replay.decoding.plain_rows.ValueForm`).
 
 As :mod:`replay.native.fast_path_kernel`, this is imported by who makes the code anew, and by
 nobody else. Functions that write do so to ``out`` from ``place`` on, and return the place behind
@@ -13,24 +13,14 @@ from typing import Any
 import numpy as np
 
 from replay.native.fast_path_tables import (
-    BINARY_DATE,
     BLANK_FOR_NONE,
     CHARSET,
     DATE,
-    DECIMAL_TEXT,
-    EVEN,
-    HIGH,
     INTEGER,
     KEPT,
     KIND,
     LEAST,
-    LITTLE,
-    LOW,
-    MOST,
     PACKED,
-    PACKED_DATE,
-    PACKED_TIMESTAMP,
-    PRECISION,
     SCALE,
     SEVERAL,
     TEXT_STRIPPED,
@@ -47,8 +37,6 @@ from replay.native.shared_kernel import Array, U, half, machine_code, octet
 _DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], np.int64)
 #: Characters of a timestamp up to its fraction, the point included.
 _SECONDS = 20
-#: Added to the year of a moment in binary fields, and the last year.
-_BIAS, _LAST_YEAR = 0x8000, 9999
 
 
 @machine_code
@@ -67,17 +55,12 @@ def unsigned_digits(value: Any, out: Array, place: int) -> int:
 
 
 @machine_code
-def _integer(
-    buffer: Array, at: int, size: int, little: bool, low: int, high: int, out: Array, place: int
-) -> int:
-    """Two's complement, as digits; -1 outside of ``low`` to ``high``, where that is a range."""
-    first = buffer[U(at + size - 1)] if little else buffer[U(at)]
+def _integer(buffer: Array, at: int, size: int, out: Array, place: int) -> int:
+    """Two's complement, as digits."""
+    first = buffer[U(at)]
     value = np.uint64(0xFFFF_FFFF_FFFF_FFFF) if first >= 128 else np.uint64(0)
     for index in range(size):
-        byte = buffer[U(at + size - 1 - index)] if little else buffer[U(at + index)]
-        value = (value << np.uint64(8)) | np.uint64(byte)
-    if high > low and (np.int64(value) < low or np.int64(value) > high):
-        return -1
+        value = (value << np.uint64(8)) | np.uint64(buffer[U(at + index)])
     if first >= 128:
         value = ~value + np.uint64(1)
         out[U(place)] = 45
@@ -92,16 +75,11 @@ def _nibble(buffer: Array, at: int, index: int) -> int:
 
 
 @machine_code
-def _packed(
-    buffer: Array, at: int, size: int, scale: int, even: bool, out: Array, place: int
-) -> int:
-    """Packed digits; -1 where a nibble is none, or no sign, and where the first one of an ``even``
-    number of digits is used."""
+def _packed(buffer: Array, at: int, size: int, scale: int, out: Array, place: int) -> int:
+    """Packed digits; -1 where a nibble is none, or no sign."""
     digits = 2 * size - 1
     sign = _nibble(buffer, at, digits)
     if sign < 10:
-        return -1
-    if even and _nibble(buffer, at, 0):
         return -1
     zero = True
     for index in range(digits):
@@ -300,85 +278,6 @@ def _possible(out: Array, place: int, kind: int) -> bool:
 
 
 @machine_code
-def _span(kind: int, precision: int) -> int:
-    """Characters of a moment."""
-    if kind == DATE:
-        return 10
-    if kind == TIME:
-        return 8
-    return _SECONDS + precision if precision else _SECONDS - 1
-
-
-@machine_code
-def _packed_moment(
-    buffer: Array, at: int, kind: int, precision: int, pictures: Array, out: Array, place: int
-) -> int:
-    """A moment in packed digits without a sign."""
-    first = 11 if kind == TIME else 0
-    size, digit = _span(kind, precision), 0
-    for index in range(size):
-        letter = pictures[U(first + index)]
-        if letter == 48:
-            value = _nibble(buffer, at, digit)
-            if value > 9:
-                return -1
-            letter += value
-            digit += 1
-        out[U(place + index)] = letter
-    return place + size if _possible(out, place, kind) else -1
-
-
-@machine_code
-def _decimal_digits(value: int, digits: int, out: Array, place: int) -> int:
-    """A number with zeros before it."""
-    for index in range(place + digits - 1, place - 1, -1):
-        out[U(index)] = 48 + value % 10
-        value //= 10
-    return place + digits
-
-
-@machine_code
-def _binary_moment(
-    buffer: Array, at: int, kind: int, pictures: Array, out: Array, place: int
-) -> int:
-    """A moment in 11 octets: year (2), month, day, hour, minute, second, nanoseconds (4), the
-    higher octet first. What its type has not is not looked at, but the fraction of a time is 0."""
-    year = half(buffer, at)
-    if year >= _BIAS:
-        year -= _BIAS
-    month, day = octet(buffer, at + 2), octet(buffer, at + 3)
-    hour, minute, second = (
-        octet(buffer, at + 4),
-        octet(buffer, at + 5),
-        octet(buffer, at + 6),
-    )
-    fraction = (half(buffer, at + 7) << 16) | half(buffer, at + 9)
-    if kind != TIME and (year > _LAST_YEAR or month > 12 or day > 31):
-        return -1
-    if kind != DATE and (hour > 23 or minute > 59 or second > 59):
-        return -1
-    if (kind == TIME and fraction) or (kind == TIMESTAMP and fraction >= 1_000_000_000):
-        return -1
-    first = 11 if kind == TIME else 0
-    size = _span(kind, 9)
-    for index in range(size):
-        out[U(place + index)] = pictures[U(first + index)]
-    clock = place
-    if kind != TIME:
-        _decimal_digits(year, 4, out, place)
-        _decimal_digits(month, 2, out, place + 5)
-        _decimal_digits(day, 2, out, place + 8)
-        clock += 11
-    if kind != DATE:
-        _decimal_digits(hour, 2, out, clock)
-        _decimal_digits(minute, 2, out, clock + 3)
-        _decimal_digits(second, 2, out, clock + 6)
-    if kind == TIMESTAMP:
-        _decimal_digits(fraction, 9, out, place + _SECONDS)
-    return place + size if _possible(out, place, kind) else -1
-
-
-@machine_code
 def _cut(out: Array, place: int, end: int, kept: int) -> int:
     """A timestamp with no more than so many digits of a fraction; -1 where others than zeros would
     be lost."""
@@ -387,62 +286,6 @@ def _cut(out: Array, place: int, end: int, kept: int) -> int:
         if out[U(index)] != 48:
             return -1
     return min(behind, end)
-
-
-@machine_code
-def _is_digit(byte: int) -> bool:
-    return 48 <= byte <= 57
-
-
-@machine_code
-def _decimal_text(
-    buffer: Array, at: int, size: int, scale: int, most: int, out: Array, place: int
-) -> int:
-    """A decimal number in ASCII, perhaps with one X'00' behind it, as digits with ``scale`` of them
-    after the point; -1 where it is none, has more than ``most``, or would lose some."""
-    end = at + size
-    if size and buffer[U(end - 1)] == 0:
-        end -= 1
-    negative = False
-    if at < end and (buffer[U(at)] == 43 or buffer[U(at)] == 45):
-        negative = buffer[U(at)] == 45
-        at += 1
-    whole = at
-    while at < end and _is_digit(buffer[U(at)]):
-        at += 1
-    point = at
-    fraction = point
-    if at < end and buffer[U(at)] == 46:
-        at += 1
-        fraction = at
-        while at < end and _is_digit(buffer[U(at)]):
-            at += 1
-    if at != end or (whole == point and fraction == end):
-        return -1
-    while whole < point and buffer[U(whole)] == 48:
-        whole += 1
-    if (point - whole) + (end - fraction) > most:
-        return -1
-    while end > fraction and buffer[U(end - 1)] == 48:
-        end -= 1
-    if end - fraction > scale:
-        return -1
-    if negative and (whole < point or fraction < end):
-        out[U(place)] = 45
-        place += 1
-    if whole == point:
-        out[U(place)] = 48
-        place += 1
-    for index in range(whole, point):
-        out[U(place)] = buffer[U(index)]
-        place += 1
-    if scale:
-        out[U(place)] = 46
-        place += 1
-        for index in range(fraction, fraction + scale):
-            out[U(place)] = buffer[U(index)] if index < end else 48
-            place += 1
-    return place
 
 
 @machine_code
@@ -492,12 +335,10 @@ def said_value(
 ) -> int:
     """One value, without what stands around it; -1 where it is not plain."""
     kind = cells[U(column), KIND]
-    if kind in (INTEGER, LITTLE):
-        low, high = cells[U(column), LOW], cells[U(column), HIGH]
-        return _integer(buffer, at, size, kind == LITTLE, low, high, out, place)
+    if kind == INTEGER:
+        return _integer(buffer, at, size, out, place)
     if kind == PACKED:
-        even = cells[U(column), EVEN] != 0
-        return _packed(buffer, at, size, cells[U(column), SCALE], even, out, place)
+        return _packed(buffer, at, size, cells[U(column), SCALE], out, place)
     if kind <= TEXT_STRIPPED or kind in (UTF8, UTF8_STRIPPED):
         return _text(
             buffer, at, size, kind in (TEXT_STRIPPED, UTF8_STRIPPED),
@@ -509,18 +350,7 @@ def said_value(
             buffer, at, size, kind == UTF16_STRIPPED, cells[U(column), LEAST],
             lengths, codes, cells[U(column), CHARSET], out, place,
         )  # fmt: skip
-    if kind == DECIMAL_TEXT:
-        scale, most = cells[U(column), SCALE], cells[U(column), MOST]
-        return _decimal_text(buffer, at, size, scale, most, out, place)
-    if kind <= TIMESTAMP:
-        end = _moment(buffer, at, size, kind, pictures, accepted, out, place)
-    elif kind <= PACKED_TIMESTAMP:
-        kind -= PACKED_DATE - DATE
-        precision = cells[U(column), PRECISION]
-        end = _packed_moment(buffer, at, kind, precision, pictures, out, place)
-    else:
-        kind -= BINARY_DATE - DATE
-        end = _binary_moment(buffer, at, kind, pictures, out, place)
+    end = _moment(buffer, at, size, kind, pictures, accepted, out, place)
     if kind != TIMESTAMP or end < 0:
         return end
     return _cut(out, place, end, cells[U(column), KEPT])

@@ -113,10 +113,7 @@ class _Writer:
         render = fast_path.compiled()
         assert render is not None
         lengths, codes = _characters(self._charsets())
-        shape = self.program.shape
-        program = fast_program.Program(
-            self.program.cells, elements, pool, lengths, codes, shape=shape
-        )
+        program = fast_program.Program(self.program.cells, elements, pool, lengths, codes)
         known = fast_program.KernelTables.of([program], [2 if self.op is Op.UPDATE else 1])
         made = []
         for rows in self.parts:

@@ -19,7 +19,6 @@ from replay.changes.envelope import Change
 from replay.changes.position import FIRST_UNIT, Position, UnitId
 from replay.decoding import codecs
 from replay.decoding.hashes import mixed
-from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, checked_position
 from replay.logs.db2luw import framing, layouts, repeats, rows, scan
@@ -30,15 +29,12 @@ from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
 from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, IndexedLog, image_bounds, image_sides, save
-from replay.logs.plain import FoundImages
+from replay.logs.indexed_log import IndexedFile, IndexedLog, image_sides, save
 from replay.spill import windows
 
 _HEAD = 4 << 20
 #: Bytes from the beginning of a record on in which its table is named.
 _ABOUT = 4 << 10
-#: Where images begin and end, among the bounds of two.
-_EDGES = slice(0, None, 2), slice(1, None, 2)
 _AGAIN = "Collect the log again"
 #: What is said of records that do not count, in the words of all families and in ours.
 _REPEATED = "repeated by another read session"
@@ -291,27 +287,6 @@ class LuwLog(IndexedLog):
                 buffer = self.buffer(one, start, stop)
             bad |= mine["problem"] > 0
             yield chosen, Images(buffer, before, after, bad, _Reason(mine["problem"]))
-
-    def plain_images(
-        self, records: Records, heads: Index, weights: Index, updates: Mask
-    ) -> Iterator[FoundImages]:
-        """Those without a problem whose images lie in one file."""
-        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        bounds, good = image_bounds(entries)
-        inserts = entries["change"] == Change.INSERT
-        file = np.where(inserts, entries["after_file"], entries["before_file"])
-        good &= (entries["problem"] == 0) & (~updates | (entries["after_file"] == file))
-        for number in np.unique(file[good]).tolist():
-            rows = np.flatnonzero(good & (file == number))
-            buffer = self.buffer(number, *(bounds[edges][:, rows].reshape(-1) for edges in _EDGES))
-            rows = rows[(bounds[:, rows] <= len(buffer)).all(axis=0)]
-            found = np.ascontiguousarray(bounds[:, rows])
-            yield FoundImages(rows, np.ascontiguousarray(buffer), found)
-
-    def plain_rows(self, version: int) -> PlainRows | None:
-        """Formatted rows that have all columns."""
-        shape = self.files[0].shape
-        return rows.plain_rows(self.catalog.versions[version].format, shape.big, shape.dialect)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> rows.LuwRowWalk:
         """Where the columns of images of a table version lie."""

@@ -21,11 +21,6 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.plain_rows import (
-    PlainCell,
-    PlainRows,
-    Sectioned,
-)
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import Dialect, numbers
 from replay.logs.db2luw.tables import is_packed, width
@@ -34,7 +29,6 @@ from replay.logs.db2luw.values import (
     default_bytes,
     fixed_values,
     initial_value,
-    plain_form,
 )
 
 #: Bytes of a value shown in a finding.
@@ -211,34 +205,6 @@ def walk(
     walker.headers()
     walker.run()
     return result
-
-
-def plain_rows(fmt: RowFormat, big: bool, dialect: Dialect) -> PlainRows | None:
-    """Formatted rows as machine code takes them: those that have all columns, each where the one
-    before ends, and no value outside. None for a table that may have others."""
-    if not fmt.columns or not is_packed(fmt.columns):
-        return None
-    header = {name: part.offset for name, part in layouts.ROW_HEADER.items()}
-    shape = Sectioned(
-        big=big,
-        head=_HEAD,
-        length_at=header["length"],
-        inner_at=header["inner"],
-        inner_bits=layouts.FORMATTED | layouts.COMPRESSED,
-        inner=layouts.FORMATTED,
-        fixed_at=header["fixed"],
-        section=int(_section_ends(fmt.columns)[-1]),
-        offset_at=layouts.PAIR["offset"].offset,
-        size_at=layouts.PAIR["length"].offset,
-    )
-    cells = [
-        PlainCell(
-            column.nullable, column.variable, column.length, plain_form(column, big),
-            position=column.position, even=column.column.length % 2 == 0,
-        )
-        for column in fmt.columns
-    ]  # fmt: skip
-    return PlainRows(tuple(cells), shape)
 
 
 def _section_ends(columns: Sequence[ColumnFormat]) -> Index:

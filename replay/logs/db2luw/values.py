@@ -11,7 +11,6 @@ from replay.arrays import Bytes, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.plain_rows import ValueForm
 from sqlgen.schema import ARROW_TYPES, SqlType
 from sqlgen.value_texts import constant
 
@@ -26,23 +25,6 @@ EXPECTED = {
 }
 _INTEGERS = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _DIGITS = np.array([[48 + (byte >> 4), 48 + (byte & 15)] for byte in range(256)], np.uint8)
-
-
-def plain_form(column: ColumnFormat, big: bool) -> ValueForm | None:
-    """How a column's bytes say its values, where machine code knows it."""
-    kind, size = column.column.type, column.length
-    if column.raw or column.lob:
-        return None
-    if column.ccsid is not None:
-        return ValueForm.TEXT
-    if column.variable:
-        return None
-    if kind in _INTEGERS and size in (2, 4, 8):
-        return ValueForm.INTEGER if big else ValueForm.LITTLE
-    if kind is SqlType.DECIMAL and 1 <= size <= 16:
-        return ValueForm.PACKED
-    digits = {SqlType.DATE: 8, SqlType.TIME: 6, SqlType.TIMESTAMP: 14 + column.column.length}
-    return ValueForm.PACKED_MOMENT if digits.get(kind, 2 * size + 1) <= 2 * size else None
 
 
 def default_bytes(column: ColumnFormat) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
@@ -17,17 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
-from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Inputs, urids
 from replay.logs.indexed_envelope import IndexedEnvelope
-from replay.logs.indexed_log import IndexedFile, RowLog, image_bounds, save
-from replay.logs.plain import FoundImages
+from replay.logs.indexed_log import IndexedFile, RowLog, save
 from replay.logs.soliddb import rows
 from replay.logs.soliddb.detect import SolidShape
 from replay.logs.soliddb.entries import SolidEntries
@@ -169,20 +167,6 @@ class SolidLog(RowLog):
 
     # -- images
     # ---------------------------------------------------------------------------------------------
-
-    def plain_images(
-        self, records: Records, heads: Index, weights: Index, updates: Mask
-    ) -> Iterator[FoundImages]:
-        """Those that are there."""
-        entries = self.entries()[self.find(records["file"][heads], records["offset"][heads])]
-        bounds, good = image_bounds(entries)
-        data = self.data()
-        found = np.flatnonzero(good & (bounds <= len(data)).all(axis=0))
-        yield FoundImages(found, np.ascontiguousarray(data), np.ascontiguousarray(bounds[:, found]))
-
-    def plain_rows(self, version: int) -> PlainRows | None:
-        """Values as the framing of the log has them."""
-        return rows.plain_rows(self.catalog.versions[version].format, self.shape.framing)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> rows.SolidRowWalk:
         """Where the columns of images of a table version lie."""

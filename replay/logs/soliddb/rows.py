@@ -17,7 +17,6 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.decoding.plain_rows import Framed, PlainCell, PlainRows, ValueForm
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType, ValueFraming
 from sqlgen.schema import ARROW_TYPES, SqlType
@@ -116,49 +115,6 @@ def walk(
     result = SolidRowWalk(fmt, np.asarray(buffer), start, end, np.zeros(len(start), bool))
     _Walker(result, framing).run(until_bad)
     return result
-
-
-def plain_rows(fmt: RowFormat, framing: ValueFraming) -> PlainRows:
-    """Images as machine code takes them."""
-    lengths = framing.lengths
-    shape = Framed(
-        count_size=framing.count,
-        length_size=lengths.size,
-        length_big=lengths.big,
-        null_byte=-1 if lengths.null_byte is None else lengths.null_byte,
-        null_has_length=lengths.null_has_length,
-        null_length=-1 if lengths.null is None else lengths.null,
-        long=layouts.VA_LONG if lengths.escapes else -1,
-        outside=layouts.VA_OUTSIDE,
-    )
-    cells = tuple(_cell(column, framing) for column in fmt.columns)
-    return PlainRows(cells, shape)
-
-
-def _cell(column: ColumnFormat, framing: ValueFraming) -> PlainCell:
-    kind, form = InternalType[column.subtype], _form(column)
-    widths = layouts.WIDTHS.get(kind, (0,))
-    limits = 0, layouts.MOST_DIGITS if form is ValueForm.DECIMAL_TEXT else 0
-    if form is ValueForm.INTEGER:
-        limits = _limits(column) or limits
-    return PlainCell(
-        column.nullable, True, widths[0], form, limits, other_width=widths[-1],
-        ends_in_nul=framing.nul and kind in layouts.ENDS_IN_NUL,
-        unit=2 if kind is InternalType.UNICODE else 1,
-    )  # fmt: skip
-
-
-def _form(column: ColumnFormat) -> ValueForm | None:
-    """How a column's bytes say its values, where machine code knows it."""
-    kind, stored = column.column.type, InternalType[column.subtype]
-    if kind in _INTEGERS and len(layouts.WIDTHS.get(stored, ())) == 1:
-        return ValueForm.INTEGER
-    if kind in (SqlType.DATE, SqlType.TIME, SqlType.TIMESTAMP) and stored is InternalType.DATE:
-        return ValueForm.BINARY_MOMENT
-    if kind is SqlType.DECIMAL and stored is InternalType.DFLOAT:
-        return ValueForm.DECIMAL_TEXT
-    texts = kind in (SqlType.CHAR, SqlType.VARCHAR) and column.ccsid is not None
-    return ValueForm.TEXT if texts else None
 
 
 class _Walker:
