@@ -153,7 +153,7 @@ class Soak:
             time.sleep(move.drawn.uniform(0, 0.5))
             second = self._start(other, self.database.url)
             codes = {ended(first), ended(second)}
-            if not codes <= {0, 8}:
+            if not codes <= {0, 8, 12}:
                 raise Wrong(f"two replays ended with {codes}: {self._said()}")
             return max(codes)
         return ended(self._start(move, self.database.url))
@@ -197,9 +197,10 @@ class Soak:
         said = self._said()
         if "Traceback" in said or "defect of logreplay" in said:
             raise Wrong(f"a defect came up: {said[-2000:]}")
-        fine = {"none": {0}, "ddl": {0}, "network slow": {0}}.get(move.fault, {0, 8})
+        lost = {12} if "LR4003" in said else set()
+        fine = {"none": {0}, "ddl": {0}, "network slow": {0}}.get(move.fault, {0, 8} | lost)
         if move.fault.startswith("client killed"):
-            fine = {0, 8, -signal.SIGKILL}
+            fine = {0, 8, -signal.SIGKILL} | lost
         if code not in fine:
             raise Wrong(f"exit code {code}: {said[-2000:]}")
         reached = seen.applied == set(range(move.until))
