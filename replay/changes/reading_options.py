@@ -289,7 +289,7 @@ SELECTION = (
         _select(
             "--behind-damage",
             one_of(*BehindDamage),
-            "units that change a table after a damaged record in it whose row cannot be told:"
+            "units that change a table after a damaged record in it whose row is not known:"
             " quarantined (hold; the default of follow, --grow and --after, where the damaged unit"
             " comes when it is whole) or taken (take)",
             commands=commands,
