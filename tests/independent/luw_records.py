@@ -571,6 +571,7 @@ def structure(log: Log) -> Iterator[tuple[int, int, int, str]]:
 _NAMES = (
     *("TBSPACEID", "TABLEID", "TABSCHEMA", "TABNAME", "DATACAPTURE", "COLNO", "COLNAME"),
     *("TYPENAME", "LENGTH", "SCALE", "NULLS", "CODEPAGE", "KEYSEQ", "GENERATED", "IDENTITY"),
+    "DEFAULT",
 )
 
 
@@ -588,5 +589,14 @@ def write_catalog(tables: Sequence[Table], path: Path) -> None:
                 key = table.key.index(number) + 1 if number in table.key else ""
                 name = "CHARACTER" if column.kind == "CHAR" else column.kind
                 row = [*table.number, table.schema, table.name, "Y", number, column.name, name]
-                row += [length, column.scale, "Y" if column.nullable else "N", page, key, "", "N"]
+                row += [
+                    length,
+                    column.scale,
+                    "Y" if column.nullable else "N",
+                    page,
+                    key,
+                    "",
+                    "N",
+                    "",
+                ]
                 writer.writerow(row)

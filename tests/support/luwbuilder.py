@@ -501,6 +501,15 @@ class Transaction:
             ),
         )
 
+    def statement(self, text: str, schema: str = "S", undo: bool = False, cut: int = 0) -> None:
+        """DDL as the relation manager logs it, its first ``cut`` bytes in a record before."""
+        raw, owner = text.encode(), schema.encode()
+        for piece, left in [(raw[:cut], len(raw) - cut)] * (cut > 0) + [(raw[cut:], 0)]:
+            head = bytes([11, 5 if undo else 4]) + bytes(6)
+            head += self.log.pack("HHHHIIHH", 1, 1, 0, 1, left, len(piece), 1, len(owner))
+            extra = self.compensation(0, self.previous) if undo else b""
+            self.add(0x43 if undo else 0x4E, head + owner + piece, extra)
+
     # -- ends
     # ---------------------------------------------------------------------------------------------
 

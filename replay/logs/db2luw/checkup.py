@@ -28,6 +28,7 @@ _FUNCTIONS: dict[str, frozenset[RecordRole]] = {
             RecordRole.DROP_COLUMNS,
             RecordRole.UNDO_DROP_COLUMNS,
             RecordRole.SCHEMA,
+            RecordRole.STATEMENT,
         }
     ),
 }

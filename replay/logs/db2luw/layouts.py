@@ -153,7 +153,7 @@ COMPONENTS = {1: ("data manager", 6), 3: ("long field manager", 10), 4: ("object
     5: ("LOB manager", 11),
               8: ("datalink manager", 4), 11: ("relation manager", 8),
               15: ("XML serialiser", 12)}  # fmt: skip
-DMS, DOM = 1, 4
+DMS, DOM, RELATION = 1, 4, 11
 
 # -- functions (sections 7 and 8)
 # -------------------------------------------------------------------------------------------------
@@ -189,6 +189,8 @@ class RecordRole(IntEnum):
     FOREIGN = 23
     DROP_COLUMNS = 24
     UNDO_DROP_COLUMNS = 25
+    STATEMENT = 26
+    UNDO_STATEMENT = 27
 
 
 #: DMS functions that mean the same in every dialect.
@@ -243,6 +245,7 @@ FUNCTION_NAMES = {
     (4, 5): "undo drop table", (4, 11): "truncate table", (4, 12): "activate not logged initially",
     (4, 35): "reorg table",
     (4, 101): "create table", (4, 130): "undo create table",
+    (11, 4): "DDL statement", (11, 5): "undo DDL statement",
 }  # fmt: skip
 
 
@@ -251,6 +254,7 @@ def _roles(dms: Mapping[int, RecordRole]) -> Bytes:
     table[[DMS, DOM]] = RecordRole.UNKNOWN
     table[DMS, list(dms)] = list(dms.values())
     table[DOM, list(_DOM)] = list(_DOM.values())
+    table[RELATION, [4, 5]] = RecordRole.STATEMENT, RecordRole.UNDO_STATEMENT
     return table
 
 
@@ -380,6 +384,11 @@ ADD_COLUMNS = parts("old 8 4\nnew 12 4\narrays 16 0")
 ADD_COLUMNS_TAIL = 24
 #: Initialize table: nothing is logged until the creating transaction commits.
 NOT_LOGGED_INITIALLY = 0x20
+#: DDL statement (section 15): entries, of which type 1 is the schema of names without one, their
+#: texts, and the statement, which goes on in the next record where some of it is left.
+STATEMENT = parts("entries 14 2\nleft 16 4\nlength 20 4\nlist 24 0")
+STATEMENT_ENTRY, STATEMENT_ENTRY_SIZE = parts("type 0 2\nlength 2 2"), 4
+DEFAULT_SCHEMA = 1
 #: Alter table attribute (section 9.7).
 ATTRIBUTES = {
     0x1: "data capture",

@@ -15,19 +15,19 @@ import numpy as np
 
 from replay.arrays import Index, Records, Versions, one_of
 from replay.changes.catalog import ColumnFormat, TableVersion
-from replay.logs.db2luw import layouts, units
+from replay.logs.db2luw import layouts, statements, units
 from replay.logs.db2luw.data_partitions import joined, partitions_of
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.layouts import RecordRole, number
 from replay.logs.db2luw.tables import (
     LuwTable,
     TableId,
-    descriptor_columns,
+    added_columns,
+    described,
     named,
     version_of,
     widened,
 )
-from replay.logs.db2luw.values import initial_value
 from replay.spill import Spill, windows
 from sqlgen.structure import Action, StructureChange
 
@@ -102,6 +102,8 @@ def build(
 ) -> LuwTableHistory:
     """Which version of a table each of ``records`` is of, from the catalog export's ``tables`` and
     what the log says of changes of tables; ``arrays`` makes what is as long as the log."""
+    said = statements.read(records, resolved, files, code_page)
+    tables = said.trusted(tables)
     versions: list[TableVersion] = []
     of_known: dict[int, int] = {}
     base: dict[TableId, int] = {}
@@ -118,6 +120,7 @@ def build(
         code_page,
         LuwTableHistory(versions, arrays.full(len(records), -1, np.int32)),
         base,
+        said,
     )
     builder.run()
     return builder.result
@@ -168,6 +171,7 @@ class _Builder:
         code_page: int,
         result: LuwTableHistory,
         base: dict[TableId, int],
+        said: statements.Statements,
     ) -> None:
         self.records, self.units, self.files, self.tables, self.code_page = (
             records,
@@ -176,7 +180,7 @@ class _Builder:
             tables,
             code_page,
         )
-        self.result, self.base = result, base
+        self.result, self.base, self.said = result, base, said
         self.states: dict[TableId, _State] = {}
         self.steps: dict[TableId, list[tuple[int, int]]] = {}
         self.told: list[tuple[int, str]] = []
@@ -209,9 +213,11 @@ class _Builder:
                 self._event(row)
         for key, state in self.states.items():
             self._settle(key, state)
+        self._stated()
         self._assign()
         if self.partitions:
             self._join(aborted)
+        self.result.warnings += self.said.warnings
         self.result.warnings += [
             text
             for row, text in self.told
@@ -235,6 +241,51 @@ class _Builder:
                 (place, -1 if place < dropped[-1] else version)
                 for place, version in self.steps[key]
             ]
+
+    def _stated(self) -> None:
+        """Say of all versions what statements of the log say that older rows have in their columns,
+        and of additions what rows get."""
+        for place, version in enumerate(self.result.versions):
+            name = version.table.schema, version.table.name
+            columns = tuple(self.said.corrected(name, column) for column in version.format.columns)
+            if columns != version.format.columns:
+                self.result.versions[place] = replace(
+                    version, format=replace(version.format, columns=columns)
+                )
+        for row, (table, text) in self.said.seen.items():
+            known = statements.ids_of(self.tables, table)
+            if known:
+                about = self.result.versions[self.base[known[0]]].table
+                note = StructureChange(Action.NOTE, about, note=" ".join(text.split()))
+                self._changed(row, self.base[known[0]], note)
+        for row, table in self.said.recast:
+            for key in statements.ids_of(self.tables, table):
+                self._recast(row, key)
+        for row, change in self.result.changes.items():
+            if change.action is Action.ADD_COLUMNS:
+                format_ = self.result.versions[self.result.version[row]].format
+                added = format_.columns[-len(change.columns) :]
+                self.result.changes[row] = replace(change, defaults=statements.defaults_of(added))
+
+    def _recast(self, row: int, key: TableId) -> None:
+        """Rows before a statement that drops columns or gives them other types are not laid out as
+        the export describes them."""
+        state, unit = self.states.get(key), int(self.units.unit[row])
+        if state is not None and any(
+            (step.unit, step.role) == (unit, RecordRole.DROP_COLUMNS) for step in state.stack
+        ):
+            return
+        steps = self.steps.get(key, [(-1, self.base[key])])
+        then = [version for place, version in steps if place <= row][-1]
+        later = [(place, version) for place, version in steps if place > row]
+        self.steps[key] = [(-1, -1), (row, then), *later]
+        self.states.setdefault(key, _State(then))
+        self._warn(
+            row,
+            f"{self._name(key, self.states[key])}: a statement drops columns or gives them other"
+            " types: its changes before that are set aside, and the later ones are read as the"
+            " catalog export describes the table, which must be from after it",
+        )
 
     def _used_again(self, key: TableId, state: _State, dropped: int) -> None:
         """Rows that come after a table was dropped, whose making is not in the log, are of the
@@ -410,7 +461,7 @@ class _Builder:
 
     def _initialize(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
-        columns, flags = _described(payload, shape, self.code_page)
+        columns, flags = described(payload, shape, self.code_page)
         before = state.stack[-1] if state.stack else None
         old = self._name(key, state)
         version = -1 if columns is None else self._new_version(key, columns)
@@ -468,7 +519,7 @@ class _Builder:
 
     def _add_columns(self, row: int, key: TableId, state: _State) -> None:
         payload, shape = self._record(row)
-        arrays = _added(payload, shape, self.code_page)
+        arrays = added_columns(payload, shape, self.code_page)
         if arrays is None:
             self._become(row, key, state, -1)
             self._warn(
@@ -498,7 +549,6 @@ class _Builder:
                 Action.ADD_COLUMNS,
                 table,
                 tuple(replace(column, nullable=True) for column in added),
-                defaults=self._defaults(version, len(old)),
             ),
         )
         known = self.tables.get(key)
@@ -512,13 +562,6 @@ class _Builder:
                 f"{name} gets columns that the catalog export does not know, here called {what}:"
                 " export the catalog again",
             )
-
-    def _defaults(self, version: int, old: int) -> tuple[str | None, ...]:
-        """What the rows that are there get in the columns of a version behind its ``old`` ones."""
-        columns = self.result.versions[version].format.columns[old:]
-        return tuple(
-            None if initial_value(column) is None else column.initial for column in columns
-        )
 
     def _begin(self, key: TableId, state: _State, old: list[ColumnFormat]) -> None:
         """Up to the first change that holds, a table has the columns that this one begins with; the
@@ -651,42 +694,3 @@ class _Builder:
             " the catalog export names and describes them, and are wrong where a column had another"
             " type of the same length; those that do not fit are set aside",
         )
-
-
-def _described(
-    payload: bytes, shape: LuwShape, code_page: int
-) -> tuple[list[ColumnFormat] | None, int]:
-    """The columns of an initialize-table record, and its flags. Where v97 has the description is
-    not published: the place that closes the record counts."""
-    for dialect in (shape.dialect, layouts.DIALECTS["v7"], layouts.DIALECTS["v10"]):
-        layout = dialect.initialize
-        start, size = layout["description"].offset, number(payload, 0, layout["size"], shape.big)
-        count = number(payload, start, layouts.DESCRIPTION["columns"], shape.big)
-        if (
-            start + size == len(payload)
-            and count * layouts.DESCRIPTOR_SIZE + layouts.DESCRIPTION["array"].offset <= size
-        ):
-            columns = descriptor_columns(
-                payload[start + layouts.DESCRIPTION["array"].offset :], count, shape.big, code_page
-            )
-            if columns is not None:
-                return columns, number(payload, 0, layout["flags"], shape.big)
-    return None, 0
-
-
-def _added(
-    payload: bytes, shape: LuwShape, code_page: int
-) -> tuple[list[ColumnFormat], list[ColumnFormat]] | None:
-    """(columns before, columns after) of an add-columns record; the former must be the first of the
-    latter."""
-    counts = [number(payload, 0, layouts.ADD_COLUMNS[name], shape.big) for name in ("old", "new")]
-    each = layouts.DESCRIPTOR_SIZE + layouts.LOB_DESCRIPTOR_SIZE
-    start = layouts.ADD_COLUMNS["arrays"].offset
-    rest = len(payload) - start - each * sum(counts)
-    if not 0 <= rest <= layouts.ADD_COLUMNS_TAIL or counts[1] <= counts[0]:
-        return None
-    old = descriptor_columns(payload[start:], counts[0], shape.big, code_page)
-    new = descriptor_columns(payload[start + each * counts[0] :], counts[1], shape.big, code_page)
-    if old is None or new is None or old != new[: len(old)]:
-        return None
-    return old, new

@@ -18,6 +18,7 @@ from functools import lru_cache
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
+from replay.logs.db2luw.framing import LuwShape
 from replay.logs.db2luw.layouts import number
 from replay.storage import read_text
 from sqlgen.schema import Column, SqlType, Table
@@ -296,8 +297,10 @@ def _exported(
 
 def _initial(row: Mapping[str, str]) -> str | None:
     """What a column came with, as far as the export says: its default of today, or NULL where it
-    has none. An export without DEFAULT has NULL of columns that may be NULL."""
-    return row.get("DEFAULT", "").strip() or ("NULL" if row["NULLS"].strip() == "Y" else None)
+    has none. An export without DEFAULT does not say."""
+    if "DEFAULT" not in row:
+        return None
+    return row["DEFAULT"].strip() or ("NULL" if row["NULLS"].strip() == "Y" else None)
 
 
 # -- descriptors in the log
@@ -348,12 +351,17 @@ def _came_with(kind: str, flags: int) -> str | None:
     """What a column was added with, by the null flags of its descriptor: a default that is
     somebody's own is not in the log, and that of dates and times is when it was added."""
     if flags & layouts.TYPE_DEFAULT:
-        if kind in _NUMBER_TYPES:
-            return "0"
-        return "''" if kind in _TEXT_TYPES else None
+        return system_default(kind)
     if flags & layouts.USER_DEFAULT:
         return _OWN
     return None if flags & layouts.NOT_NULLABLE else "NULL"
+
+
+def system_default(kind: str) -> str | None:
+    """What WITH DEFAULT alone gives in a type; None where that depends on the moment."""
+    if kind in _NUMBER_TYPES:
+        return "0"
+    return "''" if kind in _TEXT_TYPES else None
 
 
 def is_packed(columns: Sequence[ColumnFormat]) -> bool:
@@ -455,3 +463,42 @@ def version_of(
         table.name,
         fmt,
     )
+
+
+def described(
+    payload: bytes, shape: LuwShape, code_page: int
+) -> tuple[list[ColumnFormat] | None, int]:
+    """The columns of an initialize-table record, and its flags. Where v97 has the description is
+    not published: the place that closes the record counts."""
+    for dialect in (shape.dialect, layouts.DIALECTS["v7"], layouts.DIALECTS["v10"]):
+        layout = dialect.initialize
+        start, size = layout["description"].offset, number(payload, 0, layout["size"], shape.big)
+        count = number(payload, start, layouts.DESCRIPTION["columns"], shape.big)
+        if (
+            start + size == len(payload)
+            and count * layouts.DESCRIPTOR_SIZE + layouts.DESCRIPTION["array"].offset <= size
+        ):
+            columns = descriptor_columns(
+                payload[start + layouts.DESCRIPTION["array"].offset :], count, shape.big, code_page
+            )
+            if columns is not None:
+                return columns, number(payload, 0, layout["flags"], shape.big)
+    return None, 0
+
+
+def added_columns(
+    payload: bytes, shape: LuwShape, code_page: int
+) -> tuple[list[ColumnFormat], list[ColumnFormat]] | None:
+    """(columns before, columns after) of an add-columns record; the former must be the first of the
+    latter."""
+    counts = [number(payload, 0, layouts.ADD_COLUMNS[name], shape.big) for name in ("old", "new")]
+    each = layouts.DESCRIPTOR_SIZE + layouts.LOB_DESCRIPTOR_SIZE
+    start = layouts.ADD_COLUMNS["arrays"].offset
+    rest = len(payload) - start - each * sum(counts)
+    if not 0 <= rest <= layouts.ADD_COLUMNS_TAIL or counts[1] <= counts[0]:
+        return None
+    old = descriptor_columns(payload[start:], counts[0], shape.big, code_page)
+    new = descriptor_columns(payload[start + each * counts[0] :], counts[1], shape.big, code_page)
+    if old is None or new is None or old != new[: len(old)]:
+        return None
+    return old, new

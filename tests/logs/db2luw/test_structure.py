@@ -408,7 +408,6 @@ def short_rows(folder: Path, *added: Col, texts: bool = False) -> LuwLog:
         (Col("K", "VARCHAR", 9, null=True, default="'a''b'"), "'a''b'"),
         (Col("K", "DATE", default="'03/15/2024'"), "'2024-03-15'"),
         (Col("K", "TIME", default="'10.20.30'"), "'10:20:30'"),
-        (K, "NULL"),
     ],
 )
 def test_rows_older_than_a_column_have_its_default(tmp_path: Path, column: Col, said: str) -> None:
@@ -421,6 +420,7 @@ def test_rows_older_than_a_column_have_its_default(tmp_path: Path, column: Col, 
 @pytest.mark.parametrize(
     "column",
     [
+        K,
         replace(K, null=False),
         replace(K, default="USER"),
         Col("K", "DATE", default="CURRENT DATE"),
@@ -459,6 +459,69 @@ def test_a_column_that_comes_with_a_default_nobody_says_is_refused(
     with pytest.raises(LogReplayError, match=r"default of S\.T\.K") as caught:
         script(log, tmp_path)
     assert caught.value.code == "LR3003"
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "said"),
+    [
+        (K, ["ALTER TABLE T ADD COLUMN K INTEGER DEFAULT 7"], "7"),
+        (replace(K, default="9"), ["ALTER TABLE T ADD K INT DEFAULT 7 ADD L INT"], "7"),
+        (
+            replace(K, default="9"),
+            ['ALTER TABLE s."T" ADD K INT', "ALTER TABLE U ADD K INT"],
+            "NULL",
+        ),
+        (K, ["ALTER TABLE T ADD K INT NOT NULL WITH DEFAULT"], "0"),
+        (replace(K, default="9"), ["ALTER TABLE T ALTER COLUMN K SET DEFAULT 9"], None),
+        (replace(K, default=""), ["ALTER TABLE T ALTER COLUMN K DROP DEFAULT"], None),
+        (replace(K, default=""), ["ALTER TABLE T ADD K INT DEFAULT SOMETHING"], None),
+        (replace(K, default=""), ["ALTER TABLE T RENAME COLUMN J TO K"], None),
+        (
+            replace(K, default="9"),
+            ["ALTER TABLE T ADD K INT DEFAULT 7", "ALTER TABLE T ALTER K SET DEFAULT 9"],
+            "7",
+        ),
+        (replace(K, default="9"), ["ALTER TABLE OTHER.T ADD K INT DEFAULT 7"], "9"),
+        (replace(K, default="9"), ["CREATE VIEW V AS SELECT * FROM T"], "9"),
+        (replace(K, default="9"), ["ALTER TABLE T DROP COLUMN J"], None),
+        (replace(K, default="9"), ["ALTER TABLE T ALTER COLUMN V SET DATA TYPE CLOB"], None),
+        (replace(K, default="9"), ["ALTER TABLE T ALTER COLUMN V SET DATA TYPE VARCHAR(20)"], "9"),
+    ],
+)
+def test_what_rows_have_in_a_younger_column_is_what_its_statement_says(
+    tmp_path: Path, column: Col, texts: list[str], said: str | None
+) -> None:
+    """None: what the statement does not tell is set aside, whatever the export has today."""
+    builder = begun("v10", "flt56")
+    insert(builder, SHORT, 1, "a")
+    unit = builder.begin()
+    for text in texts:
+        unit.statement(text, cut=len(text) // 2)
+    unit.statement("ALTER TABLE T ADD COLUMN K INTEGER DEFAULT 8")
+    unit.statement("ALTER TABLE T ADD COLUMN K INTEGER DEFAULT 8", undo=True)
+    unit.commit()
+    aborted(lambda unit: unit.statement("ALTER TABLE T ADD K INT DEFAULT 6"))(builder)
+    log = opened(tmp_path, builder.bytes(), tables=(Tab(2, 5, "S", "T", (*SHORT.columns, column)),))
+    bundle, lines = script(log, tmp_path)
+    assert lines == [f"INSERT INTO s.t (id, v, k) VALUES (1, 'a', {said});"] * (said is not None)
+    assert bool(bundle.manifest["quarantined_units"]) == (said is None)
+
+
+def test_a_statement_says_what_rows_get_in_a_column_of_which_the_descriptor_does_not(
+    tmp_path: Path,
+) -> None:
+    builder = begun("v10", "flt56")
+    table = Tab(2, 5, "S", "T", (*SHORT.columns, replace(K, flags=8)))
+    insert(builder, SHORT, 1, "a")
+    unit = builder.begin()
+    unit.add_columns(table, 2)
+    unit.statement("ALTER TABLE T ADD COLUMN K INTEGER DEFAULT 7")
+    unit.commit()
+    _, lines = script(opened(tmp_path, builder.bytes(), tables=(table,)), tmp_path)
+    assert lines == [
+        "INSERT INTO s.t (id, v) VALUES (1, 'a');",
+        "ALTER TABLE s.t ADD COLUMN k INTEGER DEFAULT 7;",
+    ]
 
 
 def test_rows_of_a_table_whose_number_is_used_again_are_not_another_ones(tmp_path: Path) -> None:
