@@ -3,8 +3,10 @@ after it.
 
 The order of changes inside of a unit of recovery does not count, because keys may shift within one
 statement (1 to 2 and 2 to 3, in any order): images that a key had in between balance, and what is
-left over is where the unit found the key and where it leaves it. Between units every row must be as
-the unit before left it; where it is not, that is a contradiction, and no state is made up.
+left over is where the unit found the key and where it leaves it. A key of which nothing is left
+over is as it was, if the first that the unit says of it is what it found there. Between units every
+row must be as the unit before left it; where it is not, that is a contradiction, and no state is
+made up.
 """
 
 from __future__ import annotations
@@ -137,13 +139,16 @@ def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
     if not keyed:
         return _counted(images, structs, image, sign)
     order = np.lexsort([image, unit, key])
-    key, unit, image, sign = key[order], unit[order], image[order], sign[order]
-    head = _heads(key, unit, image)
-    total = np.add.reduceat(sign, head) if len(head) else sign
+    head = _heads(key[order], unit[order], image[order])
+    total = np.add.reduceat(sign[order], head) if len(head) else sign
     left = np.flatnonzero(total)
-    key, unit, image, total, place = (
-        key[head][left], unit[head][left], image[head][left], total[left], order[head][left],
-    )  # fmt: skip
+    place, total = order[head][left], total[left]
+    same = _unchanged(key, unit, sign, 2 * np.concatenate(there) + (sign > 0), place)
+    place = np.concatenate([place, same, same])
+    total = np.concatenate([total, np.full(len(same), -1), np.full(len(same), 1)])
+    again = np.lexsort([unit[place], key[place]])
+    place, total = place[again], total[again]
+    key, unit, image = key[place], unit[place], image[place]
     if len(total) and (np.abs(total) > 1).any():
         _blame(wrong, keys, place[np.abs(total) > 1], "is there twice within a unit")
     visit = _heads(key, unit)
@@ -165,6 +170,16 @@ def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
         _take(images, place, begin[first]),
         _take(images, place, end[last]),
     )
+
+
+def _unchanged(key: Index, unit: Index, sign: Index, turn: Index, left: Index) -> Index:
+    """The first mention of each key in each unit that found it and leaves it as it was: none of
+    those that are ``left`` over is of the two. ``turn``: the order of mentions."""
+    order = np.lexsort([turn, unit, key])
+    first = order[_heads(key[order], unit[order])] if len(order) else order
+    first = first[sign[first] < 0]
+    both = key * (int(unit.max(initial=0)) + 1) + unit
+    return np.asarray(first[~np.isin(both[first], both[left])])
 
 
 def _heads(*columns: Index) -> Index:

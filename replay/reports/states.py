@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.changes.catalog import TableVersion
 from replay.changes.options import ScriptOptions
-from replay.changes.position import Position
+from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.errors import (
@@ -222,7 +223,7 @@ def _nets(
         selection = replace(selection, tables=same, exclude_tables=())
     request = row_request(asked, selection)
     changes = rows_of(asked, request, False, state)
-    lives = _lives(tables, changes, point)
+    lives = _lives(tables, request, changes, point)
     forms, nets = _tables(request, tables, changes, point, lives)
     stretches = {
         name: _Stretch(net, point, base, low, lives.get(name, _Life()))
@@ -294,7 +295,9 @@ class _Life:
         return rows.slice(begin, end - begin)
 
 
-def _lives(tables: Tables, changes: RowChanges, point: Point) -> Mapping[str, _Life]:
+def _lives(
+    tables: Tables, request: Request, changes: RowChanges, point: Point
+) -> Mapping[str, _Life]:
     """Of tables that are dropped, their lives at a point: their rows went without a change of each,
     and a table that has the name later is another one."""
     drops: dict[str, list[_Place]] = defaultdict(list)
@@ -304,7 +307,52 @@ def _lives(tables: Tables, changes: RowChanges, point: Point) -> Mapping[str, _L
             if row["fate"] <= 0 and drops_table(image):
                 name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
                 drops[name].append(_place_of(row))
+    for name, places in _catalog_drops(tables, request, changes).items():
+        drops[name] += places
     return {name: _Life.at(point, sorted(places)) for name, places in drops.items()}
+
+
+#: Behind every hexadecimal number.
+_BEHIND = "G"
+
+
+def _catalog_drops(
+    tables: Tables, request: Request, changes: RowChanges
+) -> Mapping[str, list[_Place]]:
+    """Where the catalog has that tables were dropped within the log, which has no record of it: at
+    a position, or with the unit that changed the table before that and ended after it (a name is
+    free for another table only from the next commit on). A table that is altered has another
+    generation of its ids at once."""
+    ends: dict[tuple[str, str], _Place] = {}
+    began: dict[str, list[str]] = defaultdict(list)
+    goes_on = {(*_ids(version), version.created) for version in request.versions}
+    for version in request.versions:
+        name = tables.identity(version.name)
+        began[name].append(version.created.hex().upper())
+        at_once = (*_ids(version), version.dropped) in goes_on
+        if version.dropped not in (LOWEST, HIGHEST) and not at_once:
+            drop = version.dropped.hex().upper()
+            ends[name, drop] = (drop, "", "", "")
+    first, last = _BEHIND, ""
+    for dataset, rows in changes.tables(_has_rows) if ends else ():
+        mine = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
+        commit = rows["commit_lrsn"]
+        first, last = min(first, commit[0].as_py()), max(last, commit[-1].as_py())
+        for name, drop in [key for key in ends if key[0] == mine]:
+            again = min((one for one in began[name] if one >= drop), default=_BEHIND)
+            within = pc.and_(pc.greater_equal(commit, drop), pc.less(commit, again))
+            latest = pc.max(commit.filter(within)).as_py()
+            if latest is not None:
+                ends[name, drop] = max(ends[name, drop], (latest, _BEHIND, "", ""))
+    found: dict[str, list[_Place]] = defaultdict(list)
+    for (name, drop), place in ends.items():
+        if first < drop <= last:
+            found[name].append(place)
+    return found
+
+
+def _ids(version: TableVersion) -> tuple[int, int, int]:
+    return version.dbid, version.psid, version.obid
 
 
 class _Stretch:

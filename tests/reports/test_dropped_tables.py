@@ -1,4 +1,4 @@
-"""A table that is dropped, and another one that has its name later (solidDB)."""
+"""A table that is dropped, and another one that has its name later."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet
 from sqlgen.dialects import profile_named
 from sqlgen.render_options import RenderOptions
+from tests.support import logbuilder as zos
 from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, write_catalog, write_rows
 
 _COLUMNS = (
@@ -223,3 +224,28 @@ def test_a_key_of_the_one_finds_no_rows_of_the_other(
     script, said = capsys.readouterr()
     assert "unique keys of DBA.T are not considered: several tables have that name" in said
     assert "id = 1 AND name COLLATE BINARY = 'a'" in script
+
+
+def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Log Master: the unit that changed the table last dropped it, and commits after that."""
+    columns = (zos.Col("K", "INT", 4, key=1), zos.Col("A", "INT", 4))
+    dropped, created = (bytes.fromhex(f"00CA6710BBF{at}000000") for at in ("3F8", "7BB"))
+    first = zos.Tab("T", columns, dropped=dropped)
+    second = zos.generation(first, 1, psid=110, obid=111, created=created, dropped=bytes(10))
+    log = zos.LogBuilder((first, second))
+    log.unit().insert(first, (1, 10))
+    last = log.unit()
+    last.insert(first, (2, 20))
+    last.update(first, (2, 20), (2, 21))
+    log.clock = 2008
+    log.unit().insert(second, (3, 30))
+    log.unit().insert(second, (1, 11))
+    control, data = log.write(tmp_path, seed=1)
+    words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
+    assert main(["state", *words, "--at", "end", "--table", "T", "--out", "-"]) == 4
+    assert capsys.readouterr().out.splitlines()[1:] == ["1,11", "3,30"]
+    assert main(["state", *words, "--diff", "start", "end"]) == 4
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if "insert   K" in line]
+    assert [line[-1] for line in shown] == ["1", "3"]

@@ -353,6 +353,25 @@ def test_keys_may_shift_within_a_unit_in_any_order() -> None:
     assert net(swap) == ({"1": ("1a", "1b"), "2": ("2b", "2a")}, [])
 
 
+@pytest.mark.parametrize(
+    ("shown", "there"),
+    [
+        ([(1, "1a", "1a")], "1"),
+        ([(1, "1a", "1b"), (1, "1b", "1a")], "1"),
+        ([(1, "1a", None), (1, None, "1a")], "1"),
+        ([(1, "1a", "2a"), (1, "2a", "1a")], "1"),
+        ([(1, "1a", "1b"), (2, "1b", "1b"), (2, None, "2a"), (2, "2a", None)], ""),
+    ],
+)
+def test_a_key_that_a_unit_leaves_as_it_found_it_is_there(
+    shown: list[tuple[int, str | None, str | None]], there: str
+) -> None:
+    found = {there: (f"{there}a", f"{there}a")} if there else {"1": ("1a", "1b")}
+    assert net(changes(*shown)) == (found, [])
+    _, wrong = net(changes((1, "1a", "1a"), (2, "1b", "1c")))
+    assert wrong == ["1 is not as the unit before left it"]
+
+
 def test_units_follow_one_another_over_parts() -> None:
     one = changes((1, None, "1a"), (1, "1a", "1b"), (2, "1b", "1c"))
     two = changes((3, "1c", None), (4, None, "1d"))
