@@ -228,6 +228,7 @@ def make_request(
         _check_columns(versions, options.render)
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
+            _check_cascades(demand, placed, options)
             _check_parameters(options)
             options = asserting(demand, placed, options)
         if placed.where is not None:
@@ -334,6 +335,12 @@ def script_notes(request: Request) -> tuple[str, ...]:
     """What a user may want to know before scripts are written."""
     selection, family = request.selection, request.opened.family
     derived = selection.ri is Derived.APPLY and "origins" not in family.capabilities.unknown
+    if selection.ri is Derived.SKIP and request.options.dialect == "sqlite":
+        return (
+            "SQLite's foreign keys cascade (--ri skip) only while PRAGMA foreign_keys = ON holds:"
+            " run it before each script",
+            *request.notes,
+        )
     if request.mode is not Mode.REDO or not derived:
         return request.notes
     return (
@@ -460,6 +467,19 @@ def _check_statements(
     if options.render.upsert:
         _check_upsert(selection, options)
         check_keys(version.table for version in versions)
+
+
+def _check_cascades(demand: Demand, selection: Selection, options: ScriptOptions) -> None:
+    """UsageError (LR1001) where changes are left to foreign keys of a target whose keys do not
+    cascade: rows would stay whose parents go."""
+    rules = profile_named(options.dialect).abilities.on_delete
+    if demand.mode is Mode.REDO and selection.ri is Derived.SKIP and not rules:
+        raise UsageError(
+            "LR1001",
+            f"found --ri skip for {options.dialect}, whose foreign keys do not cascade; expected"
+            " --ri apply",
+            hint="--ri apply writes what Db2 did because of a foreign key",
+        )
 
 
 def _check_upsert(selection: Selection, options: ScriptOptions) -> None:

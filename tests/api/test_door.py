@@ -84,7 +84,7 @@ def test_notebook_with_a_database(sakila: Path, sakila_small: Path, tmp_path: Pa
             log.select(until="0" * 20).replay(url, until_mark="x")
         with pytest.raises(UsageError, match="LR1001 found from_position in a selection"):
             log.select(from_position="0" * 20).replay(url)
-        with pytest.raises(UsageError, match="LR1001 found --ri skip with verify"):
+        with pytest.raises(UsageError, match="LR1001 found --ri skip"):
             log.select(ri="skip").verify(url, state)
         assert replay.verify(url, state, target_schema="sakila").exit_code == 8
 
@@ -148,6 +148,8 @@ REFUSED: list[tuple[str, Callable[[replay.Log], object], list[str]]] = [
     ("LR3013", lambda log: log.select().redo(upsert=True), ["--upsert"]),
     ("LR1001", lambda log: log.select(ri="skip", tables=FILM).redo(upsert=True),
      ["--upsert", "--ri", "skip", "--table", FILM]),
+    ("LR1001", lambda log: log.select(ri="skip").redo(dialect="duckdb"),
+     ["--ri", "skip", "--dialect", "duckdb"]),
 ]  # fmt: skip
 
 
