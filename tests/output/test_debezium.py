@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from replay.cli.main import main
 from replay.pipeline import partition
 from tests.output.test_datasets import FULL, KINDS, NULLS, lines, written
 from tests.support.exported import export
@@ -279,3 +281,19 @@ def test_schemas_apart(tmp_path: Path) -> None:
             assert whole[part] == (
                 None if plain[part] is None else {"schema": schemas[part], "payload": plain[part]}
             )
+
+
+def test_names_that_no_topic_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Connectors put ``_`` in their place; two tables never share a topic."""
+    odd, same = replace(FREE, name="A#B-C"), replace(FREE, name="A$B-C", obid=9)
+    log = LogBuilder((odd, same))
+    log.unit().insert(odd, (1, "x"))
+    words = [*written(log, tmp_path), "--format", "debezium"]
+    manifest = export([*words, "--exclude-table", "*A$*"], tmp_path / "out")
+    assert manifest["datasets"][0]["topic"] == "logreplay.testown.a_b-c"
+    (path,) = (tmp_path / "out").glob("testown.a*/**/part-*")
+    schema = json.loads(path.read_text().splitlines()[0])["value"]["schema"]
+    assert schema["name"] == "logreplay.testown.a_b_c.Envelope"
+    capsys.readouterr()
+    assert main(["export", *words, "--out", str(tmp_path / "two")]) == 12
+    assert "TESTOWN.A#B-C and TESTOWN.A$B-C, whose events" in capsys.readouterr().err

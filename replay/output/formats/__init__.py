@@ -4,6 +4,7 @@ in."""
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -323,6 +324,8 @@ def check_datasets(
         profile,
         options.names,
     )
+    if export.format == "debezium":
+        _check_topics([version.table for version in versions], profile, options.names)
     for version in versions:
         check_collisions([version.table], profile, options.names)
         shown = {column.name for column in shown_columns(version.table, options.render)}
@@ -338,6 +341,30 @@ def check_datasets(
                 " stay"
             )
             raise SqlgenError("LR3006", message, "Change --columns or --exclude-columns")
+
+
+#: What the name of a topic has none of; connectors put ``_`` in its place.
+_NOT_IN_TOPICS = re.compile(r"[^A-Za-z0-9._-]")
+
+
+def topic_named(parts: Sequence[str]) -> str:
+    """The topic that parts of names make."""
+    return _NOT_IN_TOPICS.sub("_", ".".join(part for part in parts if part))
+
+
+def _check_topics(tables: Sequence[Table], profile: Profile, names: str) -> None:
+    """SqlgenError (LR3005) where the events of two tables would have one topic."""
+    known: dict[str, str] = {}
+    for table in tables:
+        spelled = [target_name(part, profile, names) for part in (table.schema, table.name) if part]
+        name, topic = f"{table.schema}.{table.name}", topic_named(spelled)
+        if known.setdefault(topic.replace("-", "_"), name) != name:
+            raise SqlgenError(
+                "LR3005",
+                f"found {known[topic.replace('-', '_')]} and {name}, whose events would have the"
+                f" same topic ({topic}); expected one for each table",
+                "Leave one of them out (--exclude-table), or export them one by one",
+            )
 
 
 def _folder_of(owner: str, name: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from replay.output.formats import Dataset
+from replay.output.formats import Dataset, topic_named
 from sqlgen.schema import Column, SqlType
 
 Schema = dict[str, Any]
@@ -97,7 +97,7 @@ class Schemas:
 
 def schemas_of(dataset: Dataset) -> Schemas:
     """The schemas of the events of a dataset."""
-    topic = topic_of(dataset)
+    topic = topic_of(dataset).replace("-", "_")  # which names of Avro have none of
     columns = [
         column_schema(column, name)
         for column, name in zip(dataset.columns, dataset.names, strict=True)
@@ -125,4 +125,4 @@ def schemas_of(dataset: Dataset) -> Schemas:
 
 def topic_of(dataset: Dataset) -> str:
     """The topic of a dataset's events; all generations of a table share it."""
-    return ".".join(part for part in (PREFIX, *dataset.topic) if part)
+    return topic_named((PREFIX, *dataset.topic))
