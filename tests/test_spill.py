@@ -20,10 +20,6 @@ from replay import spill
 from replay.arrays import take_rows
 from replay.logs.indexed_log import save
 from replay.spill import Growing, Spill, in_parts, merged, spilled, windows, windows_back, zeros
-from tests.support import luwsakila, solidsakila
-from tests.support.luwbuilder import catalog_csv
-from tests.support.solidbuilder import Framing, write_catalog, write_rows
-from tests.support.stored import written
 
 PAIR = np.dtype([("one", "<i8"), ("two", "u1")])
 
@@ -125,34 +121,6 @@ def test_a_full_disk_is_an_error_that_names_the_folder(
     growing = Growing(np.int64, budget=8)
     with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}'"):
         growing.add(np.zeros(9, np.int64))
-
-
-@pytest.mark.long
-def test_logs_whose_index_lies_in_files(
-    sakila: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    luw = luwsakila.encode(sakila, "v10", True, "raw")
-    (tmp_path / "sakila.log").write_bytes(luw.data)
-    (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, Framing("len32"), 20)
-    (tmp_path / "catalog").mkdir()
-    write_catalog(tmp_path / "catalog", solid.tables)
-    half = len(solid.log.rows) // 2
-    rows = [
-        write_rows(tmp_path / f"syslog-{number}.parquet", part)
-        for number, part in enumerate((solid.log.rows[:half], solid.log.rows[half:]))
-    ]
-    for source, logs, catalog in (
-        ("db2luw", [tmp_path / "sakila.log"], tmp_path / "catalog.csv"),
-        ("soliddb", rows, tmp_path / "catalog"),
-    ):
-        words = ["redo", "--source", source, "--schema", "none", "--catalog", str(catalog)]
-        for log in logs:
-            words += ["--log", str(log)]
-        monkeypatch.setattr(spill, "BUDGET", 1 << 40)
-        here = written(tmp_path / f"{source}-memory", *words)
-        monkeypatch.setattr(spill, "BUDGET", 0)
-        assert written(tmp_path / f"{source}-files", *words) == here
 
 
 def test_arrays_that_are_put_into_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

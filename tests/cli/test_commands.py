@@ -19,6 +19,7 @@ from replay.cli import inspection, main
 from tests.support import luwbuilder, solidbuilder
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.places import ROOT
+from tests.support.words import of_log_master
 
 #: Nobody knows of keys, and it is known that there are none.
 NO_KEYS = ["--schema", "none"]
@@ -29,10 +30,7 @@ EXCEPT = ["--except", "A1B2DC19".rjust(20, "0")]
 @pytest.fixture
 def small(sakila_small: Path) -> list[str]:
     return [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
+        *of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat"),
         "--engine",
         "local",
     ]
@@ -203,44 +201,6 @@ def test_inspect_refuses_what_it_would_pass_over(
     assert "LR1001" in capsys.readouterr().err
 
 
-SELECTIONS = [
-    (["--table", "sakila.film"], lambda s: " sakila.film " in s),
-    (["--exclude-table", "*.FILM*"], lambda s: "sakila.film" not in s),
-    (["--op", "insert"], lambda s: s.startswith("INSERT")),
-    (["--op", "delete", "--op", "update"], lambda s: not s.startswith("INSERT")),
-    (["--triggers", "skip"], lambda s: "film_stock" not in s),
-    (
-        ["--table", "*.RENTAL", "--table", "*.PAYMENT"],
-        lambda s: re.search(r"sakila\.(rental|payment)\b", s),
-    ),
-    (["--where", "after.rental_rate > 5 AND film_id < 70"], lambda s: "sakila.film " in s),
-]
-
-
-@pytest.mark.parametrize(
-    ("options", "holds"), SELECTIONS, ids=[" ".join(options) for options, _ in SELECTIONS]
-)
-def test_selection(small: list[str], tmp_path: Path, options: list[str], holds: object) -> None:
-    assert main.main(["redo", *small, "--out", str(tmp_path / "out"), *options]) == 0
-    chosen = statements(tmp_path / "out")
-    assert main.main(["redo", *small, "--out", str(tmp_path / "all")]) == 0
-    everything = statements(tmp_path / "all")
-    assert chosen == [line for line in everything if line in set(chosen)]
-    assert 0 < len(chosen) < len(everything)
-    assert all(holds(line) for line in chosen)
-    about = manifest(tmp_path / "out")
-    assert about["balance"]["closes"]
-    assert about["balance"]["read"] == 337
-    assert (
-        any(
-            value
-            for name, value in about["selection"].items()
-            if name not in ("ri", "triggers", "incomplete")
-        )
-        or "skip" in options
-    )
-
-
 def test_a_filter_and_its_opposite_make_the_whole(small: list[str], tmp_path: Path) -> None:
     counts = []
     for number, options in enumerate((["--table", "*.FILM"], ["--exclude-table", "*.FILM"], [])):
@@ -271,24 +231,6 @@ def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None
             == 0
         )
         assert statements(tmp_path / "short") == statements(tmp_path / "low")
-
-
-def test_one_unit(small: list[str], tmp_path: Path) -> None:
-    assert (
-        main.main(
-            [
-                "undo",
-                *small,
-                *NO_KEYS,
-                "--out",
-                str(tmp_path / "one"),
-                "--ur",
-                "A1B2DC19".rjust(20, "0") + "/1",
-            ]
-        )
-        == 0
-    )
-    assert manifest(tmp_path / "one")["units"] == 1
 
 
 @pytest.mark.parametrize(
@@ -679,10 +621,7 @@ def test_unreadable_values(
 
 def test_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
-        "--control",
-        str(tmp_path / "no.ctl"),
-        "--data",
-        str(tmp_path / "no.dat"),
+        *of_log_master(tmp_path / "no.ctl", tmp_path / "no.dat"),
         "--out",
         str(tmp_path / "out"),
         "--engine",
@@ -816,14 +755,7 @@ def test_upsert_sets_units_aside_that_touch_tables_without_key(
 ) -> None:
     """A unit that is set aside is shown whole, with its changes of tables that upsert cannot put in
     place."""
-    log = [
-        "--control",
-        str(sakila / "sakila.ctl"),
-        "--data",
-        str(sakila / "sakila.dat.gz"),
-        "--engine",
-        "local",
-    ]
+    log = [*of_log_master(sakila / "sakila.ctl", sakila / "sakila.dat.gz"), "--engine", "local"]
     chosen = [
         "--upsert",
         "--exclude-table",

@@ -20,6 +20,7 @@ from replay.targets.mysql import MysqlSession
 from tests.support.replayed import AT_END, START
 from tests.support.servers import ONLY_MARIADB, kinds, servers_of
 from tests.support.states import compare_states
+from tests.support.words import of_log_master
 
 
 @pytest.fixture(params=kinds("mariadb"))
@@ -77,14 +78,7 @@ def test_a_mariadb_is_no_mysql(
 
 
 def replay(sakila: Path, url: str, *more: str) -> int:
-    log = [
-        "--control",
-        str(sakila / "sakila.ctl"),
-        "--data",
-        str(sakila / "sakila.dat.gz"),
-        "--engine",
-        "local",
-    ]
+    log = [*of_log_master(sakila / "sakila.ctl", sakila / "sakila.dat.gz"), "--engine", "local"]
     return main(["replay", *log, "--to", url, "--apply", *more])
 
 
@@ -121,20 +115,6 @@ def test_what_was_skipped_is_a_script(loaded: str, sakila: Path, tmp_path: Path)
         assert position is not None
         assert (position.units, position.statements, position.rejected) == (*AT_END, 0)
         assert not Store(session).rejects()
-
-
-def test_cascades_are_found(loaded: str, sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    execute(
-        loaded,
-        "CREATE TABLE sakila.note (id INT, film_id INT, FOREIGN KEY (film_id) REFERENCES"
-        " sakila.film (film_id) ON DELETE CASCADE)",
-    )
-    assert replay(sakila, loaded) == 8
-    assert "note (film_id) to film (ON DELETE CASCADE)" in capsys.readouterr().out
-    facts = target_of(loaded).keys(loaded, ["NOTE"])
-    assert (
-        'FOREIGN KEY ("film_id") REFERENCES "sakila"."film" ("film_id") ON DELETE CASCADE' in facts
-    )
 
 
 def test_conditions(session: MysqlSession) -> None:

@@ -17,6 +17,7 @@ import pytest
 from replay.engine.spark_tasks import without_archives
 from replay.logs import LogFile, Split
 from tests.support.places import ROOT
+from tests.support.words import of_log_master
 
 PACKAGE = Path(pyspark.__file__).parent
 INSTALLED = str(PACKAGE.parent)
@@ -84,12 +85,7 @@ def test_modules_that_lie_where_the_user_is(sakila_small: Path, tmp_path: Path) 
     here.mkdir()
     for name in ("replay.py", "numpy.py"):
         (here / name).touch()
-    words = [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
-    ]
+    words = of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")
     words += ["--engine", "spark", "--master", "local[1]", "--out", str(tmp_path / "out")]
     done = subprocess.run(
         [sys.executable, str(ROOT / "logreplay_command.py"), "redo", *words],

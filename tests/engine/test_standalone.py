@@ -112,17 +112,6 @@ class Ways:
             assert bad == [], (family, words)
 
 
-@pytest.mark.spark
-@pytest.mark.long
-def test_the_same_bytes(
-    workers: Standalone, store: Store, logs: dict[str, list[str]], tmp_path: Path
-) -> None:
-    """With speculation, which is the harder way."""
-    work = Ways(store, logs, "speculation", WAYS)
-    run(workers, *work.commands([*on_cluster(workers), *SPECULATION]))
-    work.check(tmp_path)
-
-
 #: A program of somebody's: its own session, and logs that it has that session work on.
 PROGRAM = """
 import json, sys
@@ -295,20 +284,6 @@ def test_replay_and_a_folder_of_the_drivers(
         rows = database.execute("SELECT n, word FROM item ORDER BY n").fetchall()
     assert rows == [(1, "b"), (2, "b"), (4, "z")]
     assert store.names("work") == []
-
-
-@pytest.mark.spark
-@pytest.mark.long
-def test_no_executor_is_an_error_and_not_a_hang(
-    alone: Standalone, store: Store, logs: dict[str, list[str]]
-) -> None:
-    words = ["redo", *logs["logmaster"], "--out", "s3://logs/out/none", *on_cluster(alone)]
-    process = started(alone, [*words, "--executor-timeout", "5"])
-    told = said(process)
-    assert "LR1005 found no executor of spark://" in told
-    assert "spark.driver.host" in told
-    assert "Traceback" not in told
-    assert store.digests("out/none") == {}
 
 
 @pytest.mark.spark

@@ -8,12 +8,9 @@ Three seeds and two of the day judge each commit. One seed:
 from __future__ import annotations
 
 import ast
-import json
 import random
 from collections import Counter
-from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -23,8 +20,7 @@ from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
 from tests.independent.luw_records import VARYING
-from tests.independent.solid_export import COMMIT, PROFILES, Export, form_of
-from tests.independent.tables import Target
+from tests.independent.solid_export import PROFILES, Export, form_of
 from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
@@ -87,37 +83,6 @@ def test_log_streams_of_a_cluster(seed: int, tmp_path: Path) -> None:
 def test_rows_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     history = solid_history.History(seed, form_of(seed))
     both_ways(solid_history.case_of(history, tmp_path, named=seed % 4 != 0), monkeypatch)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_exports_of_solid_that_follow_one_another(seed: int, tmp_path: Path) -> None:
-    """Each is taken alone, for its manifest says that it begins where the one before ended."""
-    history, pick = solid_history.History(f"chain {seed}", form_of(seed)), random.Random(seed)
-    lines, known = history.export.lines, {table.number[0] for table in history.tables}
-    commits = [number for number, line in enumerate(lines) if line.recid == COMMIT]
-    changing = [number for number in commits[:-1] if lines[number - 1].relid in known]
-    edges = [-1, *sorted(pick.sample(changing, min(len(changing), 3))), len(lines) - 1]
-    target, before = Target.of(history.tables, history.before), "none"
-    with closing(target.base):
-        for step, (start, end) in enumerate(pairwise(edges)):
-            folder = tmp_path / str(step)
-            folder.mkdir()
-            export = replace(history.export, lines=lines[start + 1 : end + 1])
-            case = solid_history.case_of(history, folder, named=True, export=export)
-            last = max(number for number in commits if number <= end)
-            session = {
-                "start_logaddr": None if start < 0 else lines[start].address.hex().upper(),
-                "last_commit_logaddr": lines[last].address.hex().upper(),
-            }
-            path = folder / "manifest.json"
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-            path.write_text(json.dumps({**manifest, "sessions": [session]}), encoding="utf-8")
-            code, said, out = case.run("redo", "redo", "--after", before)
-            assert code == 0, said
-            assert target.apply(out) is None
-            before = str(out)
-        assert target.difference(history.after, solid_history.shown) is None
 
 
 @pytest.mark.parametrize("seed", seeds(long=17))

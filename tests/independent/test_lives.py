@@ -17,7 +17,6 @@ from tests.independent.zos_history import Effect, History, Wants, form_of
 from tests.independent.zos_records import write
 from tests.support.seeds import seeds
 
-SEEDS = range(24)
 #: A row: its table, its place, and which of those it is that lay there.
 Life = tuple[str, Place, int]
 _WHOLE = ("SMALLINT", "INTEGER", "BIGINT")

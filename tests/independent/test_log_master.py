@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -155,125 +154,6 @@ def test_changes_as_data(seed: int, tmp_path: Path) -> None:
 def named(made: History, unit: Unit) -> tuple[str, str]:
     """A unit as scripts name it."""
     return made.log.headers.rba(unit.facts.urid).hex().upper(), str(unit.facts.member)
-
-
-def units_of(case: Case, name: str) -> set[tuple[str, str]]:
-    text = b"".join(case.scripts(name)).decode()
-    return set(re.findall(r"^-- unit URID=([0-9A-F]+) member=(\d+)", text, re.MULTILINE))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_a_part_and_what_needs_it(seed: int, tmp_path: Path) -> None:
-    """A user's work is taken back, or left out, with all that builds on it."""
-    made, pick = history(seed, changes=70, rows=25), random.Random(f"part {seed}")
-    case = case_of(made, tmp_path)
-    changing = [number for number, unit in enumerate(made.done) if unit.effects]
-    user = made.done[pick.choice(changing)].facts.authid
-    chosen = {number for number in changing if made.done[number].facts.authid == user}
-    for command, words, rows in (
-        ("undo", ("--authid", user, "--cascade", "all"), case.after),
-        ("redo", ("--except", f"authid={user}"), case.before),
-    ):
-        code, said, out = case.run(command, command, *words, "--schema", "none")
-        assert code in FINE, said
-        names = units_of(case, command)
-        there = {number for number in changing if named(made, made.done[number]) in names}
-        left = there if command == "undo" else set(changing) - there
-        assert chosen <= left
-        target = Target.of(case.tables, rows)
-        with closing(target.base):
-            wrong = target.apply(out) or target.difference(made.without(left), exactly)
-        assert wrong is None, command
-
-
-def damage(made: History, pick: random.Random) -> set[int]:
-    """Mark a unit as incomplete, with an image of something else; those that began later may depend
-    on it. The units (places in ``done``) that do, by rows and keys."""
-    number = pick.randrange(len(made.done))
-    unit = made.done[number]
-    unit.facts.incomplete = True
-    updates = [effect.change for effect in unit.effects if len(effect.change.images) == 2]
-    if updates:
-        change = pick.choice(updates)
-        old, new = change.images
-        change.images = pick.choice(((new, new), (pick.randbytes(len(old)), new), (old[:2], new)))
-    needed, found, lives = set[object](), set[int](), Counter[object]()
-    for other, later in enumerate(made.done):
-        later.facts.depends = later is not unit and later.facts.lrsn >= unit.facts.lrsn
-        touched = set[object]()
-        for effect in later.effects:
-            table, place = effect.table, (effect.table.name, effect.place)
-            lives[place] += effect.before is None
-            for row in (effect.before, effect.after):
-                if row is not None:
-                    touched.add(
-                        (table.name, table.key_of(row)) if table.key else (place, lives[place])
-                    )
-        if other == number or touched & needed:
-            needed |= touched
-            found.add(other)
-    return found
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_units_that_could_not_be_completed(seed: int, tmp_path: Path) -> None:
-    """They stay out, and so does all that needs them."""
-    made = History(f"incomplete {seed}", form_of(seed), Wants(changes=60))
-    needing = damage(made, random.Random(f"incomplete {seed}"))
-    first = next(unit.facts for unit in made.done if unit.facts.incomplete)
-    head = made.log.headers
-    dependent = head.rba(first.urid) if made.form.zero_lrsn else head.lrsn(first.lrsn)
-    if made.form.header == "old" and not made.form.sharing:
-        dependent = b"\0" + head.rba(first.urid)[4:] + bytes(3)
-    source = write(made.log, made.tables, tmp_path, made.end, dependent=dependent)
-    case = Case(source, made.tables, made.before, made.after, tmp_path)
-    code, said, out = case.run("redo", "redo", "--schema", "none")
-    assert code in (4, 8), said
-    names = units_of(case, "redo")
-    left = {n for n, unit in enumerate(made.done) if named(made, unit) not in names}
-    assert {number for number in needing if made.done[number].effects} <= left
-    target = Target.of(case.tables, case.before)
-    with closing(target.base):
-        assert (target.apply(out) or target.difference(made.without(left), exactly)) is None
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_a_log_in_many(seed: int, tmp_path: Path) -> None:
-    """Logs that follow one another, or overlap, make the scripts of one; a chain of bundles has
-    each unit once."""
-    made, pick = history(seed), random.Random(f"many {seed}")
-    # ORDERVALUE counts the records of one log.
-    made.log.form = replace(made.form, ordervalue=False)
-    case = case_of(made, tmp_path)
-    commits = sorted({change.unit.commit_lrsn for change in made.log.changes})
-    inner = pick.sample(commits[:-1], min(len(commits) - 1, pick.randint(1, 3)))
-    edges = [0, *sorted(inner), commits[-1]]
-    sources = []
-    for number, (start, end) in enumerate(pairwise(edges)):
-        if number and pick.random() < 0.5:
-            start = pick.choice([0, *(at for at in commits if at <= start)])
-        some = [c for c in made.log.changes if start < c.unit.commit_lrsn <= end]
-        end = made.end if end == commits[-1] else end
-        sources.append(write(made.log, made.tables, tmp_path, end, f"log{number}", some))
-    assert case.run("redo", "one")[0] in FINE
-    mixed = pick.sample(sources, len(sources))
-    many = replace(case, source=tuple(word for source in mixed for word in source))
-    code, said, _ = many.run("redo", "many")
-    assert code in FINE, said
-    assert many.scripts("many") == case.scripts("one")
-    target, before = Target.of(case.tables, case.before), "none"
-    with closing(target.base):
-        for number in range(len(sources)):
-            words = tuple(word for source in sources[: number + 1] for word in source)
-            step = replace(case, source=words)
-            code, said, out = step.run("redo", f"step{number}", "--after", before)
-            assert code in FINE, said
-            assert target.apply(out) is None
-            before = str(out)
-        assert target.difference(case.after, exactly) is None
 
 
 @pytest.mark.long

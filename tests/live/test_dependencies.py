@@ -4,10 +4,8 @@ statement of what is left finds exactly one row."""
 from __future__ import annotations
 
 import json
-import random
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,33 +15,17 @@ import pytest
 
 import replay
 from replay.changes.position import UnitId
-from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.errors import Refusal
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from replay.targets import target_named
 from sqlgen.constraints import parse_constraints
-from tests.support.history import CHILD, DEPT, EMP, LOOSE, PARENT, SCHEMA, History, Maker
+from tests.support.history import DEPT, EMP, LOOSE, PARENT
 from tests.support.logbuilder import LogBuilder
 from tests.support.states import compare_states
+from tests.support.words import of_log_master
 
 POSTGRES = target_named("postgres")
-HISTORIES = 40
-UNITS = 30
-
-
-@pytest.fixture(scope="module")
-def database(postgres: str) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS testown CASCADE")
-        connection.execute(SCHEMA)
-        yield connection
-        connection.execute("DROP SCHEMA testown CASCADE")
-
-
-def emptied(database: psycopg.Connection[Any]) -> None:
-    database.execute("TRUNCATE testown.parent, testown.child, testown.loose")
 
 
 def run(database: psycopg.Connection[Any], bundle: Bundle) -> None:
@@ -54,200 +36,6 @@ def run(database: psycopg.Connection[Any], bundle: Bundle) -> None:
                 cursor = database.execute(line.encode())
                 if re.match(r"INSERT|UPDATE|DELETE", line):
                     assert cursor.rowcount == 1, line
-
-
-def state(database: psycopg.Connection[Any]) -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        name: sorted(database.execute(f"SELECT * FROM testown.{name}".encode()).fetchall())
-        for name in ("parent", "child", "loose")
-    }
-
-
-class Case:
-    """A history with its log; ``names`` are the units as the program names them."""
-
-    def __init__(self, seed: int, folder: Path, **marked: frozenset[int]) -> None:
-        self.history: History = Maker(seed, UNITS).history
-        folder.mkdir(exist_ok=True)
-        self.folder = folder
-        self.control, self.data = self.history.log(folder, seed=seed, **marked)
-        self.log = open_log(self.control, self.data)
-        self.constraints = parse_constraints(
-            SCHEMA, "postgres", [version.table for version in self.log.catalog.versions]
-        )
-        heads = {record["unit"].tobytes(): record["commit"].tobytes() for record in self._records()}
-        self.names = [
-            str(UnitId(unit)) for unit, _ in sorted(heads.items(), key=lambda entry: entry[1])
-        ]
-        assert len(self.names) == UNITS
-
-    def _records(self) -> Any:
-        from replay.pipeline.scan import sort_records
-
-        for split, offsets, lengths in self.log.splits(1 << 20):
-            import numpy as np
-
-            envelope = self.log.envelope(split.file, offsets, lengths)
-            yield from sort_records(
-                split.file,
-                1,
-                offsets,
-                lengths,
-                envelope,
-                *self.log.classify(envelope),
-                np.arange(len(offsets)),
-            )
-
-    def script(
-        self, name: str, mode: str, selection: Selection, baseline: Path | None = None
-    ) -> Bundle:
-        return replay.write_script(
-            self.control,
-            self.data,
-            self.folder / name,
-            mode=mode,
-            selection=selection,
-            constraints=self.constraints,
-            baseline=baseline,
-            overwrite=True,
-        )
-
-    def units(self, numbers: frozenset[int]) -> tuple[tuple[bytes, int | None], ...]:
-        return tuple(
-            (bytes.fromhex(self.names[n].partition("/")[0]), int(self.names[n].partition("/")[2]))
-            for n in sorted(numbers)
-        )
-
-
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_undo_with_all_dependents_equals_redo_of_the_others(
-    database: psycopg.Connection[Any], tmp_path: Path, seed: int
-) -> None:
-    case = Case(seed, tmp_path / "log")
-    chosen = frozenset(random.Random(seed).sample(range(UNITS), 2))
-    whole = case.script("whole", "redo", Selection())
-    emptied(database)
-    run(database, whole)
-    assert state(database) == case.history.state()
-
-    undo = case.script("undo", "undo", Selection(units=case.units(chosen), cascade="all"))
-    run(database, undo)
-    undone = state(database)
-    gone = chosen | {case.names.index(name) for name in undo.manifest["consequences"]["units"]}
-    assert undone == case.history.state(gone)
-
-    emptied(database)
-    others = case.script("except", "redo", Selection(excepted=Selection(units=case.units(chosen))))
-    assert {
-        case.names.index(name) for name in others.manifest["consequences"]["units"]
-    } | chosen == gone
-    run(database, others)
-    assert state(database) == undone
-
-
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_what_is_released_needs_nothing_that_is_held(
-    database: psycopg.Connection[Any], tmp_path: Path, seed: int
-) -> None:
-    incomplete = frozenset(random.Random(seed).sample(range(UNITS // 2), 2))
-    flagged = frozenset(range(min(incomplete) + 1, UNITS)) - incomplete
-    case = Case(1000 + seed, tmp_path / "log", incomplete=incomplete, flagged=flagged)
-    by_the_log = held_by(case.script("out", "redo", Selection()), case)
-    nothing = tmp_path / "initial"  # histories begin with empty tables
-    nothing.mkdir()
-    for table in (PARENT, CHILD, LOOSE):
-        header = ",".join(column.name for column in table.columns)
-        (nothing / f"{table.name}.csv").write_text(header + "\n")
-    bundle = case.script("out", "redo", Selection(), nothing)
-    assert held_by(bundle, case) <= by_the_log
-    emptied(database)
-    run(database, bundle)
-    held = held_by(bundle, case)
-    assert incomplete <= held
-    assert state(database) == case.history.state(frozenset(held))
-    assert bundle.exit_code == 4
-    assert bundle.manifest["balance"]["closes"]
-    reasons = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())["units"]
-    assert {case.names.index(entry["unit"]) for entry in reasons} == held
-    for entry in reasons:
-        check_path(case, incomplete, entry)
-
-
-def held_by(bundle: Bundle, case: Case) -> set[int]:
-    return {case.names.index(entry["unit"]) for entry in bundle.manifest["quarantined_units"]}
-
-
-def touched(case: Case, unit: str) -> set[str]:
-    """The keys a unit wrote or referred to, as reasons name them."""
-    keys = set()
-    for step in case.history.units[case.names.index(unit)]:
-        for row in (step.before, step.after):
-            if row is None:
-                continue
-            if step.table == "LOOSE":
-                keys.add("loose/(row without key)")
-            else:
-                keys.add(f"{step.table.lower()}/{row[0]}")
-                keys.add(f"parent/{row[1]}")
-    return keys
-
-
-def check_path(case: Case, incomplete: frozenset[int], entry: dict[str, Any]) -> None:
-    """A reason is a real path: it begins at an incomplete unit, goes forward in commit order, and
-    both ends of each step touched its key."""
-    if case.names.index(entry["unit"]) in incomplete:
-        assert entry["path"] == []
-        return
-    assert case.names.index(entry["path"][0]["unit"]) in incomplete
-    assert entry["path"][-1]["next"] == entry["unit"]
-    for step in entry["path"]:
-        assert case.names.index(step["unit"]) < case.names.index(step["next"])
-        assert step["key"] in touched(case, step["unit"]) & touched(case, step["next"])
-
-
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_one_unit_is_undone_cleanly_or_refused_by_name(
-    database: psycopg.Connection[Any], tmp_path: Path, seed: int
-) -> None:
-    case = Case(2000 + seed, tmp_path / "log")
-    whole = case.script("whole", "redo", Selection())
-    applied = refused = 0
-    for number in random.Random(seed).sample(range(UNITS), 8):
-        emptied(database)
-        run(database, whole)
-        only = Selection(units=case.units(frozenset({number})))
-        try:
-            undo = case.script("undo", "undo", only)
-        except Refusal as refusal:
-            named = [name for name in case.names[number + 1 :] if name in str(refusal)]
-            refused += refusal.code == "LR3010" and len(named) > 0
-            continue
-        run(database, undo)
-        assert state(database) == case.history.state(frozenset({number}))
-        applied += 1
-    assert applied + refused == 8
-
-
-@pytest.mark.long
-def test_independent_units_commute(database: psycopg.Connection[Any], tmp_path: Path) -> None:
-    swapped = 0
-    for seed in range(10):
-        case = Case(3000 + seed, tmp_path / f"log{seed}")
-        for number in range(0, UNITS - 1, 3):
-            pair = frozenset({number})
-            without = case.script(
-                "except", "redo", Selection(excepted=Selection(units=case.units(pair)))
-            )
-            if case.names[number + 1] in without.manifest["consequences"]["units"]:
-                continue
-            history = History([*case.history.units])
-            history.units[number], history.units[number + 1] = (
-                history.units[number + 1],
-                history.units[number],
-            )
-            assert history.state() == case.history.state()
-            swapped += 1
-    assert swapped > 20
 
 
 def test_the_independent_state_is_reached(
@@ -332,16 +120,7 @@ def test_a_target_says_what_needs_what(fresh_database: str, tmp_path: Path) -> N
     for row in ((1, None, 5), (2, 1, 5), (3, 2, None)):
         unit.delete(EMP, row, SQLSRCTYPE="R")
     control, data = log.write(tmp_path)
-    arguments = [
-        "--control",
-        str(control),
-        "--data",
-        str(data[0]),
-        "--engine",
-        "local",
-        "--schema",
-        fresh_database,
-    ]
+    arguments = [*of_log_master(control, data[0]), "--engine", "local", "--schema", fresh_database]
     with psycopg.connect(fresh_database, autocommit=True) as connection:
         connection.execute(STAFF)
         for mode, count in (("redo", 0), ("undo", 4)):

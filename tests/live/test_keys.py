@@ -13,10 +13,8 @@ import pytest
 
 from replay.cli.main import main
 from replay.errors import TargetError
-from replay.live import bulk
 from replay.targets import target_named
 from tests.support.logbuilder import Col, LogBuilder, Tab
-from tests.support.replayed import rows
 
 TABLE = Tab(
     "KEYED",
@@ -85,18 +83,6 @@ def sqlite(tmp_path: Path) -> tuple[str, Callable[[], list[Row]]]:
     return f"sqlite:///{path}", read
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_sqlite_forward_and_back(
-    sqlite: tuple[str, Callable[[], list[Row]]], tmp_path: Path, case: str
-) -> None:
-    url, read = sqlite
-    log = log_of(CASES[case], tmp_path)
-    assert main(["replay", *log, "--to", url, "--apply"]) == 0
-    assert read() == expected(CASES[case])
-    assert main(["replay", *log, "--to", url, "--apply", "--until-position", "0" * 20]) == 0
-    assert read() == BEFORE
-
-
 def test_a_row_that_is_not_there_to_be_removed_is_not_put_back(
     sqlite: tuple[str, Callable[[], list[Row]]], tmp_path: Path
 ) -> None:
@@ -124,53 +110,6 @@ def test_a_row_that_is_not_there_to_be_removed_is_not_put_back(
     assert read() == there
     assert main([*go, "--until-position", "0" * 20]) == 0
     assert read() == BEFORE[1:]
-
-
-@pytest.mark.parametrize("mode", [(), ("--mode", "bulk")])
-@pytest.mark.parametrize("case", CASES)
-def test_postgres_in_every_mode(
-    fresh_database: str,
-    tmp_path: Path,
-    case: str,
-    mode: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(bulk, "WORTH", 1)
-    values = ", ".join(map(str, BEFORE))
-    rows(fresh_database, f"CREATE SCHEMA testown; {DDL}; INSERT INTO testown.keyed VALUES {values}")
-    log = log_of(CASES[case], tmp_path)
-    query = "SELECT k, u, t FROM testown.keyed ORDER BY k"
-    assert main(["replay", *log, "--to", fresh_database, "--apply", *mode]) == 0
-    assert rows(fresh_database, query) == expected(CASES[case])
-    back = ("--until-position", "0" * 20)
-    assert main(["replay", *log, "--to", fresh_database, "--apply", *back]) == 0
-    assert rows(fresh_database, query) == BEFORE
-
-
-@pytest.mark.parametrize("command", ["redo", "undo"])
-@pytest.mark.parametrize("upsert", [(), ("--upsert",)])
-@pytest.mark.parametrize("case", CASES)
-def test_scripts_with_keys_enforced(
-    tmp_path: Path, case: str, upsert: tuple[str, ...], command: str
-) -> None:
-    """A script applied to SQLite statement by statement; an upsert a second time too."""
-    (tmp_path / "schema.sql").write_text(DDL)
-    log = log_of(CASES[case], tmp_path)
-    schema = ("--schema", str(tmp_path / "schema.sql"))
-    options = ["--dialect", "sqlite", *schema, "--out", str(tmp_path / "out"), *upsert]
-    assert main([command, *log, *options]) == 0
-    first, last = BEFORE, expected(CASES[case])
-    if command == "undo":
-        first, last = last, first
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute("ATTACH ':memory:' AS testown")
-        connection.execute(DDL)
-        connection.executemany("INSERT INTO testown.keyed VALUES (?, ?, ?)", first)
-        for _ in range(2 if upsert and case != "unique" else 1):
-            for script in sorted((tmp_path / "out").glob("*.sql")):
-                connection.executescript(script.read_text())
-            held = sorted(connection.execute("SELECT k, u, t FROM testown.keyed"))
-            assert held == last
 
 
 def test_a_long_unit_is_ordered_as_a_whole(

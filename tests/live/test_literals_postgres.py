@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import psycopg
 import pyarrow as pa
 import pytest
@@ -105,44 +104,6 @@ def test_odd_names_exactly(connection: psycopg.Connection[Any]) -> None:
         Table("public", 'T"x', tuple(Column(name, SqlType.BIGINT) for name in odd)),
         names="exact",
     )
-
-
-FLOATS: list[tuple[SqlType, str, list[float]]] = [
-    (
-        SqlType.DOUBLE,
-        "float8",
-        [0.1, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e16, 2.0**53 + 2],
-    ),
-    (
-        SqlType.REAL,
-        "real",
-        [
-            float(np.float32(x))
-            for x in (0.1, -0.0, 1e-45, 1.17549435e-38, 3.4028235e38, 16777216.0)
-        ],
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "target", "numbers"), FLOATS, ids=["double", "real"])
-@pytest.mark.parametrize("key", [("F",), ()], ids=["key", "no key"])
-def test_floats_find_their_row(
-    connection: psycopg.Connection[Any],
-    kind: SqlType,
-    target: str,
-    numbers: list[float],
-    key: tuple[str, ...],
-) -> None:
-    connection.execute(f"CREATE TABLE floats (f {target})")
-    table = Table("public", "floats", (Column("F", kind),), key)
-    for number in [*numbers, float("nan"), float("inf"), float("-inf"), *(-x for x in numbers)]:
-        value = {"F": pa.array([number], ARROW_TYPES[kind])}
-        run(connection, Rows(table, Op.INSERT, 1, {}, value, {}), RenderOptions())
-        (back,) = connection.execute("SELECT f::float8 FROM floats").fetchone() or (None,)
-        assert np.array(back).tobytes() == np.array(number).tobytes() or (
-            np.isnan(back) and np.isnan(number)
-        )
-        run(connection, Rows(table, Op.DELETE, 1, value, {}, {}), RenderOptions())
 
 
 @pytest.mark.parametrize("conforming", ["on", "off"])

@@ -21,6 +21,7 @@ from replay.targets.target import SqlTarget
 from tests.support.few import few
 from tests.support.history import SCHEMA, Maker
 from tests.support.replayed import position, rows
+from tests.support.words import of_log_master
 
 T = TypeVar("T")
 SEED, UNITS = 7, 12
@@ -96,10 +97,7 @@ def test_every_request_is_lost_once(
     control, data = HISTORY.log(tmp_path)
     arguments = [
         "replay",
-        "--control",
-        str(control),
-        "--data",
-        str(data[0]),
+        *of_log_master(control, data[0]),
         "--to",
         fresh_database,
         "--engine",

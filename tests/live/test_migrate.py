@@ -7,18 +7,13 @@ import json
 import re
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from replay.cli.main import main
 from replay.targets.postgres import POSTGRES as postgres
-from sqlgen.constraints import Constraints
-from sqlgen.ddl.schema_file import parse_declared
-from sqlgen.ddl.schema_script import schema_script
-from sqlgen.dialects import profile_named
-from tests.sqlgen.test_schema_file import DB2, TABLE
 from tests.support.replayed import rows
 from tests.support.states import compare_states
+from tests.support.words import of_log_master
 
 MAPPING = """
 [schemas]
@@ -45,14 +40,7 @@ CREATE TABLE sakila.rental (rental_id int, customer_id int, CONSTRAINT who FOREI
 
 
 def log(sakila: Path) -> list[str]:
-    return [
-        "--control",
-        str(sakila / "sakila.ctl"),
-        "--data",
-        str(sakila / "sakila.dat.gz"),
-        "--engine",
-        "local",
-    ]
+    return [*of_log_master(sakila / "sakila.ctl", sakila / "sakila.dat.gz"), "--engine", "local"]
 
 
 def run(database: str, folder: Path) -> None:
@@ -319,26 +307,3 @@ def test_defaults_checks_and_identities_come_from_db2s_schema(
     )
     ((number, days, rate, dated),) = rows(fresh_database, added)
     assert (number, days, str(rate), dated) == (highest + 1, 3, "4.99", True)
-
-
-def test_a_target_takes_what_is_declared(fresh_database: str) -> None:
-    script = schema_script(
-        [TABLE],
-        Constraints(),
-        profile_named("postgres"),
-        "lower",
-        parse_declared(DB2, "db2", [TABLE]),
-    )
-    for line in script.tables:
-        rows(fresh_database, line)
-    rows(fresh_database, "INSERT INTO s.t (id, price, kind) VALUES (1, 2, 'a')")
-    assert rows(fresh_database, "SELECT name, at::text, day = current_date FROM s.t") == [
-        ("it's", "2020-01-01 00:00:00.5", True)
-    ]
-    for line in script.afterwards:
-        rows(fresh_database, line)
-    assert rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'a') RETURNING id") == [
-        (2,)
-    ]
-    with pytest.raises(psycopg.errors.CheckViolation):
-        rows(fresh_database, "INSERT INTO s.t (price, kind) VALUES (2, 'c')")

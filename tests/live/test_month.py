@@ -27,15 +27,8 @@ import pytest
 
 from replay.cli.main import main
 from replay.targets import embedded
-from tests.support.month import HOUR, HourLog, Month, Row
-from tests.support.month_encoders import ENCODERS
-from tests.support.month_families import (
-    FAMILIES,
-    FILE_FAULTS,
-    SESSION_FAULTS,
-    FileMonth,
-    exported,
-)
+from tests.support.month import HOUR, HourLog, Month, Row, exported
+from tests.support.month_encoders import IndependentEncoder
 
 HOURS = int(os.environ.get("LOGREPLAY_MONTH_HOURS", "26"))
 SEED = int(os.environ.get("LOGREPLAY_MONTH_SEED", "1"))
@@ -56,22 +49,9 @@ def server() -> Iterator[str]:
 class Driver:
     """Writes the logs, breaks things, and compares."""
 
-    def __init__(
-        self,
-        folder: Path,
-        url: str,
-        seed: int,
-        family: str = "logmaster",
-        encoder: str = "builder",
-    ) -> None:
+    def __init__(self, folder: Path, url: str, seed: int) -> None:
         self.draw = random.Random(seed)
-        self.family = family
-        if family == "logmaster":
-            self.month = Month(self.draw, ENCODERS[encoder](self.draw))
-            self.source = list[str]()
-        else:
-            files = FAMILIES[family](self.draw, folder)
-            self.month, self.source = files, files.words()
+        self.month = Month(self.draw, IndependentEncoder(self.draw))
         self.url, self.logs, self.out = url, folder / "logs", folder / "out"
         self.logs.mkdir()
         self.low = 0
@@ -84,8 +64,7 @@ class Driver:
 
     def words(self, *more: str) -> list[str]:
         where = ["--logs", str(self.logs), "--to", self.url, "--export", str(self.out)]
-        how = [*self.source, "--format", "jsonl"]
-        how += ["--schema", "none", "--engine", "local", "--settle", "0"]
+        how = ["--format", "jsonl", "--schema", "none", "--engine", "local", "--settle", "0"]
         paces = ["--commit-every", str(self.draw.choice((1, 3, 1000))), "--log-json"]
         return ["follow", *where, *how, *paces, *more]
 
@@ -210,7 +189,7 @@ class Driver:
         for path in files:
             path.rename(aside / path.name)
         (point,) = set(re.findall(r"--until-position ([0-9A-F]{20})", because))
-        log = ["--logs", str(self.logs), *self.source, "--schema", "none", "--engine", "local"]
+        log = ["--logs", str(self.logs), "--schema", "none", "--engine", "local"]
         back = ["replay", *log, "--to", self.url, "--until-position", point, "--apply"]
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             assert main(back) in (0, 4)
@@ -231,13 +210,10 @@ class Driver:
 
     def repeated_longer(self, hour: int) -> int:
         """A scan is run again from the same start, up to a later end."""
-        first = self.hour(hour, 0)
-        self.arrive(first)
+        self.arrive(self.hour(hour, 0))
         self.up_to_date()
         self.month.work(hour + 1, 0)
         log = self.month.log(f"log-{hour:05d}-again", hour * HOUR, (hour + 2) * HOUR, "split")
-        if isinstance(self.month, FileMonth):
-            log = self.month.longer(first, log)
         self.later = "split"
         self.arrive(log)
         self.up_to_date()
@@ -249,11 +225,8 @@ class Driver:
         log = self.hour(hour)
         end = self.draw.choice([end for end in range(100, len(log.data)) if end not in log.ends])
         log.arrive(self.logs, data=log.data[:end])
-        # a read session may end within a unit that it has no commit of: the others are whole
-        code = self.once()
-        assert code == 8 or (code == 4 and self.family == "soliddb"), self.said
-        if code == 8:
-            self.compare()
+        assert self.once() == 8, self.said
+        self.compare()
         self.arrive(log)
         self.up_to_date()
         return 1
@@ -329,13 +302,6 @@ FAULTS = (
 )
 
 
-#: Of each other family, how many hours of a short run, and its faults.
-RUNS = {
-    "db2luw": (18, FILE_FAULTS),
-    "soliddb": (20, SESSION_FAULTS),
-}
-
-
 def live_through(driver: Driver, hours: int, faults: Sequence[str]) -> None:
     """So many hours, in which all of the faults come in a drawn order, again and again."""
     hour, left, seen = 0, list[str](), Counter[str]()
@@ -358,16 +324,3 @@ def live_through(driver: Driver, hours: int, faults: Sequence[str]) -> None:
 @pytest.mark.long
 def test_a_month_of_logs_with_drawn_faults(tmp_path: Path, server: str) -> None:
     live_through(Driver(tmp_path, server, SEED), HOURS, FAULTS)
-
-
-@pytest.mark.long
-def test_a_month_of_logs_that_an_independent_encoder_writes(tmp_path: Path, server: str) -> None:
-    live_through(Driver(tmp_path, server, SEED, encoder="independent"), HOURS, FAULTS)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("family", RUNS)
-def test_a_month_of_other_families(family: str, tmp_path: Path, server: str) -> None:
-    hours, faults = RUNS[family]
-    hours = HOURS if "LOGREPLAY_MONTH_HOURS" in os.environ else hours
-    live_through(Driver(tmp_path, server, SEED, family), hours, faults)

@@ -18,7 +18,7 @@ from replay.cli.main import main
 from replay.errors import TargetError, UsageError
 from replay.live.error_policy import Response, error_policy_of
 from replay.live.position_store import Store
-from replay.targets import Condition, StatementCounts, StatementFailure, target_named
+from replay.targets import Condition, StatementCounts, StatementFailure
 from sqlgen.rows import Op
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
@@ -234,22 +234,6 @@ def test_undo_leaves_out_what_was_skipped(replay: Replay, database: str, sakila:
     rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
     assert same(database, sakila, "initial")
     assert position(database)[2:] == (0, 0, 0)
-
-
-def test_what_was_skipped_is_a_script(
-    replay: Replay, database: str, sakila: Path, tmp_path: Path
-) -> None:
-    """The row that was in the way is gone, and the log's takes its place; it can be taken back."""
-    trouble(database, "duplicate-key:insert")
-    assert replay("--until-lrsn", PIT1, "--on", "duplicate-key=skip") == 4
-    rows(database, "DELETE FROM sakila.inventory WHERE inventory_id = 4583")
-    script = tmp_path / "rejects.sql"
-    assert main(["status", "--to", database, "--rejects", str(script)]) == 0
-    target_named("postgres").run_scripts(database, [script])
-    assert position(database)[2:] == (*AT_PIT1, 0)
-    assert same(database, sakila, "pit1")
-    assert replay("--until-lrsn", START) == 0
-    assert same(database, sakila, "initial")
 
 
 def test_undo_refuses_what_was_overwritten(

@@ -70,34 +70,6 @@ def test_redo_then_undo(fresh_database: str, sakila: Path, tmp_path: Path, where
     assert compare_states(fresh_database, "sakila", sakila / "initial") == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("point", [0, 1, 2])
-def test_point_in_time_both_ways(
-    fresh_database: str, sakila: Path, tmp_path: Path, point: int
-) -> None:
-    stop = json.loads((sakila / "manifest.json").read_text())["points_in_time"][point]
-    position = bytes.fromhex(stop["commit_lrsn"])
-    there = sakila_script(sakila, tmp_path / "redo", "redo", Selection(until_position=position))
-    back = sakila_script(
-        sakila, tmp_path / "undo", "undo", Selection(until_position=position, cascade="force")
-    )
-    rest = sakila_script(
-        sakila,
-        tmp_path / "rest",
-        "redo",
-        Selection(from_position=(int.from_bytes(position, "big") + 1).to_bytes(10, "big")),
-    )
-    played(fresh_database, sakila, "schema.sql", "initial", [there])
-    assert compare_states(fresh_database, "sakila", sakila / stop["dir"]) == []
-    POSTGRES.run_scripts(fresh_database, sorted(rest.glob("*.sql")))
-    assert compare_states(fresh_database, "sakila", sakila / "final") == []
-    again = sakila_script(sakila, tmp_path / "again", "undo")
-    POSTGRES.run_scripts(fresh_database, sorted(again.glob("*.sql")))
-    POSTGRES.run_scripts(fresh_database, sorted(there.glob("*.sql")))
-    POSTGRES.run_scripts(fresh_database, sorted(back.glob("*.sql")))
-    assert compare_states(fresh_database, "sakila", sakila / "initial") == []
-
-
 def test_ri_is_left_to_the_target(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
     redo = sakila_script(sakila, tmp_path / "redo", "redo", Selection(ri="skip"))
     played(fresh_database, sakila, "schema-ri.sql", "initial", [redo])
@@ -111,17 +83,6 @@ def test_undo_respects_foreign_keys(fresh_database: str, sakila: Path, tmp_path:
     undo = sakila_script(sakila, tmp_path / "undo", "undo")
     played(fresh_database, sakila, "schema-ri.sql", "final", [undo])
     assert compare_states(fresh_database, "sakila", sakila / "initial") == []
-
-
-@pytest.mark.parametrize("name", ["small", "small-nordw"])
-def test_small_log_with_and_without_record_descriptors(
-    fresh_database: str, sakila: Path, sakila_small: Path, tmp_path: Path, name: str
-) -> None:
-    bundle = replay.write_script(
-        sakila_small / f"{name}.ctl", [sakila_small / f"{name}.dat"], tmp_path / "redo"
-    )
-    played(fresh_database, sakila, "schema.sql", "initial", [bundle.folder])
-    assert compare_states(fresh_database, "sakila", sakila_small / "final") == []
 
 
 @pytest.mark.parametrize(
@@ -145,32 +106,6 @@ def test_incomplete_units_are_set_aside(
     assert bundle.manifest["quarantine"]["statements"] + bundle.manifest["statements"] == 1378
     played(fresh_database, incomplete, "schema.sql", "initial", [bundle.folder])
     assert compare_states(fresh_database, "sakila", incomplete / state) == []
-
-
-def test_exact_names(database: str, sakila: Path, tmp_path: Path) -> None:
-    redo = sakila_script(
-        sakila,
-        tmp_path / "redo",
-        "redo",
-        options=ScriptOptions(names="exact", render=RenderOptions(names="exact")),
-    )
-    upper = tmp_path / "upper.sql"
-    tables = [path.name.split(".")[0] for path in (sakila / "initial").iterdir()]
-    renames = [f'ALTER TABLE sakila.{table} RENAME TO "{table.upper()}";' for table in tables]
-    columns = (
-        "DO $$ DECLARE r record; BEGIN FOR r IN SELECT table_name t, column_name c FROM"
-        " information_schema.columns WHERE table_schema = 'sakila' LOOP EXECUTE format('ALTER TABLE"
-        " sakila.%I RENAME COLUMN %I TO %I', r.t, r.c, upper(r.c)); END LOOP; END $$;"
-    )
-    upper.write_text("\n".join([columns, *renames, 'ALTER SCHEMA sakila RENAME TO "SAKILA";']))
-    lower = tmp_path / "lower.sql"
-    lower.write_text(
-        'ALTER SCHEMA "SAKILA" RENAME TO sakila;\n'
-        + "\n".join(f'ALTER TABLE sakila."{t.upper()}" RENAME TO {t};' for t in tables)
-        + columns.replace("upper(r.c)", "lower(r.c)")
-    )  # fmt: skip
-    POSTGRES.run_scripts(database, [upper, *sorted(redo.glob("*.sql")), lower])
-    assert compare_states(database, "sakila", sakila / "final") == []
 
 
 def test_tables_made_from_the_log(fresh_database: str, sakila: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from replay.cli.main import main
 from replay.errors import Refusal, UsageError
 from replay.logs import FACTS, FAMILIES, Capabilities, Family, Inputs, inspect, source_named
 from replay.logs.capabilities import check_needs, needed
+from tests.support.words import of_log_master
 
 ASKING = {
     "before images": ("undo", Selection()),
@@ -115,15 +116,7 @@ def test_files_and_settings_of_another_family_are_refused(
 def test_inspect_lists_what_cannot_be_known(
     sakila_small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(
-        [
-            "inspect",
-            "--control",
-            str(sakila_small / "small.ctl"),
-            "--data",
-            str(sakila_small / "small.dat"),
-        ]
-    )
+    main(["inspect", *of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")])
     shown = capsys.readouterr().out
     assert "Cannot be known" in shown
     assert "structure, changes of table structure" in shown
@@ -136,10 +129,7 @@ def test_a_refused_command_reads_nothing(
     code = main(
         [
             "undo",
-            "--control",
-            "no.ctl",
-            "--data",
-            "no.dat",
+            *of_log_master("no.ctl", "no.dat"),
             "--out",
             str(tmp_path / "out"),
             "--engine",

@@ -27,11 +27,9 @@ from tests.independent import solid_export, solid_history
 from tests.independent.harm import harmed_export
 from tests.independent.solid_export import form_of
 from tests.logs.db2luw.test_damage import row
-from tests.logs.db2luw.test_missing import FORMS
-from tests.logs.db2luw.test_strays import _IDS, side_by_side
 from tests.logs.soliddb.test_structure import OLD, unit
 from tests.support import solidbuilder
-from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
+from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import PLAIN
 from tests.support.solidbuilder import write_catalog, write_rows
 
@@ -72,94 +70,6 @@ def compare(
 
 def drawn_sizes(draw: random.Random) -> list[int]:
     return [draw.randrange(1, 40), draw.randrange(40, 200)]
-
-
-def drawn_units(draw: random.Random, builder: LogBuilder) -> list[bytes]:
-    """Units side by side, of few transaction ids that come again and again; some take changes back,
-    some end in no way, and some records have the id of another one, or are lost."""
-    idle, active = [0xA1F + number for number in range(4)], list[Transaction]()
-    for number in range(80):
-        if idle and (not active or draw.random() < 0.3):
-            builder.next_tid = idle.pop(draw.randrange(len(idle)))
-            active.append(builder.begin())
-        made = draw.choice(active)
-        match draw.choice(("insert", "insert", "update", "undo", "end")):
-            case "insert":
-                made.insert(PLAIN, row(number), (draw.randrange(3), number))
-            case "update":
-                made.update(PLAIN, row(number), row(number, "Bea"), (1, draw.randrange(3)))
-            case "undo" if made.written:
-                made.undo(draw.choice(made.written[-2:]))
-            case "end" if made.written:
-                active.remove(made)
-                idle.append(made.tid)
-                match draw.randrange(4):
-                    case 0:
-                        made.abort()
-                    case 1 | 2 as kind:
-                        made.commit(*[0] * (kind - 1))
-    records = list(builder.records)
-    if draw.random() < 0.7:
-        at = len(builder.frame(0, 0, 0, 0)) + {"v7": 14, "v97": 16, "v10": 32}[builder.dialect]
-        for number in draw.sample(range(len(records)), draw.randrange(1, 4)):
-            damaged = bytearray(records[number])
-            damaged[at] ^= draw.choice([1, 2, 64])
-            records[number] = bytes(damaged)
-    for number in sorted(draw.sample(range(len(records)), draw.randrange(3)), reverse=True):
-        del records[number]
-    if draw.random() < 0.2:
-        number = draw.randrange(len(records) - 1)
-        records[number : number + 2] = records[number : number + 2][::-1]
-    return records
-
-
-#: Of the forms of logs, those that judge each commit.
-FEW = (("v7", "raw"), ("v10", "flt56"))
-
-
-@pytest.mark.parametrize(
-    "dialect_and_framing",
-    [pytest.param(form, marks=[] if form in FEW else [pytest.mark.long]) for form in FORMS],
-)
-def test_db2luw_strays(
-    dialect_and_framing: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A record has the transaction id or the log stream of another one, or is lost."""
-    dialect, framing_name = dialect_and_framing
-    draw, builder = random.Random(str(FORMS)), LogBuilder(dialect, framing=framing_name)
-    records, lead = side_by_side(builder), len(builder.frame(0, 0, 0, 0))
-    (tmp_path / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
-    for _ in range(12):
-        number, parts = draw.randrange(len(records)), list(records)
-        damaged = bytearray(records[number])
-        damaged[lead + draw.choice(_IDS[dialect])] ^= draw.choice([1, 8])
-        parts[number : number + 1] = [bytes(damaged)] if draw.random() < 0.8 else []
-        (tmp_path / "log").write_bytes(b"".join(parts))
-        inputs = Inputs(
-            log=(str(tmp_path / "log"),), catalog=str(tmp_path / "catalog.csv"),
-            framing=framing_name, options={"byte-order": "little", "dialect": dialect},
-        )  # fmt: skip
-        compare(reader.open_log, inputs, monkeypatch, [1, draw.randrange(2, 7)])
-
-
-def log_of_units(folder: Path, draw: random.Random, number: int) -> Inputs:
-    """A log of drawn units, in the form with a number."""
-    dialect, framing_name = FORMS[number % len(FORMS)]
-    builder = LogBuilder(dialect, big=draw.random() < 0.5, framing=framing_name)
-    (folder / "log").write_bytes(b"".join(drawn_units(draw, builder)))
-    (folder / "catalog.csv").write_text(catalog_csv((PLAIN,)), encoding="utf-8")
-    return Inputs(
-        log=(str(folder / "log"),), catalog=str(folder / "catalog.csv"),
-        framing=framing_name, scratch=str(folder),
-        options={"byte-order": "big" if builder.big else "little", "dialect": dialect},
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", range(32))
-def test_db2luw_units(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = random.Random(f"units {seed}")
-    inputs = log_of_units(tmp_path, draw, seed)
-    compare(reader.open_log, inputs, monkeypatch, [1, 2, 3, *drawn_sizes(draw)])
 
 
 @pytest.mark.long

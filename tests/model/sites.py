@@ -537,8 +537,3 @@ class SolidSite(Site):
         for recid, row in pairs:
             if row is not None:
                 self.export.row(recid, trx, number, table, row)
-
-
-SITES: Mapping[str, type[Site]] = {
-    site.family: site for site in (LogMasterSite, LuwSite, SolidSite)
-}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from tests.independent.luw_records import COMMITS, TEMPORARY, fixed_size
+from tests.independent.luw_records import fixed_size
 from tests.model.case import Case, Options, Verdict, compared
 from tests.model.checks import check_redo
 from tests.model.histories import draw_story
@@ -67,18 +67,6 @@ def unit_of(event: tuple[str, Any]) -> Unit:
     unit = of if what == "end" else of.unit
     assert isinstance(unit, Unit)
     return unit
-
-
-def authid(seed: int) -> Verdicts:
-    """Every kind of commit record names its user; --authid finds all of that user's units."""
-    with luw("authid", seed, kinds=sorted(COMMITS)) as (case, site, _):
-        idle = case.idle()  # whether such a unit has statements is no matter
-        for user in sorted({unit.user for unit in case.history.committed}):
-            answer = case.again(*REDO, "--authid", user)
-            found = {case.number_of(name) for name in answer.units}
-            mine = {u.number for u in case.history.committed if u.user == user}
-            wrong = {number: site.kind_of[number] for number in (found ^ mine) - idle}
-            yield verdict("--authid", wrong, f"of {user}: {wrong}, exit {answer.code}")
 
 
 def head(seed: int) -> Verdicts:
@@ -152,21 +140,6 @@ def hole(seed: int) -> Verdicts:
             yield verdict("hole", answer.code == 0, f"{low}:{high}: exit 0 although {evidence[:2]}")
 
 
-def order(seed: int) -> Verdicts:
-    """Files in the wrong order or given twice: right all the same, or refused."""
-    form = {"release": "v7", "order": "little", "gaps": False} if seed % 2 else {}
-    with luw("order", seed, kind_of(seed), files=2 + seed % 3 % 2, **form) as (case, site, rng):
-        right = case.again(*REDO)
-        at, end = site.source.index("--log") + 1, site.source.index("--catalog")
-        files = site.source[at:end]
-        spot = rng.randrange(len(files))
-        bad = files[::-1] if rng.random() < 0.5 else files[: spot + 1] + files[spot:]
-        site.source[at:end] = bad
-        answer = case.again(*REDO)
-        other = answer.code == 0 and answer.statements != right.statements
-        yield verdict("order", other, f"{len(files)} files as {bad}: exit 0 and other SQL")
-
-
 def descriptor(seed: int) -> Verdicts:
     """Initialize Table with offsets in any order, with room between the columns."""
     rng = random.Random(f"descriptor {seed}")
@@ -190,42 +163,6 @@ def descriptor(seed: int) -> Verdicts:
             line for line in script.splitlines() if not line.startswith("CREATE TABLE")
         ) for script in answer.scripts]  # fmt: skip
         yield compared(case, "descriptor", answer, case.initial, case.final)
-
-
-def temporary(seed: int) -> Verdicts:
-    """Rows of temporary tables, flagged propagatable too, are no damage and no rows."""
-    with luw("temporary", seed, gaps=False) as (case, site, rng):
-        fresh = LuwSite(History(case.history.database), random.Random(seed), case.folder, site.form)
-        table = rng.choice([*fresh.tables.values()])
-        if rng.random() < 0.5:
-            table = replace(table, name="TEMP", number=(2, 77))
-        blank = tuple(None if one.nullable else site_value(one.kind) for one in table.columns)
-        for event in case.history.events:
-            if event[0] != "alter" and rng.random() < 0.4:
-                row = fresh.writer.row(table, blank, False, 0, False)
-                fresh.log.insert(fresh.tid(unit_of(event)), table, (9, 9), row, 2 | TEMPORARY)
-            fresh.put(*event)
-        fresh.write([fresh.log.records], True)
-        site.source = fresh.source
-        answer = case.again(*REDO)
-        yield verdict(f"temporary {table.name}", answer.code != 0, answer.reason)
-        yield compared(case, "temporary rows", answer, case.initial, case.final)
-
-
-def site_value(kind: str) -> Any:
-    """Some value of a type."""
-    from decimal import Decimal
-
-    return {
-        "DECIMAL": Decimal(500),
-        "CHAR": "t",
-        "VARCHAR": "t",
-        "DATE": "2024-01-01",
-        "REAL": 0.0,
-        "DOUBLE": 0.0,
-        "TIME": "01:02:03",
-        "TIMESTAMP": "2024-01-01 00:00:00.0",
-    }.get(kind, 500)
 
 
 def of_nothing(digits: int) -> History:
@@ -299,99 +236,6 @@ def decimal(number: int) -> Any:
     return Decimal(number)
 
 
-def luw_selection(seed: int) -> Verdicts:
-    with luw("selection", seed, files=2) as (case, site, _):
-        far = "F" * (16 if site.form.early else 20)
-        empty = {
-            "time": ["--from-time", "2039-01-01"],
-            "lrsn": ["--from-lrsn", far],
-            "table": ["--table", "NO.SUCH"],
-            "op": ["--op", "exchange"],
-        }
-        yield from selections(case, empty, ("redo", "undo", "export"))
-        wrong = {
-            "time": ["--from-time", "2024-01-02", "--until-time", "2024-01-01"],
-            "lrsn": ["--from-lrsn", "00" * 9 + "02", "--until-lrsn", "00" * 9 + "01"],
-        }
-        for what, words in wrong.items():
-            for command in ("redo", "undo", "export"):
-                answer = case.again(command, *words)
-                bad = answer.code not in (2, 8, 12)
-                yield verdict(f"ends of {what}, {command}", bad, f"exit {answer.code}")
-
-
-def solid_selection(seed: int) -> Verdicts:
-    with solid("selection", seed, count=2, sessions=1) as (case, _, _):
-        empty = {
-            "lrsn": ["--from-lrsn", "7F" + "FF" * 19],
-            "table": ["--table", "NO.SUCH"],
-            "op": ["--op", "truncate"],
-            "ur": ["--ur", "F" * 20],
-        }
-        yield from selections(case, empty, ("redo",))
-        named = [place for unit in case.effective if (place := case.position_of(unit))]
-        if len(named) > 1:
-            words = ["--from-lrsn", named[-1], "--until-lrsn", named[0]]
-            answer = case.again("redo", *words)
-            yield verdict("ends of lrsn", answer.code not in (2, 8, 12), f"exit {answer.code}")
-
-
-def selections(case: Case, empty: dict[str, list[str]], commands: tuple[str, ...]) -> Verdicts:
-    """Selections that leave nothing say so; lists of logs add up."""
-    where = {"where": ["--where", "k = 987654"]}
-    if not all("K" in table.names for table in case.tables):
-        where = {}
-    for what, words in {**empty, **where}.items():
-        for command in commands:
-            more = [] if command == "export" else ["--dialect", "sqlite"]
-            answer = case.again(command, *more, *words)
-            bad = answer.code == 0 or answer.code == 99
-            yield verdict(f"selection {command} by {what}", bad, f"exit {answer.code}")
-    whole = case.again(*REDO)
-    at = case.site.source.index("--log")
-    if case.site.source.index("--catalog") - at == 3:
-        case.site.source.insert(at + 2, "--log")
-        answer = case.again(*REDO)
-        other = answer.code in (0, 4) and answer.statements != whole.statements
-        yield verdict("--log a --log b", other, f"not as --log a b, exit {answer.code}")
-
-
-def generation(seed: int) -> Verdicts:
-    """A column is added between two units that touch one row (v7, with and without key)."""
-    rng = random.Random(f"generation {seed}")
-    key = ("K",) if rng.random() < 0.5 else ()
-    old = Table("TEST.T0", (Column("K", "integer"), Column("N", "integer")), key)
-    new = replace(old, columns=(*old.columns, Column("Z", "integer", nullable=True)))
-    with luw("generation", seed, history=History(Database([new])), release="v7", gaps=False) as (
-        case,
-        site,
-        _,
-    ):
-        log, table = site.log, site.tables[new.name]
-        before = replace(table, columns=table.columns[:2], first=2)
-        first, second = (site.tid(Unit(number, 0)) for number in (1, 2))
-        write = site.writer.row
-        log.insert(first, before, (1, 4), write(before, (1, 10), False, 0, False))
-        log.commit(first)
-        log.columns(99, table, before.columns, table.columns)
-        log.commit(99)
-        was, now = (write(table, (1, n, None), False, 0, False) for n in (10, 20))
-        action = rng.choice("UD")
-        if action == "U":
-            log.update(second, table, (1, 4), was, now)
-        else:
-            log.delete(second, table, (1, 4), was)
-        log.commit(second)
-        site.write([log.records], True)
-        check = f"generation {'key' if key else 'no key'} {action}"
-        answer = case.again(*REDO, "--except", f"{first:012X}")
-        kept = f"{second:012X}" in answer.units
-        yield verdict(check, kept, f"redo --except keeps what builds on it: {answer.reason}")
-        answer = case.again("undo", "--dialect", "sqlite", "--ur", f"{first:012X}")
-        passes = answer.code in (0, 4) and not answer.held and answer.statements
-        yield verdict(check, passes, f"undo --ur passes, exit {answer.code}")
-
-
 # -- solidDB
 
 
@@ -404,70 +248,12 @@ def detected(seed: int) -> Verdicts:
             yield from check_redo(case, Options())
 
 
-def repeated(seed: int) -> Verdicts:
-    """The second read session repeats the end of the first one."""
-    with solid("again", seed, sessions=1) as (case, site, rng):
-        lines, ends = site.export.lines, sorted(site.ends.values())
-        if len(ends) < 3 or site.form.nothing:
-            return
-        first = ends[rng.randrange(1, len(ends) - 1)]
-        back = rng.choice([end for end in ends if end < first])
-        twice = [replace(line, session=1) for line in lines[back + 1 :]]
-        site.starts = [0, first + 1]
-        site.export.lines = lines[: first + 1] + twice
-        told = site.sessions()
-        told[1]["start_logaddr"] = lines[back].address.hex().upper()
-        site.write(told)
-        if case.again(*REDO).code == 0:
-            yield from check_redo(case, Options())
-
-
-def gap(seed: int) -> Verdicts:
-    """A transaction between two read sessions is missing: refused or said."""
-    with solid("gap", seed, sessions=2) as (case, site, _):
-        late = [end for end in sorted(site.ends.values()) if end >= site.starts[-1] > 0]
-        if len(late) < 2 or site.form.nothing:
-            return
-        asked = site.export.lines[late[0]].address.hex().upper()
-        del site.export.lines[site.starts[-1] : late[0] + 1]
-        told = site.sessions()
-        told[1]["start_logaddr"] = asked
-        site.write(told)
-        answer = case.again(*REDO)
-        yield verdict("gap", answer.code == 0, "exit 0 although a session does not go on")
-
-
-def solid_head(seed: int) -> Verdicts:
-    """The export begins within a transaction: it is named, and no part of it is written."""
-    with solid("head", seed, sessions=1) as (case, site, rng):
-        lines = site.export.lines
-        inner = [n for n, line in enumerate(lines) if line.recid not in (7, 12, None) and n]
-        if not inner:
-            return
-        cut = rng.choice(inner)
-        trx = str(lines[cut].trx)
-        del lines[:cut]
-        site.write()
-        answer = case.again(*REDO)
-        yield verdict("head", answer.code == 0, "exit 0 although the first transaction is cut")
-        yield verdict("head", trx in answer.units, f"writes {trx} as if whole")
-
-
 SPECIAL: dict[str, Callable[[int], Verdicts]] = {
-    "db2luw authid": authid,
     "db2luw descriptor": descriptor,
-    "db2luw generation": generation,
     "db2luw head": head,
     "db2luw held": held_nothing,
     "db2luw hole": hole,
     "db2luw nothing": luw_nothing,
-    "db2luw order": order,
-    "db2luw selection": luw_selection,
-    "db2luw temporary": temporary,
-    "soliddb again": repeated,
     "soliddb detected": detected,
-    "soliddb gap": gap,
-    "soliddb head": solid_head,
     "soliddb nothing": solid_nothing,
-    "soliddb selection": solid_selection,
 }

@@ -7,8 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
@@ -16,6 +14,7 @@ from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import write_bundle
 from replay.pipeline.plan import make_plan
 from tests.support.exported import export, rows
+from tests.support.words import of_log_master
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -24,27 +23,6 @@ def contents(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv", "jsonl", "debezium"])
-def test_same_bytes(spark: Any, sakila: Path, tmp_path: Path, form: str) -> None:
-    from replay.engine import spark as spark_engine
-
-    log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
-    options = ScriptOptions(records_per_file=5_000)
-    plans = [
-        replace(make_plan(log, "redo", Selection(), options, size), export=Export(form))
-        for size in (1 << 20, 7 << 20)
-    ]
-    first = write_bundle(
-        plans[0],
-        log,
-        tmp_path / "spark",
-        spark_engine.SparkEngine(started=lambda: spark.sparkContext),
-    )
-    second = write_bundle(plans[1], log, tmp_path / "local", local.ENGINE)
-    assert contents(first.folder) == contents(second.folder)
-    assert len({Path(name).name for name in contents(first.folder)}) == 4 + 1
 
 
 def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
@@ -72,10 +50,7 @@ def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path
 
 def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
     log = [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
+        *of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat"),
         "--engine",
         "local",
     ]
@@ -97,10 +72,7 @@ def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> 
 def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
     """The images that Spark reads from text are those that it reads from Parquet."""
     log = [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
+        *of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat"),
         "--engine",
         "local",
     ]

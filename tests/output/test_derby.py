@@ -8,25 +8,18 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-import replay
-from replay.changes.options import ScriptOptions
-from replay.changes.selection import Selection
-from replay.logs.logmaster.opening import open_log
 from sqlgen import ddl
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import render
-from tests.support.engines import state_file, statements_of, typed
 
 DB2 = profile_named("db2")
 EDGES: dict[Column, tuple[Any, ...]] = {
@@ -177,67 +170,3 @@ def test_tables_and_their_changes(derby: Derby) -> None:
         ddl.drop_table(replace(parent, name="ELDER"), DB2),
     ):
         derby.run(text)
-
-
-@pytest.mark.parametrize("kind", ["plain", "upsert"])
-def test_the_sakila_log(
-    derby: Derby, kind: str, sakila: Path, sakila_small: Path, tmp_path: Path
-) -> None:
-    """Its first units, of some of its tables with a key; Derby's MERGE fails at a NULL, so there is
-    one without."""
-    names = (
-        ("film_stock",)
-        if kind == "upsert"
-        else ("address", "customer", "film_stock", "loyalty_card", "payment_audit")
-    )
-    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
-    log = open_log(control, [data], scratch=str(tmp_path))
-    tables = {
-        version.table.name.lower(): version.table
-        for version in log.catalog.versions
-        if version.table.name.lower() in names
-    }
-    for name, table in tables.items():
-        derby.run(ddl.create_table(table, DB2))
-        file = state_file(sakila / "initial", name)
-        values = {
-            c.name: pa.array(
-                [typed(t, c) for t in file[c.name.lower()].to_pylist()], ARROW_TYPES[c.type]
-            )
-            for c in table.columns
-        }
-        rows = Rows(table, Op.INSERT, file.num_rows, {}, values, {})
-        for text in render(rows, DB2, RenderOptions()).text.to_pylist():
-            derby.run(text)
-    selection = Selection(tables=tuple(f"*.{name.upper()}" for name in names))
-    options = ScriptOptions(
-        dialect="db2", render=RenderOptions(upsert=kind == "upsert"), commit_every=10
-    )
-    states = {"before": contents(derby, tables)}
-    for mode in ("redo", "undo"):
-        bundle = replay.write_script(
-            control,
-            [data],
-            tmp_path / mode,
-            mode=mode,
-            options=options,
-            selection=selection,
-            constraints=Constraints(),
-        )
-        assert bundle.exit_code == 0
-        assert bundle.manifest["statements"] > 20
-        for statement in statements_of(bundle.folder.glob("*.sql")):
-            count = derby.run(statement)
-            assert kind == "upsert" or statement == "COMMIT;" or count == 1, statement
-        states[mode] = contents(derby, tables)
-    assert states["undo"] == states["before"] != states["redo"]
-    for name, table in tables.items():
-        file = state_file(sakila_small / "final", name)
-        assert len(states["redo"][name]) == file.num_rows, table
-
-
-def contents(derby: Derby, tables: dict[str, Table]) -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        name: sorted(derby.rows(f"SELECT * FROM SAKILA.{name.upper()}"), key=repr)
-        for name in tables
-    }

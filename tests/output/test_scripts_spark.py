@@ -10,9 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import replay
-from replay.changes.options import ScriptOptions
-from replay.changes.selection import Selection
 from sqlgen import ddl
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
@@ -29,60 +26,13 @@ from tests.output.test_spark_sql import (
     state,
 )
 from tests.support import upserts
-from tests.support.engines import statements_of
 from tests.support.history import Maker
 from tests.support.rowlevel import Spark
-from tests.targets.test_sakila import differences, load, log_tables
-
-#: Tables that are small enough to be written anew by each statement.
-SMALL = ("*.ADDRESS", "*.FILM_STOCK", "*.INVENTORY", "*.CUSTOMER*", "*.LOYALTY_CARD")
 
 
 def play(engine: Spark, lines: Sequence[str]) -> None:
     for line in lines:
         engine.run(line)
-
-
-@pytest.mark.parametrize("again", [False, True], ids=["plain", "upsert"])
-def test_sakila(spark: Any, again: bool, sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
-    names = SMALL if again else (*SMALL, "*.FILM")
-    tables = {
-        name: table
-        for name, table in log_tables(sakila, tmp_path).items()
-        if Selection(tables=names).takes_table(f"S.{table.name}")
-    }
-    assert len(tables) == 6 + (not again)
-    engine = Spark(spark, tmp_path, "sakila")
-    load(engine, sakila / "initial", tables)
-    assert differences(engine, sakila / "initial", tables) == []
-    options = ScriptOptions(
-        dialect="spark",
-        render=RenderOptions(where_columns="key" if again else "guard", upsert=again),
-    )
-    for mode, folder in (("redo", sakila_small / "final"), ("undo", sakila / "initial")):
-        control, data = sakila_small / "small.ctl", [sakila_small / "small.dat"]
-        bundle = replay.write_script(
-            control,
-            data,
-            tmp_path / mode,
-            mode=mode,
-            selection=Selection(tables=names),
-            options=options,
-        )
-        lines = [
-            line
-            for line in statements_of(bundle.folder.glob("*.sql"))
-            if not line.startswith("SET ")
-        ]
-        changes = [line for line in lines if not line.startswith("SELECT ")]  # checks of rows
-        assert {line.split(" ")[0] for line in changes} == (
-            {"MERGE", "DELETE"} if again else {"INSERT", "UPDATE", "DELETE"}
-        )
-        assert (len(changes) < len(lines)) == (not again)
-        assert len(changes) == bundle.manifest["statements"] > 50
-        for part in (len(lines) // 3, len(lines)) if again else (len(lines),):
-            play(engine, lines[:part])
-        assert differences(engine, folder, tables) == []
 
 
 @pytest.mark.parametrize("where", ["key", "guard", "all", "upsert"])

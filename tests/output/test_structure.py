@@ -25,6 +25,7 @@ from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
 from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
 from tests.support.luwhistory import ADDED, LATE
+from tests.support.words import of_family
 
 POSTGRES = profile_named("postgres")
 WIDE = replace(LATE, columns=LATE.columns + ADDED)
@@ -54,14 +55,7 @@ def written(folder: Path, units: int, aborted: bool = False) -> list[str]:
         unit.abort()
     (folder / "x.log").write_bytes(log.bytes())
     (folder / "catalog.csv").write_text(catalog_csv([WIDE]), encoding="utf-8")
-    return [
-        "--source",
-        "db2luw",
-        "--log",
-        str(folder / "x.log"),
-        "--catalog",
-        str(folder / "catalog.csv"),
-    ]
+    return of_family("db2luw", folder / "x.log", folder / "catalog.csv")
 
 
 def opened(folder: Path, units: int) -> LuwLog:
@@ -302,12 +296,7 @@ def test_a_migration_begins_with_the_columns_from_before(tmp_path: Path) -> None
     (tmp_path / "before").mkdir()
     (tmp_path / "before" / "late.csv").write_text("id,name,price,born\n1,a,1.5,2024-01-01\n")
     named = [
-        "--source",
-        "db2luw",
-        "--log",
-        str(tmp_path / "x.log"),
-        "--catalog",
-        str(tmp_path / "catalog.csv"),
+        *of_family("db2luw", tmp_path / "x.log", tmp_path / "catalog.csv"),
         "--engine",
         "local",
     ]

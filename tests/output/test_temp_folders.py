@@ -15,6 +15,7 @@ from replay.cli.main import main
 from replay.storage.durable import write_file
 from replay.temp_folders import ASIDE, WorkFolder
 from tests.support.places import ROOT
+from tests.support.words import of_log_master
 
 HOLDS = """
 import sys, time
@@ -116,12 +117,7 @@ def test_a_folder_that_another_run_wrote_meanwhile(
 ) -> None:
     from replay.output import whole_folder
 
-    files = [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
-    ]
+    files = of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")
     out, renamed = tmp_path / "out", whole_folder.rename_durably
 
     def late(work: Path, place: Path) -> None:

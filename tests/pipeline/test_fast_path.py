@@ -378,41 +378,6 @@ def test_both_ways_say_the_same(
 
 @settings(max_examples=examples(100))
 @given(
-    keys=st.lists(st.sampled_from(KINDS), min_size=1, max_size=2),
-    others=st.lists(st.tuples(st.sampled_from(KINDS), st.booleans(), st.booleans()), max_size=4),
-    seed=st.integers(0, 2**32),
-    mode=st.sampled_from(["redo", "undo"]),
-    dialect=st.sampled_from(sorted(BUILT_IN)),
-    render=st.sampled_from(
-        [
-            RenderOptions(upsert=True),
-            RenderOptions(upsert=True, exclude_columns=("C2",)),
-            RenderOptions(free_keys=True),
-            RenderOptions(free_keys=True, where_columns="guard"),
-        ]
-    ),
-    mapping=mappings,
-)
-@pytest.mark.long
-def test_both_ways_say_the_same_of_rows_whose_key_changes(
-    keys: list[Kind],
-    others: list[tuple[Kind, bool, bool]],
-    seed: int,
-    mode: str,
-    dialect: str,
-    render: RenderOptions,
-    mapping: Callable[[Spec], TableMap | None],
-) -> None:
-    spec = Spec((*[(kind, False, False) for kind in keys], *others), len(keys))
-    image = spec.images(np.random.default_rng(seed), Change.UPDATE)
-    one, other, _ = both(
-        spec.version(), image, Change.UPDATE, mode, dialect, render, False, mapping(spec)
-    )
-    assert_same(one, other)
-
-
-@settings(max_examples=examples(100))
-@given(
     spec=specs,
     seed=st.integers(0, 2**32),
     kind=st.sampled_from([Change.INSERT, Change.UPDATE, Change.DELETE]),

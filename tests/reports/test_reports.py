@@ -24,6 +24,7 @@ from replay.errors import UsageError
 from replay.reports.kinds import seconds_of
 from replay.reports.layout import TimeStyle, styled
 from replay.reports.relations import Relations
+from tests.support.words import of_log_master
 
 
 @pytest.fixture(scope="module")
@@ -239,12 +240,7 @@ class _Page(HTMLParser):
 def test_every_report_in_every_format(
     kind: str, sakila_small: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    files = [
-        "--control",
-        str(sakila_small / "small.ctl"),
-        "--data",
-        str(sakila_small / "small.dat"),
-    ]
+    files = of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")
     words = ["report", kind, *files, "--engine", "local"]
     words += ["--schema", "none"] if kind == "integrity" else []
     codes = {main([*words, "--json"])}

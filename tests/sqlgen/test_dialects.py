@@ -39,51 +39,6 @@ def written(
 
 
 @pytest.mark.parametrize(
-    ("dialect", "value", "kind", "literal"),
-    [
-        ("mysql", "C:\\x", SqlType.VARCHAR, "CONCAT('C:', CHAR(92 USING utf8mb4), 'x')"),
-        ("mysql", "o'neil", SqlType.VARCHAR, "'o''neil'"),
-        ("mariadb", b"\x00\xff", SqlType.VARBINARY, "X'00ff'"),
-        ("oracle", "R&D", SqlType.VARCHAR, "'R' || CHR(38) || 'D'"),
-        ("oracle", "R&D", SqlType.CHAR, "CAST('R' || CHR(38) || 'D' AS CHAR(6 CHAR))"),
-        ("oracle", "", SqlType.CHAR, "' '"),
-        ("oracle", b"\x41\xff", SqlType.VARBINARY, "HEXTORAW('41ff')"),
-        ("oracle", "24:00:00", SqlType.TIME, "'24:00:00'"),
-        ("oracle", float("-inf"), SqlType.DOUBLE, "TO_BINARY_DOUBLE('-INF')"),
-        ("tsql", "é\n", SqlType.VARCHAR, "CAST(N'' AS NVARCHAR(MAX)) + N'é' + NCHAR(10)"),
-        ("tsql", 0.5, SqlType.REAL, "0.5e0"),
-        ("tsql", 1e-300, SqlType.DOUBLE, "1e-300"),
-        ("snowflake", "a\\b", SqlType.VARCHAR, "'a' || CHR(92) || 'b'"),
-        ("bigquery", "o'n\\", SqlType.VARCHAR, "'o\\'n\\\\'"),
-        ("bigquery", "o'neil", SqlType.VARCHAR, "'o\\'neil'"),
-        ("spark", "${x}\x01", SqlType.VARCHAR, "'\\u0024{x}\\u0001'"),
-        ("redshift", "a\\b", SqlType.VARCHAR, "'a' || CHR(92) || 'b'"),
-        ("sqlite", "1.50", SqlType.DECIMAL, "'1.50'"),
-        ("sqlite", float("inf"), SqlType.DOUBLE, "9e999"),
-        ("sqlite", 0.1, SqlType.REAL, "(13421773.0/134217728.0)"),
-        ("duckdb", b"\x00", SqlType.BINARY, "FROM_HEX('00')"),
-        ("trino", -(2**63), SqlType.BIGINT, "CAST('-9223372036854775808' AS BIGINT)"),
-        (
-            "trino",
-            "2024-02-29 10:00:00.000000+05:30",
-            SqlType.TIMESTAMP_TZ,
-            "CAST('2024-02-29 10:00:00.000000 +05:30' AS TIMESTAMP(6) WITH TIME ZONE)",
-        ),
-        (
-            "mysql",
-            "2024-02-29 10:00:00.000001+05:30",
-            SqlType.TIMESTAMP_TZ,
-            "'2024-02-29 10:00:00.000001+05:30'",
-        ),
-        ("tsql", True, SqlType.BOOLEAN, "1"),
-        ("postgres", False, SqlType.BOOLEAN, "FALSE"),
-    ],
-)
-def test_literals(dialect: str, value: Any, kind: SqlType, literal: str) -> None:
-    assert written(dialect, value, kind) == (literal, [])
-
-
-@pytest.mark.parametrize(
     ("dialect", "value", "kind"),
     [
         ("mysql", float("inf"), SqlType.DOUBLE),

@@ -36,20 +36,6 @@ def written(dialect: str, value: Any, kind: SqlType) -> tuple[str, list[ValuePro
     return text[0].as_py(), problems
 
 
-@EVERY_DIALECT
-def test_bit_data_is_bytes_and_no_bit_string_or_number(dialect: str) -> None:
-    """sqlglot writes ``x'41ff'`` for PostgreSQL (a bit string) and 16895 for Oracle."""
-    expected = {
-        "postgres": "'\\x41ff'::bytea", "sqlite": "X'41ff'", "duckdb": "FROM_HEX('41ff')",
-        "mysql": "X'41ff'", "mariadb": "X'41ff'",
-        "oracle": "HEXTORAW('41ff')", "db2": "BX'41ff'", "tsql": "0x41ff",
-        "snowflake": "TO_BINARY('41ff', 'HEX')", "bigquery": "FROM_HEX('41ff')",
-        "redshift": "FROM_HEX('41ff')", "spark": "X'41ff'", "trino": "X'41ff'",
-    }  # fmt: skip
-    for kind in (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB):
-        assert written(dialect, b"\x41\xff", kind) == (expected[dialect], [])
-
-
 def test_bit_data_in_db2s_ddl_is_read() -> None:
     """sqlglot alone knows no Db2, and fails at FOR BIT DATA in every dialect."""
     text = "SELECT CAST(C AS CHAR(8) FOR BIT DATA)"

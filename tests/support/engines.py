@@ -214,10 +214,6 @@ def state_file(folder: Path, table: str) -> pa.Table:
     return pa.Table.from_batches(state_batches(path))
 
 
-def table_names(folder: Path) -> set[str]:
-    return {path.name.split(".csv")[0] for path in folder.iterdir()}
-
-
 def typed(text: str | None, column: Column) -> Any:
     """A value of a state's file as :func:`shape` compares it, before shaping."""
     if text is None:

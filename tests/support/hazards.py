@@ -92,3 +92,134 @@ def table_of(dialect: str, changed: dict[str, str], key: str = ", PRIMARY KEY (k
     names = [column.name.lower() for column in COLUMNS]
     types = {**dict(zip(names, of_kind(TYPES, dialect), strict=True)), **changed}
     return ", ".join(f"{name} {types[name]}" for name in names) + key
+
+
+FUNCTION = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
+#: What stands before statements that want the table in partitions.
+PARTITIONED = "CREATE TABLE testown.leaf PARTITION OF testown.things FOR VALUES FROM (0) TO (100); "
+_CHILD = "CREATE TABLE testown.child () INHERITS (testown.things); "
+_OTHER = "CREATE TABLE testown.other (k int {0} testown.{1} (k) ON {2}); "
+#: What is made in a PostgreSQL beside the table -> code and words of the refusal.
+POSTGRES_ACTS = {
+    "a trigger": (
+        FUNCTION + "CREATE TRIGGER w AFTER UPDATE ON testown.things FOR EACH ROW EXECUTE"
+        " FUNCTION f()",
+        "trigger",
+        "triggers of the target would fire again: w.",
+    ),
+    "a trigger of a partition": (
+        PARTITIONED
+        + FUNCTION
+        + "CREATE TRIGGER w AFTER UPDATE ON testown.leaf FOR EACH ROW EXECUTE FUNCTION f()",
+        "trigger",
+        "w on testown.leaf",
+    ),
+    "a trigger of a child": (
+        FUNCTION
+        + _CHILD
+        + "CREATE TRIGGER w AFTER UPDATE ON testown.child FOR EACH ROW EXECUTE FUNCTION f()",
+        "trigger",
+        "w on testown.child",
+    ),
+    "an action on a partition": (
+        PARTITIONED + _OTHER.format("REFERENCES", "leaf", "DELETE CASCADE"),
+        "foreign-key-action",
+        "other_k_fkey of testown.other (ON DELETE CASCADE)",
+    ),
+    "an action on a child": (
+        _CHILD
+        + "ALTER TABLE testown.child ADD PRIMARY KEY (k);"
+        + _OTHER.format("REFERENCES", "child", "UPDATE SET NULL"),
+        "foreign-key-action",
+        "other_k_fkey of testown.other (ON UPDATE SET NULL)",
+    ),
+    "a rule that does more": (
+        "CREATE TABLE testown.log (k int); CREATE RULE also AS ON INSERT TO testown.things DO ALSO"
+        " INSERT INTO testown.log VALUES (NEW.k)",
+        "rule",
+        "rules of the target would do something else, or more: also",
+    ),
+    "a rule that does another thing": (
+        "CREATE RULE never AS ON DELETE TO testown.things DO INSTEAD NOTHING",
+        "rule",
+        "never",
+    ),
+    "a computed column": (
+        "ALTER TABLE testown.things DROP s; ALTER TABLE testown.things ADD s smallint GENERATED"
+        " ALWAYS AS (k * 2) STORED",
+        "generated",
+        "the target computes its column s, and the log has values for it",
+    ),
+    "an exclusion constraint": (
+        "ALTER TABLE testown.things ADD CONSTRAINT apart EXCLUDE USING gist"
+        " (int4range(k, k + 1) WITH &&)",
+        "exclusion",
+        "apart",
+    ),
+    "a collation that ignores case": (
+        # servers without ICU make no such collation
+        'CREATE COLLATION testown.ci FROM "C"; UPDATE pg_collation SET collisdeterministic = false'
+        " WHERE collname = 'ci'; ALTER TABLE testown.things ALTER t TYPE varchar(10) COLLATE"
+        " testown.ci",
+        "comparison",
+        "its column t takes different texts for equal (collation ci)",
+    ),
+    "an unlogged table": (
+        "ALTER TABLE testown.things SET UNLOGGED",
+        "unlogged",
+        "testown.things is UNLOGGED",
+    ),
+    "an unlogged child": (
+        "CREATE UNLOGGED TABLE testown.child () INHERITS (testown.things)",
+        "unlogged",
+        "testown.child is UNLOGGED",
+    ),
+    "a publication": (
+        "ALTER TABLE testown.things DROP CONSTRAINT things_pkey; CREATE UNIQUE INDEX u ON"
+        " testown.things (k); CREATE PUBLICATION told FOR ALL TABLES;"
+        " CREATE PUBLICATION more FOR TABLE testown.things WITH (publish = 'update');"
+        " CREATE PUBLICATION others FOR TABLE testown.things WITH (publish = 'insert')",
+        "published",
+        "without a replica identity: testown.things in more, told. ALTER TABLE … REPLICA",
+    ),
+    "a column without a default": (
+        "ALTER TABLE testown.things ADD COLUMN extra int NOT NULL",
+        "required",
+        "rows are inserted, and its column extra is NOT NULL and has no default",
+    ),
+    "a domain that is not null": (
+        "CREATE DOMAIN testown.needed AS int NOT NULL;"
+        " ALTER TABLE testown.things ADD COLUMN extra testown.needed",
+        "required",
+        "its column extra is NOT NULL",
+    ),
+    "a domain over one that is not null": (
+        "CREATE DOMAIN testown.needed AS int NOT NULL;"
+        " CREATE DOMAIN testown.over AS testown.needed;"
+        " CREATE DOMAIN testown.twice AS testown.over;"
+        " ALTER TABLE testown.things ADD COLUMN extra testown.twice",
+        "required",
+        "its column extra is NOT NULL",
+    ),
+    "a domain over one of citext": (
+        "CREATE EXTENSION citext; CREATE DOMAIN testown.folds AS citext;"
+        " CREATE DOMAIN testown.over AS testown.folds;"
+        " CREATE DOMAIN testown.twice AS testown.over;"
+        " ALTER TABLE testown.things ALTER t TYPE testown.twice",
+        "comparison",
+        "its column t takes different texts for equal (citext",
+    ),
+    "a partition's column": (
+        PARTITIONED + "ALTER TABLE testown.things ADD COLUMN extra int;"
+        " ALTER TABLE testown.leaf ALTER extra SET NOT NULL",
+        "required",
+        "its column extra is NOT NULL",
+    ),
+    "a publication of the root": (
+        PARTITIONED + "CREATE TABLE testown.second PARTITION OF testown.things DEFAULT;"
+        " ALTER TABLE testown.leaf REPLICA IDENTITY NOTHING; CREATE PUBLICATION told FOR TABLE"
+        " testown.things WITH (publish_via_partition_root)",
+        "published",
+        "testown.leaf in told",
+    ),
+}

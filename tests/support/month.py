@@ -7,17 +7,19 @@ and a unit is due in a target as soon as logs have arrived that have all of its 
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 #: Positions that an hour has.
 HOUR = 100_000
 
 Row = tuple[int | None, ...]
+Changes = Counter[tuple[str, Row | None, Row | None]]
 
 
 @dataclass
@@ -87,7 +89,7 @@ class HourLog:
 class Month:
     """The source. ``due`` are the units that targets must have."""
 
-    def __init__(self, draw: random.Random, encoder: Encoder | None = None) -> None:
+    def __init__(self, draw: random.Random, encoder: Encoder) -> None:
         self.draw, self.encoder = draw, encoder
         #: Columns that a row has now.
         self.widths = {"LEDGER": 2, "STOCK": 2}
@@ -168,8 +170,7 @@ class Month:
         if keys:
             self.units.append(work)
         self.widths["STOCK"] = 3
-        if self.encoder is not None:
-            self.encoder.edge = hour * HOUR + 2900
+        self.encoder.edge = hour * HOUR + 2900
 
     # -- its logs
     # ---------------------------------------------------------------------------------------------
@@ -181,7 +182,6 @@ class Month:
         is ``later`` ``split`` (the rest comes in the next log), ``left`` (nothing is there, all of
         it comes) or ``flagged`` (marked as incomplete, and all of it comes). ``before``: units that
         it has as a whole, though they began below ``low``."""
-        assert self.encoder is not None
         whole = set(before)
         found = []
         for work in self.units:
@@ -225,6 +225,28 @@ class Month:
                     tables[name][after[0] or 0] = after
         return tables
 
-    def exported(self) -> Counter[tuple[str, Row | None, Row | None]]:
+    def exported(self) -> Changes:
         """The changes of an export that has the units that are due."""
         return Counter(change for work in self.due() for change in work.rows)
+
+
+def plain_row(values: Iterable[Any] | None) -> Row | None:
+    """A row without a column that its generation lacks."""
+    if values is None:
+        return None
+    row = tuple(values)
+    return row[:-1] if row[-1] is None else row
+
+
+def exported(out: Path) -> Changes:
+    """The changes in the JSON lines of an export."""
+    found: Changes = Counter()
+    for path in out.glob("testown.*/**/*.jsonl"):
+        name = path.relative_to(out).parts[0].partition(".")[2].partition("@")[0]
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            before, after = (
+                plain_row(one.values() if one else None) for one in (row["before"], row["after"])
+            )
+            found[name.partition(".")[0].upper(), before, after] += 1
+    return found

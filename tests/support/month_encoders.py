@@ -1,69 +1,18 @@
-"""How the logs of the simulated month of :mod:`tests.support.month` are written.
-
-Two encoders write the same months: the builder of the other tests, which uses logreplay's layout
-tables, and the encoder of :mod:`tests.independent`, which was written from the published layouts
-alone and shares no code with logreplay. So nothing that both sides misread in the same way can
-hide.
+"""How the logs of the simulated month of :mod:`tests.support.month` are written: by the encoder of
+:mod:`tests.independent`, which was made from the published layouts alone and shares no code with
+logreplay. So nothing that both sides misread in the same way can hide.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 
 from tests.independent import zos_headers as independent
 from tests.independent.tables import Column, Table
 from tests.independent.zos_headers import NO_POSITION, Form
 from tests.independent.zos_records import Generation, Log, framed
-from tests.support.cutlogs import with_end
-from tests.support.logbuilder import Change, Col, LogBuilder, Tab, frame, generation, lrsn
-from tests.support.month import Encoded, Encoder, Written
-
-
-class BuilderEncoder:
-    """Logs of :class:`~tests.support.logbuilder.LogBuilder`: one member of a data sharing group,
-    records in the order of the Db2 log, with RDWs."""
-
-    _columns = (Col("K", "INT", 4, key=1), Col("V", "INT", 4))
-
-    def __init__(self, draw: random.Random) -> None:
-        self.edge: int | None = None
-        self.builder = LogBuilder()
-
-    def _tables(self) -> dict[tuple[str, int], Tab]:
-        """The generations of the tables, by the name and the width of a row."""
-        stock = Tab("STOCK", self._columns, psid=4, obid=5)
-        tables = {("LEDGER", 2): Tab("LEDGER", self._columns), ("STOCK", 2): stock}
-        if self.edge is not None:
-            edge, wider = lrsn(self.edge), (*self._columns, Col("W", "INT", 4, nulls="Y"))
-            tables["STOCK", 2] = generation(stock, 1, dropped=edge)
-            tables["STOCK", 3] = generation(stock, 2, created=edge, columns=wider)
-        return tables
-
-    def encoded(self, records: Sequence[Written], high: int, dependent: int | None) -> Encoded:
-        tables = self._tables()
-        self.builder.tables = tuple(tables.values())
-        self.builder.changes = []
-        for record in records:
-            self._change(record, tables)
-        end = () if dependent is None else (lrsn(dependent),)
-        control = with_end(frame(self.builder.control_records(), "rdw"), lrsn(high), *end)
-        made = self.builder.records()
-        ends = frozenset(accumulate(4 + len(record) for record in made))
-        return Encoded(control, frame(made, "rdw"), 4 + self.builder.header.size, ends)
-
-    def _change(self, record: Written, tables: Mapping[tuple[str, int], Tab]) -> Change:
-        name, before, after = record.work.rows[record.number]
-        table = tables[name, len(before or after or ())]
-        unit = self.builder.unit(start=record.work.begin, commit=record.work.commit)
-        self.builder.clock = record.place - 16
-        flag = "Y" if record.flagged else "N"
-        if before is None:
-            return unit.insert(table, after or (), INCOMPLETETRANS=flag)
-        if after is None:
-            return unit.delete(table, before, INCOMPLETETRANS=flag)
-        return unit.update(table, before, after, INCOMPLETETRANS=flag)
+from tests.support.month import Encoded, Written
 
 
 class IndependentEncoder:
@@ -75,7 +24,7 @@ class IndependentEncoder:
 
     def __init__(self, draw: random.Random) -> None:
         self.edge: int | None = None
-        # of its own, so that the month is the same whoever writes it
+        # of its own, so that the month does not depend on how it is written
         self.draw = random.Random(draw.getstate()[1][0])
         self.sharing, self.scheme = self.draw.random() < 0.7, self.draw.randrange(3)
 
@@ -141,10 +90,3 @@ class IndependentEncoder:
         rid = (2, (before or after or (0,))[0] or 0)
         place = record.place
         return independent.Change(table, kind, images, unit, place, rba(place), rid)
-
-
-#: Encoders of Log Master by name.
-ENCODERS: Mapping[str, Callable[[random.Random], Encoder]] = {
-    "builder": BuilderEncoder,
-    "independent": IndependentEncoder,
-}

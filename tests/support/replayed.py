@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from tests.support.history import History
 from tests.support.states import compare_states
 
 #: Positions of the Sakila log: before it, and its first point in time with the units and statements
@@ -36,17 +34,3 @@ def position(url: str) -> tuple[Any, ...]:
 def same(url: str, sakila: Path, state: str) -> bool:
     """Whether the database is in a state of the Sakila workload."""
     return compare_states(url, "sakila", sakila / state) == []
-
-
-def statements_of(said: str, history: History) -> int:
-    """How many statements a whole history became, as a run says: one for each record, or fewer
-    where rows cross their keys. All records must have been emitted."""
-    records = sum(map(len, history.units))
-    emitted = re.search(r"emitted +([\d,]+)", said)
-    statements = re.search(r"^([\d,]+) statements in", said, re.MULTILINE)
-    assert emitted is not None
-    assert statements is not None
-    assert int(emitted[1].replace(",", "")) == records
-    count = int(statements[1].replace(",", ""))
-    assert records * 0.9 < count <= records
-    return count

@@ -429,7 +429,6 @@ def test_rights_that_lack_are_said_before_the_first_unit(
         place.do(*drop)
 
 
-FUNCTION = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
 #: What is done to the table of items -> the code that accepts it ('': none does), what is said.
 Cases = list[tuple[list[str], str, str]]
 NO_TABLE = "DROP TABLE testown.item"
@@ -457,48 +456,15 @@ LACKS: Cases = [
         "it is not a table in the target but a view",
     ),
 ]
-ACTS: dict[str, Cases] = {
-    "postgres": [
-        ([FUNCTION, "CREATE TRIGGER w AFTER UPDATE ON testown.item FOR EACH ROW EXECUTE FUNCTION"
-            " f()"], "trigger", "triggers of the target would fire again: w"),
-        (["CREATE RULE never AS ON DELETE TO testown.item DO INSTEAD NOTHING"], "rule",
-            "rules of the target would do something else, or more: never"),
-        (["ALTER TABLE testown.item SET UNLOGGED"], "unlogged", "testown.item is UNLOGGED"),
-        (["CREATE EXTENSION citext", *as_type("varchar(20)", "citext")], "comparison",
-            "its column v takes different texts for equal"),
-    ],
-    "sqlite": [
-        (["CREATE TRIGGER testown.w AFTER UPDATE ON item BEGIN SELECT 1; END"], "trigger",
-            "triggers of the target would fire again: w"),
-        (as_type("UNIQUE", "UNIQUE ON CONFLICT REPLACE"),
-            "conflict-clause", "in place of an error: ON CONFLICT REPLACE"),
-        (as_type("varchar(20)", "text COLLATE NOCASE"), "comparison",
-            "its column v takes different texts for equal"),
-    ],
-    "duckdb": [
-        (["CREATE TABLE testown.other (k int)", "CREATE TRIGGER w AFTER UPDATE ON testown.item FOR"
-            " EACH STATEMENT INSERT INTO testown.other VALUES (1)"], "trigger",
-            "triggers of the target would fire again: w"),
-        (as_type("varchar(20)", "varchar COLLATE NOCASE"), "comparison",
-            "its column v takes different texts for equal"),
-    ],
-    "mariadb": [
-        (["CREATE TRIGGER testown.w AFTER UPDATE ON testown.item FOR EACH ROW SET @n = 1"],
-            "trigger", "triggers of the target would fire again: w"),
-        (["ALTER TABLE testown.item ENGINE = MyISAM"], "", "its engine MyISAM has no transactions"),
-        (["ALTER TABLE testown.item ADD t timestamp NULL ON UPDATE current_timestamp"],
-            "changes-itself", "its column t changes by itself"),
-    ],
-}  # fmt: skip
 
 
-@pytest.mark.parametrize("what", ["it lacks", "acts by itself"])
 def test_what_is_refused_before_the_first_unit(
-    place: Place, what: str, capsys: pytest.CaptureFixture[str]
+    place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each with its reason, and with the code that has it done all the same."""
+    """Each with its reason, and with the code that has it done all the same. What a target does by
+    itself is tried by :mod:`tests.targets.test_hazards`."""
     log = place.written(four_units())
-    for statements, code, said in LACKS if what == "it lacks" else ACTS[place.kind]:
+    for statements, code, said in LACKS:
         stocked(place, 1, 2, 3)
         place.do(*statements)
         assert place.replay(log) == 8, said

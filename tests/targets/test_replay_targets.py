@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,12 +20,8 @@ from replay.targets.states import state_batches, state_tables
 from sqlgen.constraints import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
-from tests.support.replayed import AT_END, START
 from tests.support.servers import kinds, servers_of
-from tests.support.states import compare_states
 
-#: Units and statements of the small log.
-SMALL_END = (36, 259)
 KINDS = kinds("duckdb", "sqlite", "mariadb")
 
 
@@ -122,55 +115,6 @@ def rows(target: Target, url: str, statement: str) -> list[tuple[Any, ...]]:
         return []
 
 
-def home(target: Target, url: str, table: str) -> str:
-    with closing(target.connect(url)) as session:
-        return session.own(table)
-
-
-def same(target: Target, url: str, states: Path, state: str) -> bool:
-    return compare_states(url, "sakila", states / state) == []
-
-
-@pytest.mark.long
-def test_every_point_forward_and_back(
-    target: Target,
-    database: str,
-    servers: tuple[str | None, list[str]],
-    states: Path,
-    sakila: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run = arguments(sakila, database)
-    assert main(["replay", *run]) == 0
-    assert "Nothing was written" in capsys.readouterr().out
-    points = [
-        (point["dir"], point["commit_lrsn"])
-        for point in json.loads((sakila / "manifest.json").read_text())["points_in_time"]
-    ]
-    if target.dialect == "duckdb":
-        points = points[1:2]  # it is slow at single rows
-    for state, lrsn in points:
-        assert main(["replay", *run, "--apply", "--until-lrsn", lrsn]) == 0
-        assert same(target, database, states, state)
-    assert main(["replay", *run, "--apply"]) == 0
-    assert same(target, database, states, "final")
-    where = home(target, database, "position")
-    assert rows(target, database, f"SELECT units, statements, rejected FROM {where}") == [
-        (*AT_END, 0)
-    ]
-    capsys.readouterr()
-    assert main(["replay", *run, "--apply"]) == 0
-    assert "Nothing is to be applied" in capsys.readouterr().out
-    assert main(["verify", *run, "--expected", str(states / "initial")]) == 0
-    assert main(["mark", "end", "--to", database]) == 0
-    for state, lrsn in [*reversed(points), ("initial", START)]:
-        assert main(["replay", *run, "--apply", "--until-lrsn", lrsn]) == 0
-        assert same(target, database, states, state)
-    capsys.readouterr()
-    assert main(["status", "--to", database]) == 0
-    assert "mark end" in capsys.readouterr().out
-
-
 @pytest.mark.long
 def test_roundtrip(
     target: Target,
@@ -190,43 +134,6 @@ def test_roundtrip(
     ]
     assert main(["verify", *arguments(sakila_small, database), "--roundtrip", *expected]) == 0
     assert json.loads(certificate.read_text())["holds"] is True
-
-
-@pytest.mark.long
-def test_killed_and_run_again(
-    target: Target, database: str, states: Path, sakila_small: Path, tmp_path: Path
-) -> None:
-    """The client dies at points of its work; what was committed is what the position says, and the
-    rest follows."""
-    job = {
-        "url": database,
-        "control": str(sakila_small / "small.ctl"),
-        "data": str(sakila_small / "small.dat"),
-        "until": None,
-        "commit_every": 5,
-    }
-    deaths = [("statements run", 1), ("position moved", 2), ("committed", 2), ("batch run", 5)]
-    lines = [
-        json.dumps(
-            {
-                **job,
-                "scratch": str(tmp_path),
-                "point": point,
-                "times": times,
-            }
-        )
-        for point, times in deaths
-    ]
-    process = [sys.executable, "-m", "tests.support.replayer"]
-    done = subprocess.run(
-        process, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False
-    )
-    assert done.stdout.split() == [str(-signal.SIGKILL)] * len(deaths), done.stderr
-    assert main(["replay", *arguments(sakila_small, database), "--apply"]) == 0
-    assert same(target, database, states, "small")
-    assert rows(
-        target, database, f"SELECT units, statements FROM {home(target, database, 'position')}"
-    ) == [SMALL_END]
 
 
 def test_a_database_is_the_state_before_the_log(

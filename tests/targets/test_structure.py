@@ -13,6 +13,7 @@ from replay.targets import Target, target_named
 from tests.support.luwbuilder import LogBuilder, catalog_csv
 from tests.support.luwhistory import ADDED, LATE
 from tests.support.servers import kinds, servers_of
+from tests.support.words import of_family
 
 WIDE = replace(LATE, columns=LATE.columns + ADDED)
 ROWS = [
@@ -38,16 +39,7 @@ def written(folder: Path) -> list[str]:
     unit.commit(1_000_000_002)
     (folder / "x.log").write_bytes(log.bytes())
     (folder / "catalog.csv").write_text(catalog_csv([WIDE]), encoding="utf-8")
-    return [
-        "--source",
-        "db2luw",
-        "--log",
-        str(folder / "x.log"),
-        "--catalog",
-        str(folder / "catalog.csv"),
-        "--engine",
-        "local",
-    ]
+    return [*of_family("db2luw", folder / "x.log", folder / "catalog.csv"), "--engine", "local"]
 
 
 def shown(target: Target, url: str) -> list[tuple[str, ...]]:

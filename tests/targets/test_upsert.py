@@ -15,7 +15,6 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from sqlgen import ddl
-from sqlgen.constraints import Constraints
 from sqlgen.dialects import Upsert, profile_named
 from sqlgen.render_options import RenderOptions
 from tests.support import upserts
@@ -23,9 +22,7 @@ from tests.support.engines import Engine, Place, run_all, statements_of
 from tests.support.history import History, Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.servers import of_kind
-from tests.targets.test_sakila import differences, load, log_tables
 
-WITH_KEY = Selection(exclude_tables=("*.KIOSK_SCAN",))
 #: The kinds that an engine takes, its own first.
 KINDS = {
     "sqlite": [Upsert("conflict", folds=True), Upsert("pair"), Upsert("replace")],
@@ -43,58 +40,6 @@ KINDS = {
 def changes(lines: Sequence[str]) -> list[str]:
     """Statements without transaction words."""
     return [line for line in lines if line.startswith(("INSERT", "UPDATE", "DELETE", "MERGE"))]
-
-
-@pytest.mark.long
-def test_sakila_again_and_over_a_part(
-    place: Place, sakila: Path, sakila_small: Path, tmp_path: Path
-) -> None:
-    short = place.dialect != "sqlite"
-    control, data = (
-        (sakila_small / "small.ctl", sakila_small / "small.dat")
-        if short
-        else (sakila / "sakila.ctl", sakila / "sakila.dat.gz")
-    )
-    states = {"redo": (sakila_small if short else sakila) / "final", "undo": sakila / "initial"}
-    tables = {name: table for name, table in log_tables(sakila, tmp_path).items() if table.key}
-    plain = ScriptOptions(dialect=place.dialect)
-    put = ScriptOptions(dialect=place.dialect, render=RenderOptions(upsert=True))
-    with place.engine("sakila") as engine:
-        load(engine, sakila / "initial", tables)
-        for mode, folder in states.items():
-            once = replay.write_script(
-                control,
-                [data],
-                tmp_path / f"{mode}-once",
-                mode=mode,
-                selection=WITH_KEY,
-                options=plain,
-            )
-            many = replay.write_script(
-                control,
-                [data],
-                tmp_path / mode,
-                mode=mode,
-                selection=WITH_KEY,
-                options=put,
-                constraints=Constraints(),
-            )
-            assert many.exit_code == 0
-            assert many.manifest["options"]["upsert"] is True
-            lines = list(statements_of(many.folder.glob("*.sql")))
-            assert (
-                len(changes(lines))
-                == many.manifest["statements"]
-                >= once.manifest["statements"]
-                > 200
-            )
-            first = changes(list(statements_of(once.folder.glob("*.sql"))))
-            assert run_all(engine, first[: len(first) // 3]) == []
-            assert differences(engine, folder, tables) != []
-            for again in (lines, changes(lines)[: len(lines) // 2], lines, lines):
-                run_all(engine, again)
-                if again is lines:
-                    assert differences(engine, folder, tables) == []
 
 
 @pytest.mark.long
@@ -124,37 +69,6 @@ def check_history(engine: Engine, kind: Upsert, history: History, seed: int) -> 
             engine.run(line)
 
     upserts.check(history, replace(engine.profile, upsert=kind), run, state, seed)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_histories_by_way_of_a_log(seed: int, tmp_path: Path) -> None:
-    history = Maker(seed, 25, spread=5).history
-    control, data = history.log(tmp_path, seed=seed)
-    options = ScriptOptions(dialect="sqlite", render=RenderOptions(upsert=True), commit_every=3)
-    left = Selection(exclude_tables=("*.LOOSE",))
-    scripts = {
-        mode: list(
-            statements_of(
-                replay.write_script(
-                    control, data, tmp_path / mode, mode=mode, selection=left, options=options
-                ).folder.glob("*.sql")
-            )
-        )
-        for mode in ("redo", "undo")
-    }
-    final = history.state()
-    with Place("sqlite").engine("testown") as engine:
-        for table in upserts.TABLES.values():
-            engine.run(ddl.create_table(table, engine.profile))
-        for mode, empty in (("redo", False), ("undo", True)):
-            for _ in range(2):
-                run_all(engine, scripts[mode])
-                run_all(engine, changes(scripts[mode])[: 10 + seed])
-                run_all(engine, scripts[mode])
-                for name in upserts.TITLES.values():
-                    assert sorted(engine.rows(f"SELECT * FROM testown.{name}")) == (
-                        [] if empty else final[name]
-                    )
 
 
 WIDE = Tab("WIDE", (Col("ID", "INT", 4, key=1), *(Col(name, "INT", 4) for name in "ABCD")))

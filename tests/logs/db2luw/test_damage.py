@@ -14,7 +14,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.engine import local
-from replay.errors import InputError, LogReplayError, Refusal, UsageError
+from replay.errors import InputError, Refusal, UsageError
 from replay.logs import Inputs, inspect, source_named
 from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.output.bundle import Bundle, write_bundle
@@ -22,6 +22,7 @@ from replay.pipeline.plan import make_plan
 from sqlgen.render_options import RenderOptions
 from tests.support.luwbuilder import LogBuilder, Tab, Transaction, catalog_csv
 from tests.support.luwhistory import PLAIN, History, Row
+from tests.support.words import of_family
 
 ROW: Row = (1, "Ann", "1.500", "2001-02-03", "2001-02-03 04:05:06.000007", "A", 0.5, "note")
 
@@ -80,19 +81,6 @@ def two_units(builder: LogBuilder, unit: Transaction) -> None:
     other.insert(PLAIN, row(2), (1, 2))
     other.delete(PLAIN, row(1, "Bea"), (1, 1))
     other.commit()
-
-
-@pytest.mark.long
-def test_a_cut_off_file_loses_units_and_never_parts_of_them(tmp_path: Path) -> None:
-    whole = History(11, structure=False).run(120).log
-    data, last = whole.bytes(), -1
-    for cut in range(len(data) - 1, len(data) // 2, -37):
-        log = opened(tmp_path, data[:cut], tables=tuple(History(11).catalog))
-        counted = int((log.units()["disposition"] == ord("C")).sum())
-        assert counted <= last or last < 0
-        last = counted
-        ends = {sum(map(len, whole.records[:n])) for n in range(len(whole.records) + 1)}
-        assert any("LR2006" in warning for warning in log.warnings([])) == (cut not in ends)
 
 
 @pytest.mark.parametrize(
@@ -160,35 +148,6 @@ def test_a_damaged_record_early_in_a_file_names_its_place(tmp_path: Path) -> Non
         ),
     ):
         opened(tmp_path, b"".join(broken), tables=tuple(History(13).catalog))
-
-
-#: Bytes of a v97 record behind its flt16 framing that say how it is to be read; what follows are
-#: rows, which nothing protects.
-STRUCTURAL = range(16, 24 + 16)
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_flipped_header_bits_never_leave_part_of_a_unit(tmp_path: Path, seed: int) -> None:
-    pick = random.Random(seed)
-    data = bytearray(written(two_units))
-    starts = [0]
-    for size in map(len, records_of(two_units)):
-        starts.append(starts[-1] + size)
-    place = pick.choice(starts[:-1]) + pick.choice(STRUCTURAL)
-    data[place] ^= 1 << pick.randrange(8)
-    try:
-        _, lines = script(opened(tmp_path, bytes(data)), tmp_path)
-    except LogReplayError as error:
-        assert error.code.startswith("LR2")  # noqa: PT017
-        return
-    whole = script(opened(tmp_path, written(two_units)), tmp_path / "whole")[1]
-    assert lines in ([], whole, whole[:2], whole[2:])
-
-
-def records_of(work: Callable[[LogBuilder, Transaction], None]) -> list[bytes]:
-    builder = LogBuilder()
-    work(builder, builder.begin())
-    return builder.records
 
 
 def test_a_row_that_does_not_fit_sets_its_unit_aside(tmp_path: Path) -> None:
@@ -410,14 +369,7 @@ def test_a_collected_file_says_what_it_is(tmp_path: Path) -> None:
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "x.log").write_bytes(written(two_units))
     (tmp_path / "catalog.csv").write_text(catalog_csv([PLAIN]))
-    named = [
-        "--source",
-        "db2luw",
-        "--log",
-        str(tmp_path / "x.log"),
-        "--catalog",
-        str(tmp_path / "catalog.csv"),
-    ]
+    named = of_family("db2luw", tmp_path / "x.log", tmp_path / "catalog.csv")
     assert (
         main(
             [

@@ -15,6 +15,7 @@ from tests.output.test_debezium import check
 from tests.support.exported import export, rows
 from tests.support.luwbuilder import Tab, catalog_csv
 from tests.support.luwhistory import PLAIN
+from tests.support.words import of_family
 
 LATE = Tab(3, 300, "APP", "LATE", PLAIN.columns[:4])
 
@@ -22,16 +23,7 @@ LATE = Tab(3, 300, "APP", "LATE", PLAIN.columns[:4])
 def source(folder: Path, work: Any) -> list[str]:
     (folder / "x.log").write_bytes(written(work))
     (folder / "catalog.csv").write_text(catalog_csv((PLAIN, LATE)), encoding="utf-8")
-    return [
-        "--source",
-        "db2luw",
-        "--log",
-        str(folder / "x.log"),
-        "--catalog",
-        str(folder / "catalog.csv"),
-        "--engine",
-        "local",
-    ]
+    return [*of_family("db2luw", folder / "x.log", folder / "catalog.csv"), "--engine", "local"]
 
 
 def test_facts_that_are_not_in_the_log_are_null(tmp_path: Path) -> None:

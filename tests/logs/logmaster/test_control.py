@@ -37,6 +37,7 @@ from tests.support.logbuilder import (
     statements,
     text_of,
 )
+from tests.support.words import of_log_master
 
 Records = list[bytes]
 
@@ -661,10 +662,7 @@ def test_columns_that_the_log_lacks_are_said(
         main(
             [
                 "redo",
-                "--control",
-                str(control),
-                "--data",
-                str(data[0]),
+                *of_log_master(control, data[0]),
                 "--engine",
                 "local",
                 "--out",

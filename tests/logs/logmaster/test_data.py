@@ -7,12 +7,9 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from replay.changes.envelope import Change
 from replay.errors import InputError
@@ -26,7 +23,6 @@ from replay.logs.logmaster.data import (
 )
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from tests.support.examples import examples
 from tests.support.logbuilder import (
     ACCT,
     Col,
@@ -272,29 +268,6 @@ def test_segments_cut_anywhere(tmp_path: Path, own: bool, cuts: tuple[int, ...])
 def test_segments_under_the_other_readings(tmp_path: Path, reading: str) -> None:
     expected = text_of(segmented(True, ()).script(tmp_path))
     assert text_of(segmented(False, (5, 90), reading).script(tmp_path, seed=6, files=2)) == expected
-
-
-@pytest.mark.long
-@settings(max_examples=examples(25))
-@given(
-    st.lists(st.integers(1, 1200), max_size=6, unique=True),
-    st.integers(0, 99),
-    st.integers(1, 4),
-    st.booleans(),
-)
-def test_any_cuts_in_any_order(cuts: list[int], seed: int, files: int, own: bool) -> None:
-    row = (1, "x" * 500, None, "", "y" * 700)
-    plain, log = LogBuilder((LONG, ACCT)), LogBuilder((LONG, ACCT), own_lengths=own)
-    for builder in (plain, log):
-        unit = builder.unit()
-        unit.update(ACCT, acct(1), acct(1, "Q"))
-        unit.insert(LONG, row, tuple(sorted(cuts)) if builder is log else ())
-    with TemporaryDirectory() as folder:
-        expected, found = (
-            plain.script(Path(folder)),
-            log.script(Path(folder), seed=seed, files=files),
-        )
-        assert text_of(found) == text_of(expected)
 
 
 def lose(records: list[bytes], number: int) -> list[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,14 +62,6 @@ def test_detected_and_walked(small: tuple[list[bytes], list[bytes]], name: str) 
     assert detect_control(control[:16], "x.ctl") is Framing(name)
     assert detect_data(data[:64], DB2P, "x.dat") is Framing(name)
     assert walked(data, Framing(name)) == small[1]
-
-
-def test_the_bundled_files_without_descriptors(
-    sakila_small: Path, small: tuple[list[bytes], list[bytes]]
-) -> None:
-    raw = (sakila_small / "small-nordw.dat").read_bytes()
-    assert detect_data(raw[:64], DB2P, "x.dat") is Framing.NONE
-    assert walked(raw, Framing.NONE) == small[1]
 
 
 @every_framing

@@ -32,6 +32,7 @@ from tests.support.solidbuilder import (
     write_catalog,
     write_rows,
 )
+from tests.support.words import of_family
 
 ITEM = Tab(
     10014, "DBA", "ITEM",
@@ -133,27 +134,6 @@ def renumbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 # -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
-def test_a_cut_off_export_loses_units_and_never_parts_of_them(tmp_path: Path) -> None:
-    log = many_units(LogBuilder())
-    whole = statements(opened(tmp_path, log), tmp_path)
-    ends = [number for number, entry in enumerate(log.rows) if entry["RECID"] == 12]
-    for cut in range(3, len(log.rows)):
-        found = opened(tmp_path / str(cut), log.rows[:cut], framing="len32")
-        bundle, lines = script(found, tmp_path / str(cut))
-        assert lines == whole[: len(lines)]
-        done = sum(end < cut for end in ends)
-        assert bundle.manifest["balance"]["skipped"].get(
-            "unit of recovery in flight at the end of the log", 0
-        ) == (
-            sum(
-                entry["RECID"] in (1, 3, 4, 5)
-                for entry in log.rows[ends[done - 1] + 1 if done else 0 : cut]
-            )
-        )
-        assert int((found.units()["disposition"] == ord("C")).sum()) == done
-
-
 def test_a_manifest_knows_what_is_cut_off(tmp_path: Path) -> None:
     log = many_units(LogBuilder())
     manifest = {
@@ -173,7 +153,7 @@ def test_a_manifest_knows_what_is_cut_off(tmp_path: Path) -> None:
         opened(tmp_path, log.rows[:-6], manifest=manifest)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(9))
 def test_reordered_dropped_and_doubled_rows_are_refused(tmp_path: Path, seed: int) -> None:
     """With SEQ, whatever is changed about the order of rows is seen."""
     pick = random.Random(seed)
@@ -189,37 +169,6 @@ def test_reordered_dropped_and_doubled_rows_are_refused(tmp_path: Path, seed: in
         InputError, match=r"LR2030.*field SEQ: found SEQ .*every row once, in fetch order"
     ):
         opened(tmp_path, rows)
-
-
-@pytest.mark.parametrize("seed", range(80))
-def test_without_honest_numbers_no_part_of_a_unit_comes_out(tmp_path: Path, seed: int) -> None:
-    """Rows that were changed before they were numbered: units whose brackets are hit fail or stay
-    out; what is written is a unit as it was. A row inside of a unit that nothing else refers to can
-    be missing without a trace, so only start, commit and halves of updates are taken here.
-    """
-    pick = random.Random(seed)
-    log = many_units(LogBuilder())
-    units = [statements(opened(tmp_path / "w", log), tmp_path / "w")]
-    rows = list(log.rows)
-    chosen = pick.choice(
-        [
-            number
-            for number, entry in enumerate(rows)
-            if entry["RECID"] in ((7, 12, 3, 5) if seed % 2 else (7, 12))
-        ]
-    )
-    if seed % 4 < 2:
-        del rows[chosen]
-    else:
-        rows.insert(pick.randrange(len(rows)), rows[chosen])
-    try:
-        found = opened(tmp_path, renumbered(rows))
-        bundle, lines = script(found, tmp_path)
-    except LogReplayError as error:
-        assert error.code in ("LR2030", "LR2016", "LR2017", "LR2010")  # noqa: PT017
-        return
-    assert set(lines) <= set(units[0])
-    assert bundle.exit_code == 8 or found.warnings([]) or lines == units[0]
 
 
 def test_files_of_a_session_are_put_in_order_and_refused_twice(tmp_path: Path) -> None:
@@ -262,42 +211,6 @@ def test_several_files_need_numbers(tmp_path: Path) -> None:
     lone = write_rows(tmp_path / "x.parquet", rows, plain)
     with pytest.raises(InputError, match="LR2008.*no column SEQ"):
         open_log(Inputs(log=(str(lone),), catalog=str(tmp_path)))
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_flipped_bits_never_leave_part_of_a_unit(tmp_path: Path, seed: int) -> None:
-    """One bit of a number, an address or a length within DATA; values themselves nothing
-    protects."""
-    pick = random.Random(seed)
-    log = two_units(LogBuilder())
-    whole = statements(opened(tmp_path / "w", log), tmp_path / "w")
-    rows = [dict(entry) for entry in log.rows]
-    entry = pick.choice(rows)
-    field = pick.choice(
-        [
-            name
-            for name in ("RECID", "RELID", "FLAGS", "TRXID", "STMTTRXID", "LOGADDR", "DATA")
-            if entry[name] is not None
-        ]
-    )
-    if field == "DATA":
-        raw = bytearray(entry["DATA"])
-        raw[pick.choice((0, 1, 2, 3, 8, 9, 10, 11))] ^= 1 << pick.randrange(8)
-        entry["DATA"] = bytes(raw)
-    elif field == "LOGADDR":
-        raw = bytearray(entry["LOGADDR"])
-        raw[pick.randrange(8)] ^= 1 << pick.randrange(8)
-        entry["LOGADDR"] = bytes(raw)
-    elif field == "FLAGS":
-        entry["FLAGS"] ^= 1 << pick.randrange(7)
-    else:
-        entry[field] ^= 1 << pick.randrange(5)
-    try:
-        lines = statements(opened(tmp_path, rows, framing="len32"), tmp_path)
-    except LogReplayError as error:
-        assert error.code.startswith(("LR2", "LR3"))  # noqa: PT017
-        return
-    assert lines in ([], whole, whole[:2], whole[2:])
 
 
 # -- units
@@ -860,14 +773,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     log = two_units(LogBuilder())
     write_catalog(tmp_path, [ITEM])
     write_rows(tmp_path / "syslog.csv", log.rows)
-    named = [
-        "--source",
-        "soliddb",
-        "--log",
-        str(tmp_path / "syslog.csv"),
-        "--catalog",
-        str(tmp_path),
-    ]
+    named = of_family("soliddb", tmp_path / "syslog.csv", tmp_path)
     assert (
         main(["redo", *named, "--out", str(tmp_path / "out"), "--engine", "local", "--trace"]) == 0
     )
@@ -923,41 +829,6 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["inspect", *named, "--record", "2", "--hex"]) == 0
     assert "NAME: Ann" in capsys.readouterr().out
     assert main(["inspect", *named, "--record", "99"]) == 12
-
-
-def test_positions_select(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = two_units(LogBuilder())
-    write_catalog(tmp_path, [ITEM])
-    write_rows(tmp_path / "syslog.csv", log.rows)
-    named = [
-        "--source",
-        "soliddb",
-        "--log",
-        str(tmp_path / "syslog.csv"),
-        "--catalog",
-        str(tmp_path),
-        "--engine",
-        "local",
-    ]
-    address = log.commits[0].hex().upper()
-    assert main(["redo", *named, "--out", str(tmp_path / "one"), "--until-lrsn", address]) == 0
-    assert (tmp_path / "one" / "0000-redo.sql").read_text().count("INSERT INTO") == 1
-    assert (
-        main(
-            [
-                "undo",
-                *named,
-                "--out",
-                str(tmp_path / "two"),
-                "--ur",
-                "00000000000000000298",
-                "--cascade",
-                "none",
-            ]
-        )
-        == 0
-    )
-    assert (tmp_path / "two" / "0000-undo.sql").read_text().count("INSERT INTO") == 1
 
 
 def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
@@ -1081,7 +952,7 @@ def test_a_log_of_nothing(tmp_path: Path) -> None:
     assert "Units: count 0" in description.text()
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(40))
 def test_damaged_files_are_refused_or_read_and_nothing_else(tmp_path: Path, seed: int) -> None:
     """Whatever byte of whatever file is wrong: an error with a code, or units as they were or set
     aside."""

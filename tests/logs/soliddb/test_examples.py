@@ -30,6 +30,7 @@ from tests.support.solidbuilder import (
     write_catalog,
     write_rows,
 )
+from tests.support.words import of_family
 
 ADA = (1001, "Ada", "Åsa", "12.50", "2024-02-29 13:05:09.123456", 7_000_000_000, None)
 VIP = (1001, "Ada", "Åsa", "-0.75", "2024-02-29 13:05:09.123456", 7_000_000_000, "vip")
@@ -473,12 +474,7 @@ def test_the_bundled_log(fixtures: Path, tmp_path: Path, mode: str) -> None:
     """A log put together by hand, with the scripts that were read like code."""
     folder = fixtures / "soliddb"
     named = [
-        "--source",
-        "soliddb",
-        "--log",
-        str(folder / "syslog.csv"),
-        "--catalog",
-        str(folder),
+        *of_family("soliddb", folder / "syslog.csv", folder),
         "--schema",
         "none",
         "--engine",

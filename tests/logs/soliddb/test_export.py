@@ -20,21 +20,13 @@ from tests.output.test_datasets import lines
 from tests.support.exported import export, rows
 from tests.support.few import few
 from tests.support.solidbuilder import Col, LogBuilder, Unit, write_catalog, write_rows
+from tests.support.words import of_family
 
 
 def source(folder: Path, log: LogBuilder, *tables: Tab) -> list[str]:
     write_catalog(folder, tables)
     path = write_rows(folder / "syslog.parquet", log.rows)
-    return [
-        "--source",
-        "soliddb",
-        "--log",
-        str(path),
-        "--catalog",
-        str(folder),
-        "--engine",
-        "local",
-    ]
+    return [*of_family("soliddb", path, folder), "--engine", "local"]
 
 
 def test_a_table_that_changes_has_two_datasets(tmp_path: Path) -> None:

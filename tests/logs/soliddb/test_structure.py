@@ -23,12 +23,12 @@ from replay.pipeline.plan import make_plan
 from tests.support.solidbuilder import (
     Col,
     Foreign,
-    Framing,
     LogBuilder,
     Tab,
     write_catalog,
     write_rows,
 )
+from tests.support.words import of_family
 
 ID, NAME, MORE = (
     Col("ID", "INTEGER", null=False),
@@ -379,21 +379,6 @@ def test_a_ddl_record_in_no_known_layout_sets_its_unit_aside(tmp_path: Path) -> 
     assert bundle.manifest["findings"]["shown"][0].startswith("LR2018")
 
 
-@pytest.mark.parametrize("layout", ["D1", "D2", "D3"])
-@pytest.mark.parametrize("sql", ["record", "first"])
-def test_layouts_of_ddl_records_within_a_log(tmp_path: Path, layout: str, sql: str) -> None:
-    log = LogBuilder(Framing("va"))
-    unit(log, lambda made: made.insert(OLD, (1, "a")))
-    unit(
-        log,
-        lambda made: made.ddl(
-            22, "T", OLD.relid, "ALTER TABLE T ADD COLUMN MORE INTEGER", layout, sql
-        ),
-    )
-    unit(log, lambda made: made.insert(NEW, (2, "b", 5)))
-    assert len(script(opened(tmp_path, log, NEW), tmp_path)[1]) == 3
-
-
 @pytest.mark.parametrize(
     ("text", "names", "key"),
     [
@@ -452,16 +437,7 @@ def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> N
         "CASCADE",
     )
     assert found.constraints.keys == (("DBA.PARENT", ("NAME",)),)
-    named = [
-        "--source",
-        "soliddb",
-        "--log",
-        str(tmp_path / "syslog.parquet"),
-        "--catalog",
-        str(tmp_path),
-        "--engine",
-        "local",
-    ]
+    named = [*of_family("soliddb", tmp_path / "syslog.parquet", tmp_path), "--engine", "local"]
     for mode, words in (
         ("redo", ["CHILD", "CHILD", "PARENT"]),
         ("undo", ["PARENT", "CHILD", "CHILD"]),
