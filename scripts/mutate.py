@@ -203,12 +203,17 @@ EQUAL: dict[str, tuple[str, ...]] = {
     "upsert": (
         # sqlglot takes what is not said for False
         "[exp.When(matched=True, then=exp.Update(expressions=sets))]",
+        "whens.append(exp.When(matched=False, source=None, then=new))",
+        "whens.append(exp.When(matched=False, then=new))",
+        # no dialect that merges has a type for literals of floats
+        "value = self._column(column, _SOURCE) if upsert.joined else self._literal(place, None)",
         # a number of texts without any value between, and every statement has a key's
         "return joined(parts, None), problems",
     ),
     "write_sets": (
-        # numbers of 32 bits, which a float holds as well; None is false
-        "(whole >> np.uint64(32)).astype(None),",
+        # numbers of 32 bits, which a float holds as well; nulls that nobody asks for; None is false
+        "upper = (whole >> np.uint64(32)).astype(None)",
+        "return (mixed(whole), upper, np.ones(len(rows), bool)), np.zeros(len(rows), None)",
         'yield made("after", come, every, None, True)',
         'yield made("before", gone, every, True, None)',
         'yield made("before", gone, moved, True, None)',

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from replay.arrays import Records
-from replay.changes.envelope import RECORD
+from replay.changes.envelope import RECORD, Change
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import EdgeJob
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
@@ -18,7 +18,7 @@ from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
-from tests.support.logbuilder import LogBuilder, Tab
+from tests.support.logbuilder import Col, LogBuilder, Tab
 
 
 def foreign(columns: tuple[str, ...], parent_columns: tuple[str, ...] = ()) -> Constraints:
@@ -177,6 +177,7 @@ def test_touches_are_those_of_a_model(tmp_path: Path, how: dict[str, bool], seed
     names = [version.table.name for version in log.catalog.versions]
     evented = spaces.table_space[names.index("CHILD")]
     write_sets = WriteSets(log, spaces, frozenset({evented}), **how)
+    assert write_sets.unread == []
     ((split, _, _),) = log.splits(1 << 20)
     job = EdgeJob(spaces, frozenset(), np.zeros(0, RECORD))
     ((records, _, change, version),) = job.batches(log, split)
@@ -217,3 +218,42 @@ def test_touches_are_those_of_a_model(tmp_path: Path, how: dict[str, bool], seed
     assert set(touches[member]["space"].tolist()) == {evented}
     assert set(touches[member]["version"].tolist()) == {-1}
     assert (write_sets.unreadable, write_sets.unread) == (0, [])
+
+
+BASE, CLONE, OTHER = (
+    Tab(name, (Col("ID", "INT", 4, key=1),), obid=20 + number, psid=2 + number)
+    for number, name in enumerate(("BASE", "CLONE", "OTHER"))
+)
+
+
+@pytest.mark.parametrize(
+    ("clone", "tables"),
+    [
+        (("TESTOWN", "CLONE"), {"BASE", "CLONE"}),
+        (("TESTOWN", "BASE"), {"BASE"}),
+        (("DAMAGE",), {"BASE", "CLONE", "OTHER"}),
+    ],
+)
+def test_an_exchange_is_an_event_of_both_tables(
+    tmp_path: Path, clone: tuple[str, ...], tables: set[str]
+) -> None:
+    """Where the other one cannot be read, of all."""
+    builder = LogBuilder((BASE, CLONE, OTHER))
+    builder.unit().insert(BASE, (1,))
+    builder.unit()._add(BASE, "E ", [name.encode("cp037") for name in clone], (), {})
+    log = open_log(*builder.write(tmp_path))
+    spaces = KeySpaces(log.catalog)
+    names = {
+        spaces.table_space[at]: version.table.name
+        for at, version in enumerate(log.catalog.versions)
+    }
+    ((split, _, _),) = log.splits(1 << 20)
+    job = EdgeJob(spaces, frozenset(), np.zeros(0, RECORD))
+    ((records, _, change, version),) = job.batches(log, split)
+    every = np.arange(len(records), dtype=np.int64)
+    batch = ChangeBatch(records, every, np.ones_like(every), change, version)
+    touches = WriteSets(log, spaces, frozenset(names)).touches(batch)
+    events = touches[touches["role"] == KeyRole.EVENT]
+    (exchanged,) = np.flatnonzero(change == Change.EXCHANGE)
+    assert set(events["change"].tolist()) == {exchanged}
+    assert sorted(names[space] for space in events["space"].tolist()) == sorted(tables)

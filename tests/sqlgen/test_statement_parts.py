@@ -67,12 +67,13 @@ def test_options_as_data() -> None:
         nul="strip", timestamps="round", char_padding="keep", midnight="next", empty_text="null"
     )
     others = RenderOptions(
-        where_columns="all", upsert=True, assert_rows=True, policy=replace(policy, reals="double")
-    )
+        where_columns="all", upsert=True, assert_rows=True, free_keys=True,
+        policy=replace(policy, reals="double"),
+    )  # fmt: skip
     assert others.describe() == {
         "where_columns": "all", "upsert": True, "nul": "strip", "timestamps": "round",
         "char_padding": "keep", "midnight": "next", "empty_text": "null", "reals": "double",
-        "assert": "rows",
+        "assert": "rows", "keys": "free",
     }  # fmt: skip
 
 
@@ -138,6 +139,22 @@ def test_what_finds_a_row_must_stay(table: Table, excluded: tuple[str, ...], wha
         f"found {what} of Own.T excluded; expected what finds a row to stay",
         "Name key columns in --columns too, and none of them in --exclude-columns",
     )
+
+
+@pytest.mark.parametrize(
+    ("table", "excluded", "hidden"),
+    [
+        (BARE, (), ""),
+        (BARE, ("BAL", "RATE"), "BAL"),
+        (BARE, ("NAME",), "Name"),
+        (KEYED, ("BAL",), ""),
+    ],
+)
+def test_what_a_row_without_a_key_lacks(
+    table: Table, excluded: tuple[str, ...], hidden: str
+) -> None:
+    options = RenderOptions(exclude_columns=excluded)
+    assert render_options.lacking_identity(table, options) == hidden
 
 
 def _checks(profile: Profile, options: RenderOptions) -> bool:

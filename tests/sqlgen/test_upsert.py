@@ -130,6 +130,23 @@ def test_a_statement_read_back_says_the_row_once(dialect: str) -> None:
 
 
 @EVERY_DIALECT
+def test_a_row_that_is_absent_is_inserted_and_no_other_is_touched(dialect: str) -> None:
+    profile = profile_named(dialect)
+    rows = Rows(STOCK, Op.INSERT, 2, {}, images(("EU", 7, "a", None), ("EU", 8, "b\0", None)), {})
+    rendered = upsert.inserts_of_absent(rows, profile, OPTIONS)
+    assert rendered.outcome.tolist() == [0, 0 if profile.null_byte else PROBLEM]
+    (tree,) = parsed(rendered.text[0].as_py(), profile)
+    assert tree.find(exp.Update) is None
+    if isinstance(tree, exp.Merge):
+        (when,) = tree.args["whens"].expressions
+        assert when.args["matched"] is False
+    else:
+        assert isinstance(tree, exp.Insert)
+        (there,) = tree.find_all(exp.Exists)
+        assert {each.name.upper() for each in there.find_all(exp.Column)} == {"REGION", "N"}
+
+
+@EVERY_DIALECT
 def test_a_changed_key_is_deleted_and_put_in_place(dialect: str) -> None:
     profile = profile_named(dialect)
     rows = updates(

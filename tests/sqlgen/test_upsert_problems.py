@@ -80,7 +80,12 @@ def test_a_key_that_changes_needs_the_whole_row() -> None:
     assert rendered.outcome.tolist() == [NO_CHANGE, 0, PROBLEM, 0]
     assert [(problem.row, problem.code) for problem in rendered.problems] == [(2, "LR3013")]
     nothing_whole = render(before[:3], after[:3], [False, False, False])
-    assert [(problem.row, problem.code) for problem in nothing_whole.problems] == [(2, "LR3013")]
+    (problem,) = nothing_whole.problems
+    assert (problem.row, problem.code) == (2, "LR3013")
+    assert problem.hint == (
+        "Leave --upsert away, or select all columns and changes of the table, or leave the table"
+        " out (--exclude-table)"
+    )
 
 
 def test_without_any_whole_row_changes_of_left_out_columns_are_no_problem() -> None:
