@@ -94,18 +94,7 @@ def test_blanks_at_the_end_of_char() -> None:
         assert written("postgres", text, SqlType.CHAR, 3, kept) == (f"'{text}'", [])
 
 
-def test_policies_of_midnight_and_empty_text() -> None:
-    following = Policy(midnight="next")
-    assert written("tsql", "24:00:00", SqlType.TIME, 0, following) == ("'00:00:00'", [])
-    assert written("mysql", "2024-02-29 24:00:00.000000", SqlType.TIMESTAMP, 6, following) == (
-        "'2024-03-01 00:00:00.000000'",
-        [],
-    )
-    assert (
-        len(written("mysql", "9999-12-31 24:00:00.000000", SqlType.TIMESTAMP, 6, following)[1]) == 1
-    )
-    assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="null")) == ("NULL", [])
-    assert written("oracle", "", SqlType.VARCHAR, 6, Policy(empty_text="space")) == ("' '", [])
+def test_empty_values_that_become_null() -> None:
     for kind in (SqlType.VARBINARY, SqlType.BLOB):
         assert written("oracle", b"", kind, 6, Policy(empty_text="null")) == ("NULL", [])
         for policy in (Policy(), Policy(empty_text="space")):

@@ -44,14 +44,6 @@ def test_bit_data_in_db2s_ddl_is_read() -> None:
     assert sqlglot.parse_one(text, dialect=Db2).sql(Db2) == "SELECT CAST(C AS BINARY(8))"
 
 
-def test_mariadb_is_a_dialect_of_its_own() -> None:
-    """sqlglot has no MariaDB: it is MySQL's skeletons with other words where MariaDB differs."""
-    mysql, mariadb = profile_named("mysql"), profile_named("mariadb")
-    assert (mariadb.name, mariadb.sqlglot) == ("mariadb", "mysql")
-    assert mariadb.exact != mysql.exact
-    assert mariadb.abilities != mysql.abilities
-
-
 @EVERY_DIALECT
 def test_decimals_and_texts_keep_their_types(dialect: str) -> None:
     """sqlglot makes ``REAL(31, 5)`` of NUMERIC(31,5) for SQLite, which loses digits, and

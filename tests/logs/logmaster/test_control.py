@@ -107,17 +107,6 @@ def test_the_same_in_every_framing(framing: str) -> None:
     ]  # fmt: skip
 
 
-def test_the_bundled_control_files_agree(sakila_small: Path) -> None:
-    with_words = read_control((sakila_small / "small.ctl").read_bytes(), "small.ctl", None, {})
-    bare = read_control(
-        (sakila_small / "small-nordw.ctl").read_bytes(), "small-nordw.ctl", None, {}
-    )
-    assert bare.framing is Framing.NONE
-    assert bare.catalog == with_words.catalog
-    assert bare.header == with_words.header
-    assert bare.counts == with_words.counts
-
-
 @pytest.mark.parametrize("framing", ["rdw", "bdw", "ftp"])
 def test_unknown_records_are_kept_and_counted(framing: str) -> None:
     records = LogBuilder().control_records()

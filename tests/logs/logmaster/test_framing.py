@@ -151,16 +151,6 @@ def test_records_without_data_stand_alone(name: str) -> None:
     assert walked(raw, Framing(name)) == several
 
 
-@given(
-    st.lists(st.integers(3, 600), min_size=1, max_size=40),
-    st.sampled_from(["rdw", "bdw", "ftp", "none"]),
-    st.integers(1, 3000),
-)
-def test_any_records_come_back(sizes: list[int], name: str, block: int) -> None:
-    records = [record(size) for size in sizes]
-    assert walked(frame(records, name), Framing(name), block) == records
-
-
 @given(st.binary(max_size=400), st.sampled_from(list(Framing)))
 def test_rubbish_is_an_input_error_or_records_within_the_file(raw: bytes, kind: Framing) -> None:
     try:

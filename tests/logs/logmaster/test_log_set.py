@@ -87,14 +87,6 @@ def test_a_log_cut_into_many_gives_the_scripts_of_one(
     assert balance["closes"]
 
 
-@pytest.mark.long
-def test_the_sakila_log_in_forty_logs(sakila: Path, tmp_path: Path) -> None:
-    control, data = sakila / "sakila.ctl", sakila / "sakila.dat.gz"
-    pairs = cut_log(control, data, tmp_path / "cut", 40, 7, repeated=6)
-    whole = script(tmp_path / "one", control=control, data=data)
-    assert text_of(script(tmp_path / "set", **given(pairs))) == text_of(whole)
-
-
 def test_a_unit_that_begins_in_one_log_and_ends_in_the_next(tmp_path: Path) -> None:
     log = builder()
     unit = unit_of(log)
