@@ -3,12 +3,12 @@ command line and :mod:`replay.api` write by it."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from replay import storage
 from replay.changes.choices import USUAL_NAME
-from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.pipeline.checked import checked
 from replay.pipeline.request import Request, script_notes
@@ -16,9 +16,11 @@ from replay.storage import Place
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
+    from replay.dependencies import baseline
     from replay.live import target_state
     from replay.output import bundle, continuation, extraction, whole_folder
 else:  # what some outputs alone need
+    baseline = LateModule("replay.dependencies.baseline")
     target_state = LateModule("replay.live.target_state")
     bundle, continuation, extraction, whole_folder = (
         LateModule(f"replay.output.{name}")
@@ -58,7 +60,8 @@ class Writable:
         plan = request.plan(self.split_bytes, self.engine)
         if after is not None:
             plan = replace(plan, selection=plan.selection.going_on())
-        with target_state.baseline_of(request) as state:
+        known = nullcontext() if request.baseline is None else target_state.baseline_of(request)
+        with known as state:
             return bundle.write_bundle(
                 plan,
                 request.log,
@@ -67,7 +70,7 @@ class Writable:
                 overwrite=overwrite,
                 warnings=list(request.warnings),
                 constraints=request.constraints,
-                state=None if state is None else StateBefore(state),
+                state=None if state is None else baseline.StateBefore(state),
                 before=before,
                 adjoining=adjoining,
                 goes_on=after is not None,

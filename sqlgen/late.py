@@ -14,9 +14,7 @@ class LateModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        value = getattr(import_module(self._name), attribute)
-        setattr(self, attribute, value)
-        return value
+        return getattr(import_module(self._name), attribute)
 
 
 if TYPE_CHECKING:

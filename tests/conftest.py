@@ -25,7 +25,7 @@ import hypothesis
 import pytest
 
 from replay.errors import TargetError
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.targets import embedded, target_named
 from tests.support import artefacts
 from tests.support.engines import Place
@@ -252,7 +252,7 @@ def every_log_is_worth_it() -> Iterator[None]:
     with (
         pytest.MonkeyPatch.context() as patch
     ):  # the fixture ``monkeypatch`` would be undone after all others then
-        patch.setattr(fast_path, "WORTH", 0)
+        patch.setattr(machine_code, "WORTH", 0)
         yield
 
 

@@ -107,7 +107,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "numba": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "llvmlite": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "py4j": ("replay.engine.spark", "replay.engine.spark_start"),
-    "networkx": ("replay.dependencies.graph",),
+    "networkx": ("replay.dependencies.graph", "replay.dependencies.least_turned"),
     "sqlglot": ("sqlgen",),
     "duckdb": (
         "replay.changes.value_filter",

@@ -24,9 +24,6 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.cli.also import EXTRACT, OtherOutput, also_outputs, check_also
-from replay.cli.exporting import grow
-from replay.cli.extracting import CopyPlace, write_copy
 from replay.cli.log_words import look_at
 from replay.cli.outcome import check_file, is_printed, tell_bundle, tell_notes
 from replay.cli.progress import Bar
@@ -43,9 +40,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
 from replay.output.bundle import Bundle
-from replay.output.growth import GrowingFolder
 from replay.output.whole_folder import check_output
-from replay.pipeline.extent import nothing_left, skipped_records
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
     Demand,
@@ -68,22 +63,27 @@ from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.cli import demo
+    from replay.cli import also, demo, exporting, extracting
     from replay.dependencies import analysis, cascade, drawing, key_spaces, passes
     from replay.live import dry_run
+    from replay.output import growth as growths
     from replay.output import migration, structure
+    from replay.pipeline import extent
     from replay.reports import ask, page
     from sqlgen.ddl import schema_file
     from sqlgen.ddl import schema_script as schemas
 else:  # what some commands alone need
-    demo = LateModule("replay.cli.demo")
+    also, demo, exporting, extracting = (
+        LateModule(f"replay.cli.{name}") for name in ("also", "demo", "exporting", "extracting")
+    )
+    extent = LateModule("replay.pipeline.extent")
     analysis, cascade, drawing, passes, key_spaces = (
         LateModule(f"replay.dependencies.{name}")
         for name in ("analysis", "cascade", "drawing", "passes", "key_spaces")
     )
     dry_run = LateModule("replay.live.dry_run")
-    migration, structure = (
-        LateModule(f"replay.output.{name}") for name in ("migration", "structure")
+    growths, migration, structure = (
+        LateModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
     )
     ask, page = LateModule("replay.reports.ask"), LateModule("replay.reports.page")
     schema_file, schemas = (
@@ -140,8 +140,8 @@ def _graph(arguments: argparse.Namespace) -> int:
             )
         warnings = [*request.warnings, *survey.warnings()]
         if not survey.start:
-            warnings += nothing_left(
-                request.log, plan.selection, skipped_records(plan, request.log), engine
+            warnings += extent.nothing_left(
+                request.log, plan.selection, extent.skipped_records(plan, request.log), engine
             )
         chosen = frozenset(survey.start)
         if arguments.format == DrawingFormat.HTML:
@@ -396,7 +396,8 @@ def _tried_options(options: ScriptOptions, given: str, url: str) -> ScriptOption
 
 
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
-    check_also(mode, arguments)
+    if arguments.also or getattr(arguments, "also_after", ()):
+        also.check_also(mode, arguments)
     reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
     options = options_of(arguments, arguments.dialect, selection)
     checked = False
@@ -416,7 +417,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         with WorkFolder() as scratch:
             opened = reading.open(scratch, demand, selection)
             request = make_request(opened, selection, demand, reading.keys())
-            others = also_outputs(opened, arguments, reading, demand)
+            others = also.also_outputs(opened, arguments, reading, demand) if arguments.also else []
             tell_notes(script_notes(request))
             after = getattr(arguments, "after", None)
             code = _write(reading, request, out, arguments.overwrite, after, stays)
@@ -429,12 +430,12 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
 
 
-def _write_other(reading: LogInput, other: OtherOutput, overwrite: bool) -> int:
+def _write_other(reading: LogInput, other: also.OtherOutput, overwrite: bool) -> int:
     """Write an output beside the first."""
     print(f"also {other.out}:")
-    if other.kind == EXTRACT:
-        place = CopyPlace(other.out, overwrite=overwrite, after=other.after)
-        return write_copy(other.request, reading, place)
+    if other.kind == also.EXTRACT:
+        place = extracting.CopyPlace(other.out, overwrite=overwrite, after=other.after)
+        return extracting.write_copy(other.request, reading, place)
     scripts = other.request.export is None
     tell_notes(script_notes(other.request) if scripts else other.request.notes)
     return _write(reading, other.request, other.out, overwrite, other.after)
@@ -484,10 +485,10 @@ def _grown(
             " records its own position",
         )
     if arguments.back_to is not None:
-        taken_back = GrowingFolder(out).back_to(arguments.back_to)
+        taken_back = growths.GrowingFolder(out).back_to(arguments.back_to)
         print(f"{taken_back} commit(s) behind {arguments.back_to:06d} are taken back")
     with Bar(sys.stderr) as progress:
-        growth = grow(
+        growth = exporting.grow(
             out, reading, demand, selection, progress, lambda request: tell_notes(request.notes)
         )
     code = _tell_written(reading, growth.bundle, out, stays)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,20 +24,6 @@ from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.links import Link, Links
 from replay.spill import PARTS, Growing, in_parts, spilled
-
-if TYPE_CHECKING:  # functions that make graphs import it: scripts without a question need none
-    import networkx as nx
-
-
-def circles(edges: Iterable[tuple[Any, Any]]) -> Iterator[tuple[list[tuple[Any, Any]], set[Any]]]:
-    """(a way round, all things) of each group of things that lead to each other along edges."""
-    import networkx as nx
-
-    graph: nx.DiGraph[Any] = nx.DiGraph([*edges])
-    for group in nx.strongly_connected_components(graph):
-        if len(group) > 1:
-            yield [*nx.find_cycle(graph.subgraph(group))], group
-
 
 # -- reaching, without a graph
 # -------------------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # only where some are looked for
+    import networkx as nx
 
 #: So many things of one stretch are put in the best of all orders.
 EXACT = 9
@@ -118,6 +122,16 @@ def _best(count: int, pairs: Iterable[Pair]) -> list[int]:
         order.append(least[placed][1])
         placed ^= 1 << order[-1]
     return order[::-1]
+
+
+def circles(edges: Iterable[tuple[Any, Any]]) -> Iterator[tuple[list[tuple[Any, Any]], set[Any]]]:
+    """(a way round, all things) of each group of things that lead to each other along edges."""
+    import networkx as nx
+
+    graph: nx.DiGraph[Any] = nx.DiGraph([*edges])
+    for group in nx.strongly_connected_components(graph):
+        if len(group) > 1:
+            yield [*nx.find_cycle(graph.subgraph(group))], group
 
 
 def turned(order: Sequence[int]) -> int:

@@ -210,50 +210,6 @@ def joined(parts: Sequence[Links]) -> Links:
     )
 
 
-# -- order within a unit
-# -------------------------------------------------------------------------------------------------
-
-
-def unit_needs(touches: Records, number: Index) -> tuple[Index, Index]:
-    """(first, second): changes of one unit of which the first must be done before the second,
-    undone after it.
-
-    ``touches`` are those of some changes in commit order, ``number`` the unit of each change.
-    Versions of a row and of a key stay in their order; a child row, or a reference to a parent,
-    comes after the parent's insert and goes before its delete, whatever the log's order.
-    """
-    unit = number[touches["change"]]
-    names = [np.ascontiguousarray(touches[name]) for name in ("check", "key", "space")]
-    sequence = np.lexsort([np.ascontiguousarray(touches["change"]), *names, unit])
-    role, change = (
-        np.ascontiguousarray(touches["role"])[sequence],
-        np.ascontiguousarray(touches["change"])[sequence],
-    )
-    group = np.zeros(len(sequence), np.int64)
-    for column in (unit, *names):
-        group[1:] |= column[sequence][1:] != column[sequence][:-1]
-    group = np.cumsum(group)
-    writes = np.flatnonzero(role <= KeyRole.DESTROY)
-    same = group[writes[:-1]] == group[writes[1:]]
-    first, second = [change[writes[:-1][same]]], [change[writes[1:][same]]]
-    for parent, child in ((KeyRole.CREATE, KeyRole.REFER), (KeyRole.DESTROY, KeyRole.RELEASE)):
-        rows = np.flatnonzero(role == child)
-        for ahead in (False, True):
-            at = np.searchsorted(writes, rows) - (0 if ahead else 1)
-            there = (at >= 0) & (at < len(writes))
-            near = writes[np.where(there, at, 0)] if len(writes) else rows
-            fits = (
-                there
-                & (group[near] == group[rows])
-                & (role[near] == parent)
-                & (change[near] != change[rows])
-            )
-            pair = change[near[fits]], change[rows[fits]]
-            first.append(pair[0] if parent is KeyRole.CREATE else pair[1])
-            second.append(pair[1] if parent is KeyRole.CREATE else pair[0])
-    return np.concatenate(first), np.concatenate(second)
-
-
 def row_spaces(spaces: KeySpaces, evented: Iterable[int]) -> Mask:
     """Per key space: whether it is a row identity whose versions can be followed (a declared key,
     in a table that was never emptied)."""

@@ -26,8 +26,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.decoding.hashes import mixed
-from replay.dependencies.graph import circles
-from replay.dependencies.least_turned import Cycle, least_turned
+from replay.dependencies.least_turned import Cycle, circles, least_turned
 from replay.dependencies.write_sets import KeyRole
 
 

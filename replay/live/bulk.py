@@ -30,7 +30,7 @@ from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.output.lazy_statements import LateScript, MadeTexts
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.copy_lines import CopyLines
@@ -77,7 +77,7 @@ class RowLoads:
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = plan.options.profile
         self.quick = None
-        if expected >= fast_path.WORTH and plan.options.mapping is None:
+        if expected >= machine_code.WORTH and plan.options.mapping is None:
             self.quick = CopyLines(log, self.profile, plan.options.render)
 
     def loads(self, batch: ChangeBatch) -> list[ChangesLoad]:

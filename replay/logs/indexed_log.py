@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,9 @@ from replay.logs.unchanged import FileState
 from replay.logs.words import said_of
 from replay.spill import file_of, windows
 from sqlgen.constraints import Constraints
-from sqlgen.structure import StructureChange
+
+if TYPE_CHECKING:
+    from sqlgen.structure import StructureChange
 
 #: Bytes of a transaction id, which may be used again.
 _TRANSACTION = 6

@@ -45,9 +45,6 @@ from sqlgen.rows import INVERSE, Op
 from sqlgen.schema import Table
 from sqlgen.shapes import NAME_LENGTH
 
-#: Records of a bucket that make it worth to load the kernel (and, once on a machine, to compile
-#: it).
-WORTH = 50_000
 #: Bytes of statements that room is made for at first, for each byte of images and each row.
 _ROOM = 2
 _PICTURES = "0000-00-00 00:00:00.000000000000"

@@ -12,14 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask
-from replay.changes.envelope import Change
 from replay.native import fast_path_tables as tables
 from sqlgen.render import templates
-from sqlgen.rows import Op
 from sqlgen.shapes import shape_name
 
-#: The kind of statement that a change of a row needs.
-OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: Bytes that an Arrow string array can address.
 MOST = (1 << 31) - 1
 

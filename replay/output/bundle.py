@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
-from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, first_finding_error
 from replay.logs import LogFile
@@ -25,18 +24,26 @@ from replay.output.continuation import (
     refuse_other_options,
     refuse_other_types,
 )
-from replay.output.datasets import export_contents, files_beside
-from replay.output.quarantine import flags_alone, write_quarantine
 from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.whole_folder import check_files, whole_folder, write_manifest
 from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.extent import nothing_left
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.choices import StatementForm
 from sqlgen.constraints import Constraints
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.dependencies.baseline import StateBefore
+    from replay.output import datasets, quarantine
+    from replay.pipeline import extent
+else:  # what some outputs alone need
+    datasets, quarantine = (
+        LateModule(f"replay.output.{name}") for name in ("datasets", "quarantine")
+    )
+    extent = LateModule("replay.pipeline.extent")
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,11 @@ def write_bundle(
         outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
-        apart = write_quarantine(outcome, log, engine, work, stored)
+        apart = (
+            quarantine.write_quarantine(outcome, log, engine, work, stored)
+            if tally.quarantined_units
+            else None
+        )
         warnings = [
             *(warnings or []),
             *consequences_told(outcome),
@@ -101,12 +112,12 @@ def write_bundle(
             *outcome.contradictions(),
             *selection_warnings(plan, log, tally, engine),
             *_left_standing(plan, tally),
-            *flags_alone(plan, None if apart is None else apart.get("taken")),
+            *([] if apart is None else quarantine.flags_alone(plan, apart.get("taken"))),
         ]
         contents = (
             _scripts(plan, outcome.results)
             if plan.export is None
-            else export_contents(plan, log, outcome.results)
+            else datasets.export_contents(plan, log, outcome.results)
         )
         manifest = manifest_of(plan, log, tally, contents, digests.wait(), warnings)
         if can_continue(plan):
@@ -131,7 +142,7 @@ def write_bundle(
         if outcome.consequences is not None:
             manifest["consequences"] = outcome.consequences.describe()
         if plan.export is not None:
-            for name, text in files_beside(plan, log, outcome.results).items():
+            for name, text in datasets.files_beside(plan, log, outcome.results).items():
                 (work / name).write_text(text, encoding="utf-8")
         write_manifest(manifest, work / "manifest.json")
     return Bundle(out, manifest, tally, manifest["exit_code"])
@@ -212,7 +223,7 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     told = tally.clock.warnings() + _left_to_target(plan, log, tally)
     if tally.outcomes != sum(tally.skipped.values()):
         return told
-    return told + nothing_left(log, plan.selection, tally.skipped, engine)
+    return told + extent.nothing_left(log, plan.selection, tally.skipped, engine)
 
 
 def raise_for(plan: Plan, tally: Tally) -> None:

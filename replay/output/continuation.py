@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replay.arrays import Records
 from replay.changes.choices import CascadeMode, Mode
@@ -20,10 +20,15 @@ from replay.changes.verdicts import Verdicts
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, UsageError, Where
 from replay.logs import LogFile
-from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, position_after, refuse_passed, refuse_rests
 from replay.storage import Place, readable
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.pipeline import extent
+else:
+    extent = LateModule("replay.pipeline.extent")
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
 _SAME = ("mode", "dialect", "format", "options")
@@ -147,7 +152,7 @@ def check_continuation(
         )
     if adjoining or ended.position is None:
         return
-    low = log_extent(log, engine=engine).low
+    low = extent.log_extent(log, engine=engine).low
     if low is not None and ended.reached is not None and low > ended.reached:
         raise InputError(
             "LR2037",

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replay.changes.balance import Tally
 from replay.engine import local
@@ -26,9 +27,6 @@ from replay.engine.contract import Engine
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
 from replay.machine import room_for
-from replay.output.datasets import export_bucket
-from replay.output.extract_bucket import copy_bucket
-from replay.output.scripts import render_bucket
 from replay.output.whole_folder import (
     StoredFolder,
     check_files,
@@ -43,6 +41,14 @@ from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 from replay.storage.durable import begin_to_sync
 from replay.temp_folders import WorkFolder, remove_tree
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.output import datasets, extract_bucket, scripts
+else:  # a run makes one of them
+    datasets, extract_bucket, scripts = (
+        LateModule(f"replay.output.{name}") for name in ("datasets", "extract_bucket", "scripts")
+    )
 
 _SHARED = (
     "The output folder must be on storage that all executors and the driver share, as one user;"
@@ -127,10 +133,10 @@ class RenderJob:
 def _kind(plan: Plan) -> tuple[str, Callable[..., BucketResult]]:
     """What tasks do, in words, and what makes the files of a bucket."""
     if plan.copies is not None:
-        return "copy records", copy_bucket
+        return "copy records", extract_bucket.copy_bucket
     if plan.export is not None:
-        return "write datasets", export_bucket
-    return "write scripts", render_bucket
+        return "write datasets", datasets.export_bucket
+    return "write scripts", scripts.render_bucket
 
 
 def _known_to_users(place: Path) -> Path:

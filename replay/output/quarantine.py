@@ -24,20 +24,15 @@ from replay.changes.position import (
 from replay.changes.text_columns import hexadecimal, strings, taken, unit_texts
 from replay.changes.units import UnitSet, as_sorted
 from replay.changes.verdicts import Verdicts
-from replay.dependencies.analysis import (
-    DependencyAnalysis,
-    Resolution,
-    resolve_incomplete,
-)
+from replay.dependencies.analysis import Resolution, resolve_incomplete
 from replay.dependencies.cascade import written_dependents
 from replay.dependencies.graph import ranges
-from replay.dependencies.key_spaces import key_spaces
 from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import Link
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.jobs import write
-from replay.output.run_plan import CompletedRun
+from replay.output.run_plan import CompletedRun, analysis_of
 from replay.output.whole_folder import StoredFolder, write_manifest
 from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
@@ -212,7 +207,7 @@ def write_quarantine(
     if not units_aside:
         return None
     if resolution is None or not plan.flags_resolved:
-        resolution = resolve_incomplete(_analysis(plan, log, engine))
+        resolution = resolve_incomplete(analysis_of(plan, log, engine))
     folder = work / FOLDER
     folder.mkdir()
     options = replace(
@@ -277,7 +272,7 @@ def taken_by_flags(outcome: CompletedRun, log: LogFile, engine: Engine) -> UnitS
     flagged = aside.only(aside.of_code(INCOMPLETE_UNIT))
     if plan.flags_resolved or not flagged:
         return UnitSet()
-    return written_dependents(_analysis(plan, log, engine), plan, flagged.units()) - aside.units()
+    return written_dependents(analysis_of(plan, log, engine), plan, flagged.units()) - aside.units()
 
 
 def flags_alone(plan: Plan, taken: dict[str, Any] | None) -> list[str]:
@@ -291,11 +286,6 @@ def flags_alone(plan: Plan, taken: dict[str, Any] | None) -> list[str]:
         f" {', '.join(taken['first'])}{', …' * (taken['units'] > len(taken['first']))}."
         " --incomplete resolve sets aside what builds on incomplete units, and nothing else"
     ]
-
-
-def _analysis(plan: Plan, log: LogFile, engine: Engine) -> DependencyAnalysis:
-    spaces = key_spaces(log.catalog, plan.constraints, plan.options.masked)
-    return DependencyAnalysis(engine.execute, log, plan.splits, spaces)
 
 
 def _by_commit(units: UnitSet, results: Sequence[BucketResult]) -> tuple[Records, Records]:

@@ -4,9 +4,11 @@ again when writing finds damage."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +18,6 @@ from replay.changes.envelope import compare, octets
 from replay.changes.position import UNIT_POSITION_FIELDS
 from replay.changes.units import UnitSet, unit_column
 from replay.changes.verdicts import Verdicts
-from replay.dependencies.analysis import DependencyAnalysis, Resolution, resolve_incomplete
-from replay.dependencies.baseline import StateBefore, StateDifferences, state_differences
-from replay.dependencies.cascade import (
-    Consequences,
-    cascade,
-    consequences,
-    leave_out,
-    limits_changes,
-)
 from replay.dependencies.key_spaces import key_spaces
 from replay.engine.contract import Engine
 from replay.logs import LogFile
@@ -36,7 +29,15 @@ from replay.pipeline.bucket_result import BucketResult, contradictory_units
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
+from sqlgen.late import LateModule
 from sqlgen.render_options import shown_columns
+
+if TYPE_CHECKING:
+    from replay.dependencies import analysis, baseline, cascade
+else:  # what a run asks that is about a part of a log, or of a log that is not whole
+    analysis, baseline, cascade = (
+        LateModule(f"replay.dependencies.{name}") for name in ("analysis", "baseline", "cascade")
+    )
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class CompletedRun:
     plan: Plan
     tally: Tally
     results: list[BucketResult]
-    resolution: Resolution | None
-    consequences: Consequences | None
-    differences: StateDifferences | None = None
+    resolution: analysis.Resolution | None
+    consequences: cascade.Consequences | None
+    differences: baseline.StateDifferences | None = None
 
     def contradictions(self) -> list[str]:
         """What a user must know of a log that contradicts itself, as far as the graph was asked."""
@@ -66,7 +67,7 @@ def carry_out(
     log: LogFile,
     engine: Engine,
     work: Path,
-    state: StateBefore | None = None,
+    state: baseline.StateBefore | None = None,
     stored: StoredFolder | None = None,
 ) -> CompletedRun:
     """Write the scripts of ``plan`` into ``work`` (or ``stored``), as often as it takes to leave
@@ -81,22 +82,22 @@ def carry_out(
     Refusal LR3010 when others built on what shall be undone (see
     :func:`replay.dependencies.cascade.cascade`).
     """
-    analysis = DependencyAnalysis(
-        engine.execute,
-        log,
-        plan.splits,
-        key_spaces(log.catalog, plan.constraints, plan.options.masked),
-        None if plan.mode == "undo" and not plan.steps else state,
-    )
+    prover = None if plan.mode == "undo" and not plan.steps else state
+    asked_plan = plan
+
+    @cache
+    def graph() -> analysis.DependencyAnalysis:
+        return analysis_of(asked_plan, log, engine, prover)
+
     differences = None
     if state is not None and state.compared and not plan.steps:
         after = plan.mode == "undo"
-        differences = state_differences(analysis, state.rows, after, plan.version_taken)
-    plan, dependents = _decided(plan, analysis)
+        differences = baseline.state_differences(graph(), state.rows, after, plan.version_taken)
+    plan, dependents = _decided(plan, graph)
     resolves = plan.selection.incomplete == "resolve"
     behind = plan.selection.behind_damage is BehindDamage.HOLD
     resolution = (
-        resolve_incomplete(analysis, behind=behind)
+        analysis.resolve_incomplete(graph(), behind=behind)
         if resolves and log.dependent_position is not None
         else None
     )
@@ -122,7 +123,9 @@ def carry_out(
             following = plan
             if damaged - asked or (resolves and resolution is None and tally.flagged_records > 0):
                 asked |= damaged
-                resolution = resolve_incomplete(analysis, asked, incomplete=resolves, behind=behind)
+                resolution = analysis.resolve_incomplete(
+                    graph(), asked, incomplete=resolves, behind=behind
+                )
                 aside = tally.quarantined_units
                 headless = aside.only(aside.of_code(HEADLESS.code)).units()
                 following = _held(plan, resolution, asked - headless)
@@ -131,6 +134,15 @@ def carry_out(
                 return replace(outcome, resolution=resolution)
             plan = following
         clear(work)
+
+
+def analysis_of(
+    plan: Plan, log: LogFile, engine: Engine, prover: baseline.StateBefore | None = None
+) -> analysis.DependencyAnalysis:
+    """What answers questions to the dependency graph of the log of a plan; ``prover`` as it has
+    it."""
+    spaces = key_spaces(log.catalog, plan.constraints, plan.options.masked)
+    return analysis.DependencyAnalysis(engine.execute, log, plan.splits, spaces, prover)
 
 
 def _others_write(plan: Plan, tally: Tally) -> bool:
@@ -221,20 +233,24 @@ def _counted(plan: Plan, tally: Tally) -> Plan:
     return replace(plan, options=replace(plan.options, render=render))
 
 
-def _decided(plan: Plan, analysis: DependencyAnalysis) -> tuple[Plan, Consequences | None]:
+def _decided(
+    plan: Plan, graph: Callable[[], analysis.DependencyAnalysis]
+) -> tuple[Plan, cascade.Consequences | None]:
     """The plan after ``--cascade`` and ``--except``. A replay (``plan.steps``) takes back all that
     it applied after a point: nobody is left who could have built on it."""
     selection = plan.selection
-    if plan.mode == "undo" and not plan.steps and limits_changes(selection):
-        dependents = consequences(analysis, plan)
-        return cascade(plan, dependents, selection.cascade), dependents
+    if plan.mode == "undo" and not plan.steps and cascade.limits_changes(selection):
+        dependents = cascade.consequences(graph(), plan)
+        return cascade.cascade(plan, dependents, selection.cascade), dependents
     if plan.mode == "redo" and selection.excepted is not None:
-        dependents = consequences(analysis, replace(plan, selection=selection.excepted))
-        return leave_out(plan, dependents), dependents
+        dependents = cascade.consequences(graph(), replace(plan, selection=selection.excepted))
+        return cascade.leave_out(plan, dependents), dependents
     return plan, None
 
 
-def _held(plan: Plan, resolution: Resolution | None, damaged: UnitSet | None = None) -> Plan:
+def _held(
+    plan: Plan, resolution: analysis.Resolution | None, damaged: UnitSet | None = None
+) -> Plan:
     """The plan with the held units of a resolution. ``damaged`` units stay with the task that finds
     the damage, which says what it is."""
     if resolution is None:

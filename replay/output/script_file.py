@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,15 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
 from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
-from replay.output.steps import LATER, Sources, StepWriter
 from sqlgen.dialects import Profile
-from sqlgen.render.parameters import Templates, comments, prologue
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.output import steps as step_files
+    from sqlgen.render import parameters
+else:  # what some scripts alone need
+    step_files = LateModule("replay.output.steps")
+    parameters = LateModule("sqlgen.render.parameters")
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Written:
     defers: Mask
     unit: Index
     group: Index
-    sources: Sources | None = None
+    sources: step_files.Sources | None = None
     spoken: Mask | None = None
     one_row: Mask | None = None
     picked: Index | None = None
@@ -94,7 +100,7 @@ class Sink:
     ) -> None:
         self.pace = pace
         self.path, self.profile, self.prologue = path, profile, prologue
-        self.steps = StepWriter(path) if steps else None
+        self.steps = step_files.StepWriter(path) if steps else None
         self.file: IO[bytes] | None = None
         self.digest = hashlib.sha256()
         self.size = 0
@@ -143,14 +149,16 @@ class Sink:
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = state
 
-    def note(self, size: Index, written: Mask, text: pa.StringArray, sources: Sources) -> None:
+    def note(
+        self, size: Index, written: Mask, text: pa.StringArray, sources: step_files.Sources
+    ) -> None:
         """Append the steps of statements of ``size`` bytes that are made when they are run
         (:mod:`replay.output.lazy_statements`); of those ``written``, ``text`` stands in the
         script."""
         assert self.steps is not None
         if self.file is None:
             self._put(b"")
-        start = np.full(len(size), LATER, np.int64)
+        start = np.full(len(size), step_files.LATER, np.int64)
         start[written] = self.size + np.cumsum(size[written] + 1) - 1 - size[written]
         self._put(_bytes_of(pc.binary_join_element_wise(text, "\n", "")))
         self.steps.write(start, size, sources)
@@ -184,7 +192,7 @@ class Sink:
         if self.steps is not None:
             self.steps.shapes.update(shapes)
 
-    def _step(self, steps: StepWriter, prefix: pa.Array, part: Written) -> None:
+    def _step(self, steps: step_files.StepWriter, prefix: pa.Array, part: Written) -> None:
         before, size = (
             pc.binary_length(array).to_numpy().astype(np.int64) for array in (prefix, part.text)
         )
@@ -242,9 +250,9 @@ class ParameterSink(Sink):
     def __init__(
         self, path: Path, profile: Profile, mode: str, style: str, pace: ScriptPace | None
     ) -> None:
-        self.statements = Templates(style)
+        self.statements = parameters.Templates(style)
         self.beside = path.with_suffix(".templates.json")
-        head = prologue(profile, mode, style, self.beside.name)
+        head = parameters.prologue(profile, mode, style, self.beside.name)
         super().__init__(path, profile, head, False, pace)
 
     @property
@@ -256,7 +264,7 @@ class ParameterSink(Sink):
         """Append statements."""
         one = np.zeros(len(part.text), bool) if part.one_row is None else part.one_row
         text = self.statements.lines(part.text, one)
-        said = replace(part.comments, text=comments(part.comments.text))
+        said = replace(part.comments, text=parameters.comments(part.comments.text))
         super().write(replace(part, text=text, comments=said))
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,13 @@ from replay.native import script_lines_tables as tables
 from replay.native.kernels import PUT_LINES
 from replay.native.machine_code import available
 from sqlgen.dialects import Profile
-from sqlgen.row_checks import block_ends, check_texts
+from sqlgen.late import LateModule
 from sqlgen.script import unit_comments, unit_names
+
+if TYPE_CHECKING:
+    from sqlgen import row_checks
+else:
+    row_checks = LateModule("sqlgen.row_checks")
 
 Places = npt.NDArray[np.int32]
 
@@ -92,7 +97,7 @@ class _Pieces(NamedTuple):
 @lru_cache(maxsize=64)
 def _pieces_of(profile: Profile) -> _Pieces:
     """Those of a dialect that checks statements."""
-    texts = check_texts(profile)
+    texts = row_checks.check_texts(profile)
     assert texts is not None
     rows, pool = [], b""
     for part, pieces in (
@@ -124,7 +129,7 @@ class Checks:
         """Those of the lines that are ``checked``; None where the dialect has none."""
         if profile.row_check is None:
             return None
-        opens, closes = block_ends(checked, numbers, profile)
+        opens, closes = row_checks.block_ends(checked, numbers, profile)
         needs = checked * np.uint8(tables.CHECKED) | opens * np.uint8(tables.OPENS)
         needs |= closes * np.uint8(tables.CLOSES)
         return cls(needs, np.ascontiguousarray(numbers), profile)

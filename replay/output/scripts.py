@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,28 +23,36 @@ from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with_shown
-from replay.dependencies.long_units import crosses
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import ParameterSink, Sink, Written, pace_of
 from replay.output.script_lines import Checks, comments_of, traces_of
-from replay.output.steps import Sources, sources_of
-from replay.output.structure import event_statement, structure_statements
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
-from replay.pipeline.mixed_rows import MixedChanges
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
+from sqlgen.late import LateModule
 from sqlgen.literals import octets
-from sqlgen.render.parameters import STYLES, parameterised
-from sqlgen.row_checks import with_checks
 from sqlgen.script import script_prologue, unit_names
+
+if TYPE_CHECKING:
+    from replay.dependencies import long_units
+    from replay.output import steps, structure
+    from replay.pipeline import mixed_rows
+    from sqlgen import row_checks
+    from sqlgen.render import parameters
+else:  # what some scripts alone need
+    long_units = LateModule("replay.dependencies.long_units")
+    steps, structure = (LateModule(f"replay.output.{name}") for name in ("steps", "structure"))
+    mixed_rows = LateModule("replay.pipeline.mixed_rows")
+    row_checks = LateModule("sqlgen.row_checks")
+    parameters = LateModule("sqlgen.render.parameters")
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.
@@ -121,7 +130,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
 
     def _stays_whole(self, start: int, stop: int) -> bool:
         """Whether rows of a long unit may take each other's keys; refused where it is too long."""
-        if not crosses(self.order, lambda: self._windows(start, stop)):
+        if not long_units.crosses(self.order, lambda: self._windows(start, stop)):
             return False
         size = int(self.records["length"][start:stop].sum(dtype=np.int64))
         if size > LONGEST_CROSSED:
@@ -217,7 +226,9 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             of_rows(column, rows)
             for column in (changes.version, changes.change, changes.head, changes.weight)
         )
-        mixed = MixedChanges(changes.records, head, weight, version.astype(np.int64) * 16 + change)
+        mixed = mixed_rows.MixedChanges(
+            changes.records, head, weight, version.astype(np.int64) * 16 + change
+        )
         for made in self.decoder.together(mixed):
             here = of_rows(rows, made.images.changes)
             texts.add(here, made.text)
@@ -272,7 +283,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> pa.Array:
         self._refuse_part_events(changes, rows, kind, version)
         table = self.log.catalog.versions[version].table
-        text = event_statement(self.plan, self.profile, kind, table)
+        text = structure.event_statement(self.plan, self.profile, kind, table)
         return pa.array([text] * len(rows), pa.string())
 
     def _structure_statements(self, changes: ChunkChanges, rows: Index, version: int) -> pa.Array:
@@ -284,7 +295,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             rows, self.log.structure(changes.records[changes.head[rows]]), strict=True
         ):
             where = self._where(changes.records[changes.head[row]], table=name)
-            made = structure_statements(self.plan, self.profile, change, where)
+            made = structure.structure_statements(self.plan, self.profile, change, where)
             texts.append(made if isinstance(made, str) else "")
             if not isinstance(made, str) and not changes.uncommitted[row]:
                 self.tally.refusals.append(made)
@@ -359,7 +370,11 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         """Whether the script has a statement or a comment for each of some changes as it was made,
         apart from what stands beside it."""
         ordered = arranged.sequence[entries]
-        if len(self.records) < fast_path.WORTH or arranged.part is not None or not self.sink.quick:
+        if (
+            len(self.records) < machine_code.WORTH
+            or arranged.part is not None
+            or not self.sink.quick
+        ):
             return False
         more = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
         return not more.any()
@@ -505,10 +520,10 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         )
 
     @staticmethod
-    def _sources(changes: ChunkChanges, entries: Index, arranged: Arranged) -> Sources:
+    def _sources(changes: ChunkChanges, entries: Index, arranged: Arranged) -> steps.Sources:
         """What is behind the statements of some entries."""
         last, part = arranged.last, arranged.part
-        return sources_of(
+        return steps.sources_of(
             changes,
             arranged.sequence[entries],
             None if last is None else last[entries],
@@ -531,7 +546,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         fields = self.log.unit_fields(self._headers(changes, ordered[starts]))
         lengths = np.diff(np.append(starts, len(ordered)))
         names = unit_names(fields).take(pa.array(np.repeat(np.arange(len(starts)), lengths)))
-        return with_checks(text, checked, names, numbers, self.profile)
+        return row_checks.with_checks(text, checked, names, numbers, self.profile)
 
     def _numbered(self, changes: ChunkChanges, ordered: Index, starts: Index) -> tuple[Mask, Index]:
         """Which statements have a check, and the number of each in its unit, whose first statement
@@ -574,9 +589,10 @@ def _sink(plan: Plan, path: Path) -> Sink:
     options = plan.options
     profile = profile_named(options.dialect)
     if options.statements is StatementForm.PARAMETERS:
-        style = options.parameter_style or STYLES[profile.name]
+        style = options.parameter_style or parameters.STYLES[profile.name]
         path = path.with_suffix(".jsonl")
-        return ParameterSink(path, parameterised(profile), plan.mode, style, pace_of(options))
+        made = parameters.parameterised(profile)
+        return ParameterSink(path, made, plan.mode, style, pace_of(options))
     head = script_prologue(profile, plan.mode, options.render.assert_rows)
     return Sink(path, profile, head, plan.steps, pace_of(options))
 

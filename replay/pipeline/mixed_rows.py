@@ -19,7 +19,7 @@ from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
 from replay.native import fast_path, fast_program
 from replay.native import fast_path_tables as tables
-from replay.native.fast_program import OPS
+from replay.pipeline.row_batch import OPS
 
 
 class MixedChanges(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +43,10 @@ from replay.pipeline.commit_sample import CommitSample
 from replay.pipeline.input_digests import FileDigest
 from replay.pipeline.range_walk import LogIndex, index_by_tasks
 from sqlgen.constraints import Constraints
+
+if TYPE_CHECKING:
+    from sqlgen.value_limits import ValueLimit
 from sqlgen.errors import settle_choices
-from sqlgen.value_limits import ValueLimit
 
 
 @dataclass(frozen=True)

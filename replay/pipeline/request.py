@@ -15,7 +15,6 @@ from replay.changes.choices import SETTING_ASIDE, CascadeMode, Derived, Incomple
 from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.changes.value_filter import ValueFilter
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
@@ -27,19 +26,22 @@ from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
 from sqlgen.late import LateModule
-from sqlgen.mapping import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
-from sqlgen.render.parameters import parameterised
-from sqlgen.render.upsert import check_keys
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
+    from replay.changes import value_filter
     from replay.pipeline import plan as planning
     from replay.pipeline import resolve_positions
     from replay.pipeline.plan import Plan
-else:  # what a look into a log does without
+    from sqlgen import mapping as mappings
+    from sqlgen.render import parameters, upsert
+else:  # what a look into a log, or a usual script, does without
+    value_filter = LateModule("replay.changes.value_filter")
+    mappings = LateModule("sqlgen.mapping")
+    parameters, upsert = (LateModule(f"sqlgen.render.{name}") for name in ("parameters", "upsert"))
     planning = LateModule("replay.pipeline.plan")
     resolve_positions = LateModule("replay.pipeline.resolve_positions")
 
@@ -232,7 +234,7 @@ def make_request(
             _check_parameters(options)
             options = asserting(demand, placed, options)
         if placed.where is not None:
-            ValueFilter(placed.where, log.catalog)
+            value_filter.ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
         writes = demand.options is not None or demand.copied or demand.structure
         notes = list(resolve_positions.mark_notes(selection, log)) if writes else []
@@ -466,7 +468,7 @@ def _check_statements(
         identity(version.table, options.render)
     if options.render.upsert:
         _check_upsert(selection, options)
-        check_keys(version.table for version in versions)
+        upsert.check_keys(version.table for version in versions)
 
 
 def _check_cascades(demand: Demand, selection: Selection, options: ScriptOptions) -> None:
@@ -532,7 +534,7 @@ def _check_parameters(options: ScriptOptions) -> None:
                 "LR1001", "found --parameter-style without --statements parameters; expected both"
             )
         return
-    parameterised(profile_named(options.dialect))
+    parameters.parameterised(profile_named(options.dialect))
     if options.trace:
         raise UsageError(
             "LR1001", "found --trace with --statements parameters; expected one of them"
@@ -584,7 +586,7 @@ def _mapped(mapping: MappingFile, log: LogFile, options: ScriptOptions) -> Scrip
     tables = [version.table for version in log.catalog.versions]
     profile = profile_named(options.dialect)
     try:
-        parsed = parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
+        parsed = mappings.parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
     except SqlgenError as error:
         where = Where(mapping.place)
         raise UsageError(error.code, error.message, where, error.hint) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +16,16 @@ from replay.changes.position import Position, leading_words, urids_of
 from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.logs import LogFile
-from replay.logs.marks import mark_of, marks_place, read_marks
 from replay.logs.record_facts import placed_unit, resolve_position
-from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.headers import all_headers
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.logs import marks
+    from replay.pipeline import extent as extents
+else:  # what positions that are not named as such need
+    marks = LateModule("replay.logs.marks")
+    extents = LateModule("replay.pipeline.extent")
 
 #: Marks that a message names.
 _NAMED = 20
@@ -38,7 +45,7 @@ def without_marks(selection: Selection, log: LogFile) -> Selection:
                 "LR1001",
                 f"found --{end}-mark with --{end}-position; expected one of them",
             )
-        position = mark_of(log, name, marks_place(log, selection.marks)).position
+        position = marks.mark_of(log, name, marks.marks_place(log, selection.marks)).position
         if end == "from":
             found = replace(found, from_position=position.above, from_mark=None)
         else:
@@ -64,12 +71,12 @@ def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
     named = [(getattr(selection, f"{end}_mark"), words) for end, words in ends]
     if not any(name for name, _ in named):
         return ()
-    extent, place = log_extent(log), marks_place(log, selection.marks)
+    extent, place = extents.log_extent(log), marks.marks_place(log, selection.marks)
     notes = []
     for name, words in named:
         if name is None:
             continue
-        mark = mark_of(log, name, place)
+        mark = marks.mark_of(log, name, place)
         when = f" ({mark.committed})" if mark.committed else ""
         notes.append(f"{words} the mark {name}: commit position {mark.position.hexadecimal}{when}")
         if lies_outside(mark.position, extent):
@@ -77,7 +84,7 @@ def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def lies_outside(position: Position, extent: LogExtent) -> bool:
+def lies_outside(position: Position, extent: extents.LogExtent) -> bool:
     """Whether a position is not among the commits of a log."""
     return not (extent.first and extent.last and extent.first <= position <= extent.last)
 
@@ -92,8 +99,8 @@ def marks_with(
     known = known or {}
     if name is None:
         return known
-    place = marks_place(log, named)
-    there = {mark.name for mark in read_marks(place)}
+    place = marks.marks_place(log, named)
+    there = {mark.name for mark in marks.read_marks(place)}
     if name.partition("(")[0].strip() not in there:
         if name in known:
             return known
@@ -103,7 +110,7 @@ def marks_with(
             f"found no mark {name!r} in {where}{place}",
             hint=f"Marks: {', '.join(shown) or 'none'}",
         )
-    position = mark_of(log, name, place).position
+    position = marks.mark_of(log, name, place).position
     if known.get(name, position) != position:
         raise UsageError(
             "LR1001",
@@ -139,7 +146,7 @@ def commit_point(
         return _looked_at(log, placed)
     bound = None
     if time is not None:
-        extent = log_extent(log, time)
+        extent = extents.log_extent(log, time)
         if extent.earliest is None and extent.first is not None:
             raise UsageError(
                 "LR1001",

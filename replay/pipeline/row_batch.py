@@ -18,12 +18,13 @@ from replay.changes.envelope import Change
 from replay.changes.masked import any_masked, masked_value
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
-from replay.native.fast_program import OPS
 from replay.public import options
 from sqlgen import literals, statements
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
 
+#: The kind of statement that a change of a row needs.
+OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: Options that name code pages, of each log family that has one.
 _CODE_PAGE = "--ccsid; db2luw: --log-option codepage=…, soliddb: --log-option charset=…"
 #: Findings made in full per batch; all damaged rows are counted.

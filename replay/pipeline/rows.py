@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,21 +21,29 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED
-from replay.changes.value_filter import ValueFilter
 from replay.logs import Images, LogFile
 from replay.logs.plain import PlainImages
-from replay.native import fast_path
-from replay.native.fast_program import OPS
-from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
+from replay.native import machine_code
 from replay.pipeline.plan import Plan
-from replay.pipeline.row_batch import RowBatch, RowProblem
+from replay.pipeline.row_batch import OPS, RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
+from sqlgen.late import LateModule
 from sqlgen.mapping import plain
 from sqlgen.render.free_keys import render_by
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, Table
-from sqlgen.shapes import render_shaped, worth_preparing
+
+if TYPE_CHECKING:
+    from replay.changes import value_filter
+    from replay.native import fast_path
+    from replay.pipeline import mixed_rows
+    from sqlgen import shapes as shaping
+else:  # what many changes, conditions on values and prepared statements need
+    value_filter = LateModule("replay.changes.value_filter")
+    fast_path = LateModule("replay.native.fast_path")
+    mixed_rows = LateModule("replay.pipeline.mixed_rows")
+    shaping = LateModule("sqlgen.shapes")
 
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]
@@ -81,12 +90,12 @@ class RowDecoder:
         self.options = plan.options.render
         self.masked = plan.options.masked
         self.filter = (
-            ValueFilter(plan.selection.where, log.catalog, self.masked)
+            value_filter.ValueFilter(plan.selection.where, log.catalog, self.masked)
             if plan.selection.where is not None
             else None
         )
         self.shortcut = None
-        if expected >= fast_path.WORTH and self.filter is None:
+        if expected >= machine_code.WORTH and self.filter is None:
             self.shortcut = fast_path.FastPath(
                 plan.mode == "undo",
                 profile,
@@ -100,9 +109,9 @@ class RowDecoder:
         self.mixed = None
         source: object = log
         if self.shortcut is not None and not plan.prepared and isinstance(source, PlainImages):
-            self.mixed = MixedRows(log, source, self.shortcut, plan.limits)
+            self.mixed = mixed_rows.MixedRows(log, source, self.shortcut, plan.limits)
 
-    def together(self, changes: MixedChanges) -> Iterator[MixedStatements]:
+    def together(self, changes: mixed_rows.MixedChanges) -> Iterator[mixed_rows.MixedStatements]:
         """Statements of changes of several table versions and kinds, as far as they can be written
         together; their outcome is that of :class:`ChangeStatements`. Those that are in none of the
         parts, or not settled there, need :meth:`statements`."""
@@ -117,7 +126,7 @@ class RowDecoder:
                 yield replace(made, outcome=outcome, text=text, settled=settled)
 
     def _with_comments(
-        self, made: MixedStatements, left: Index, version: Index
+        self, made: mixed_rows.MixedStatements, left: Index, version: Index
     ) -> tuple[pa.StringArray, Mask]:
         """The statements, with the comments of the updates ``left``, which are of these table
         versions and change excluded columns only; and which changes are settled."""
@@ -170,7 +179,7 @@ class RowDecoder:
         if len(odd):
             rest, prepared = self._statements(version, kind, image.take(odd), made.callers)
         else:
-            rest, prepared = None, worth_preparing(made.callers)
+            rest, prepared = None, shaping.worth_preparing(made.callers)
         if (texts := made.texts(prepared)) is None:
             return self._statements(version, kind, image)[0]
         text, shapes = texts
@@ -228,7 +237,9 @@ class RowDecoder:
         shapes: Mapping[str, str] = {}
         prepared: frozenset[str] = frozenset()
         if self.plan.prepared:
-            shaped = render_shaped(rows, self.profile, options, others=callers, failed=batch.failed)
+            shaped = shaping.render_shaped(
+                rows, self.profile, options, others=callers, failed=batch.failed
+            )
             rendered, shapes, prepared = shaped.rendered, shaped.shapes, shaped.prepared
         else:
             rendered = render_by(rows, self.profile, options)
@@ -312,7 +323,7 @@ class RowDecoder:
         return self._wanted(self.filter, batch), batch.failed, batch.problems
 
     @staticmethod
-    def _wanted(chosen: ValueFilter, batch: RowBatch) -> Mask:
+    def _wanted(chosen: value_filter.ValueFilter, batch: RowBatch) -> Mask:
         return chosen.select(
             batch.version, lambda name, side: batch.decode(side, name), batch.kind, batch.count
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,14 +19,18 @@ import pyarrow.compute as pc
 
 from sqlgen import statements
 from sqlgen.dialects import Profile
-from sqlgen.late import exp
+from sqlgen.late import LateModule, exp
 from sqlgen.literals import ValueProblem
 from sqlgen.names import table_expression
-from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Table
 from sqlgen.statements import EMITTED, SLOT, Rendered, conditions, finish, joined, only_rows, sql_of
+
+if TYPE_CHECKING:
+    from sqlgen.render import upsert
+else:
+    upsert = LateModule("sqlgen.render.upsert")
 
 #: Dialects that take no sub-query over the table that an UPDATE changes, unless its rows are set
 #: down first.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.native import fast_path
+from replay.native import machine_code
 from tests.independent import luw_history, luw_records, solid_history
 from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
@@ -47,7 +47,7 @@ def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     assert case.complaint() is None
     quick = case.scripts("redo"), case.scripts("undo")
     assert any(b"COMMIT" in text.upper() for text in quick[0])
-    monkeypatch.setattr(fast_path, "WORTH", 1 << 62)
+    monkeypatch.setattr(machine_code, "WORTH", 1 << 62)
     assert case.run("redo", "redo")[0] == 0
     assert case.run("undo", "undo", "--schema", "none")[0] == 0
     assert (case.scripts("redo"), case.scripts("undo")) == quick

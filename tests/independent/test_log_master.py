@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from replay.native import fast_path
+from replay.native import machine_code
 from tests.independent.judge import DEFECT, Case
 from tests.independent.tables import Column, Table, Target, exactly
 from tests.independent.values import Value
@@ -30,7 +30,7 @@ from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
 #: What takes the machine code of large logs, and from what size on.
-LARGE = ((fast_path, "WORTH", 0),)
+LARGE = ((machine_code, "WORTH", 0),)
 #: Warned of: several generations of a table, and LONG VARCHAR that may hold bits.
 FINE = (0, 4)
 

@@ -11,7 +11,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.live import bulk
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.pipeline.copy_lines import CopyLines
 from tests.pipeline.test_copy_lines import TABLE, VALUES, changed, drawn
 from tests.support.logbuilder import Col, LogBuilder, Tab
@@ -76,7 +76,7 @@ def test_the_end_is_that_of_single_statements(
     odd: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for module, name in ((fast_path, "WORTH"), (bulk, "WORTH")):
+    for module, name in ((machine_code, "WORTH"), (bulk, "WORTH")):
         monkeypatch.setattr(module, name, 1)
     written: list[int] = []
     lines = CopyLines.rows

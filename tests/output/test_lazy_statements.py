@@ -19,7 +19,7 @@ from replay.changes.selection import Selection
 from replay.engine import local
 from replay.errors import InputError
 from replay.logs.logmaster.opening import open_log
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.output.jobs import write
 from replay.output.lazy_statements import LateScript, open_scripts
 from replay.output.steps import LATER, Script, scripts_of_folder
@@ -72,7 +72,7 @@ def test_the_statements_are_the_same(
     sakila: Path, tmp_path: Path, mode: str, quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if quick:
-        monkeypatch.setattr(fast_path, "WORTH", 1)
+        monkeypatch.setattr(machine_code, "WORTH", 1)
     later, full, tallies = made(sakila_log(sakila), tmp_path, mode)
     assert tallies[0] == tallies[1]
     assert len(later) == len(full) == 3

@@ -13,8 +13,8 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.native import machine_code
 from replay.output.bundle import Bundle
-from replay.pipeline import rows
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN
 from sqlgen.render_options import RenderOptions
@@ -147,7 +147,7 @@ def statements(text: str) -> list[str]:
 
 def test_both_ways_of_writing_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = text_of(written(tmp_path))
-    monkeypatch.setattr(rows.fast_path, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "WORTH", 0)
     assert text_of(written(tmp_path)) == slow
     assert len(remarks(slow)) == 3
 

@@ -12,7 +12,7 @@ import pytest
 
 import replay
 from replay.changes.options import ScriptOptions
-from replay.native import fast_path
+from replay.native import machine_code
 from replay.output import script_file, script_lines
 from replay.output.script_file import Sink, Written
 from replay.pipeline import partition
@@ -129,7 +129,7 @@ def test_changes_that_take_each_other_back_are_no_statements(
     words = ["redo", "--source", "soliddb", "--log", str(rows)]
     found = []
     for worth in (0, 1 << 30):
-        monkeypatch.setattr(fast_path, "WORTH", worth)
+        monkeypatch.setattr(machine_code, "WORTH", worth)
         out = tmp_path / f"out-{worth}"
         found.append(written(out, *words, "--catalog", str(tmp_path / "catalog")))
     assert found[0] == found[1]

@@ -18,8 +18,8 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
+from replay.native import machine_code
 from replay.output.bundle import Bundle
-from replay.pipeline import rows as row_statements
 from replay.targets import target_named
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import BUILT_IN, profile_named
@@ -270,7 +270,7 @@ def test_both_ways_of_writing_say_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dialect: str
 ) -> None:
     slow = written(tmp_path, "redo", statements="parameters", dialect=dialect)
-    monkeypatch.setattr(row_statements.fast_path, "WORTH", 0)
+    monkeypatch.setattr(machine_code, "WORTH", 0)
     quick = written(tmp_path, "redo", statements="parameters", dialect=dialect)
     assert read(slow.folder) == read(quick.folder)
     names = ("0000-redo.templates.json",)

@@ -307,7 +307,7 @@ def both(
     )
     made: list[ChangeStatements | str] = []
     quick = 0
-    for expected in (fast_path.WORTH, -1):
+    for expected in (machine_code.WORTH, -1):
         try:
             decoder = RowDecoder(plan, Log(version), profile_named(dialect), expected)  # type: ignore[arg-type]
             made.append(decoder.statements(0, kind, image))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,9 @@ from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
 from replay.logs.plain import FoundImages
 from replay.logs.unchanged import FileState
 from sqlgen.constraints import Constraints
-from sqlgen.structure import StructureChange
+
+if TYPE_CHECKING:
+    from sqlgen.structure import StructureChange
 
 #: :class:`replay.changes.envelope.Change` by CHANGE TYPE as two ASCII codes; 0 where it is unknown.
 CHANGES = np.zeros(65_536, np.uint8)
