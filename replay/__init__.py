@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from replay.api import Verification as Verification
     from replay.api import check_certificate as check_certificate
     from replay.api import open_log as open_log
-    from replay.api import register_spark as register_spark
     from replay.api import verify as verify
     from replay.api import write_script as write_script
 
@@ -36,7 +35,6 @@ _OF_THE_DOOR = (
     "Verification",
     "check_certificate",
     "open_log",
-    "register_spark",
     "verify",
     "write_script",
 )

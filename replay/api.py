@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats, whole_folder
-    from replay.pipeline import spark_source
     from replay.reports import ask
 else:  # what some questions alone need
     agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
@@ -85,7 +84,6 @@ else:  # what some questions alone need
         LateModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
     )
     spark_engine = LateModule("replay.engine.spark")
-    spark_source = LateModule("replay.pipeline.spark_source")
     live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, extraction, formats, whole_folder = (
         LateModule(f"replay.output.{name}")
@@ -442,17 +440,6 @@ class Selected:
     def verify(self, url: str, expected: str | Path, **options: Any) -> Verification:
         """As :func:`verify`, with this part of the log."""
         return verify(url, expected, changes=self, **options)
-
-
-# -- Spark
-# -------------------------------------------------------------------------------------------------
-
-
-@checked
-def register_spark(session: Any) -> None:
-    """Make the records of Log Master logs a data source of a Spark session,
-    ``format("logmaster")``. UsageError (LR1001) for what is no session."""
-    spark_source.register(session)
 
 
 # -- live databases

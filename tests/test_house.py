@@ -102,7 +102,6 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
         "replay.engine.spark",
         "replay.engine.spark_tasks",
         "replay.engine.spark_start",
-        "replay.pipeline.spark_source",
     ),
     "numba": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "llvmlite": ("replay.native.machine_code", "replay.native.shared_kernel"),

@@ -1,12 +1,8 @@
 """The change envelope: what is known about a change without looking at its row images.
 
 Ordering, selection and accounting need only this; images stay in the file until a statement is
-rendered. Two forms exist:
-
-* :data:`RECORD`, a packed NumPy record with the sort key and the place in the file. Millions of
-  these are shuffled and sorted.
-* :data:`ENVELOPE`, the Arrow schema with every header field by name, which
-  ``spark.read.format("logmaster")`` shows to a user.
+rendered. :data:`RECORD` is a packed NumPy record with the sort key and the place in the file:
+millions of these are shuffled and sorted.
 
 Code tables are those of the data file page (seed 002): CHANGE TYPE, LOGRECDISP, UORDISP,
 SQLSRCTYPE, SQLTYPE.
@@ -19,7 +15,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.choices import Operation
@@ -219,40 +214,6 @@ CANCELLED = ord("N")
 UNIT_DISPOSITIONS = {"C": "committed", "A": "aborted", "F": "in flight", "P": "in doubt"}
 ORIGINS = {" ": "direct", "R": "RI", "B": "RI and trigger", "T": "trigger", "H": "history"}
 SQLTYPES = {"U": "selected set (U)", "R": "redo set (R)", " ": "other"}
-
-#: ``spark.read.format("logmaster")``: one row per physical record, named as on the data file page.
-#: Positions and packed timestamps stay bytes (they sort correctly as they are); ``file``,
-#: ``record``, ``offset`` and ``length`` say where the record lies.
-ENVELOPE = pa.schema(
-    [
-        ("file", pa.int32()),
-        ("record", pa.int64()),
-        ("offset", pa.int64()),
-        ("length", pa.int32()),
-        ("table_owner", pa.string()),
-        ("table_name", pa.string()),
-        ("change_type", pa.string()),
-        ("sqltype", pa.string()),
-        ("logrecdisp", pa.string()),
-        ("uordisp", pa.string()),
-        ("sqlsrctype", pa.string()),
-        ("uorcommitlrsn", pa.binary()),
-        ("uorid", pa.binary()),
-        ("memberid", pa.int32()),
-        ("uoridlrsn", pa.binary()),
-        ("logrba", pa.binary()),
-        ("loglrsn", pa.binary()),
-        ("segnum", pa.int32()),
-        ("totalsegs", pa.int32()),
-        ("uorcommittimestamp", pa.string()),
-        ("authid", pa.string()),
-        ("plan", pa.string()),
-        ("correlationid", pa.string()),
-        ("connectid", pa.string()),
-        ("incompletetrans", pa.bool_()),
-        ("incompletedep", pa.bool_()),
-    ]
-)
 
 
 def unit_facts(envelope: Envelope) -> Hashes:

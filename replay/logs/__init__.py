@@ -34,7 +34,6 @@ from replay.logs.log_file import (
 )
 from replay.logs.record_facts import (
     checked_position,
-    envelope_batch,
     urids,
     where_of,
     widened_position,
@@ -65,7 +64,6 @@ __all__ = [
     "TellsLess",
     "Walk",
     "checked_position",
-    "envelope_batch",
     "positions_rise",
     "source_named",
     "urids",

@@ -22,13 +22,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position, UnitId
-from replay.decoding import codecs
 from replay.decoding.hashes import hash_rows
 from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, UsageError, some_of
@@ -264,29 +262,6 @@ class IndexedLog(ABC):
     def addresses(self, envelope: IndexedEnvelope) -> Bytes:
         """Where the log says that each record is, ``uint8[n, size]``."""
         return envelope.log_position()
-
-    def record_fields(self, envelope: IndexedEnvelope) -> Mapping[str, pa.Array]:
-        """Columns of a log shown as a table that are in words of its own; what it does not say is
-        blank."""
-        words = [
-            Change(change).name.lower() if change else None
-            for change in envelope.rows["change"].tolist()
-        ]
-        dispositions, of_units = (
-            pa.array([chr(code) for code in codes.tolist()], pa.string())
-            for codes in (envelope.disposition(), envelope.unit_disposition())
-        )
-        address = codecs.binary_rows(self.addresses(envelope))
-        blank = pa.array([""] * len(envelope), pa.string())
-        return {
-            "change_type": pa.array(words, pa.string()),
-            "logrecdisp": dispositions,
-            "uordisp": of_units,
-            "logrba": address,
-            "loglrsn": address,
-            "authid": envelope.names("authid"),
-            **dict.fromkeys(("sqltype", "sqlsrctype", "plan", "correlationid", "connectid"), blank),
-        }
 
 
 #: (start, end) of images, ``int64[n]`` each; None where a kind of change has no such image.

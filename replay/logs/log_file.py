@@ -328,12 +328,6 @@ class LogFacts(Protocol):
         of each of ``n`` units."""
         ...
 
-    def record_fields(self, envelope: Any) -> Mapping[str, pa.Array]:
-        """Columns of :data:`replay.changes.envelope.ENVELOPE` in the log's own words, by name,
-        arrays of ``n``: change_type, sqltype, logrecdisp, uordisp, sqlsrctype, authid, plan,
-        correlationid, connectid (strings) and logrba, loglrsn (binary)."""
-        ...
-
     def trace(self, envelope: Any) -> pa.Array:
         """Where each record is in the words of its database (``lrsn=… rba=…``), a string array of
         ``n``, for ``--trace``."""

@@ -6,12 +6,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import numpy as np
-import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Lengths
-from replay.changes.envelope import ENVELOPE, Envelope
+from replay.changes.envelope import Envelope
 from replay.changes.position import Position, unit_of
-from replay.decoding import codecs
 from replay.errors import InputError, UsageError, Where
 from replay.logs.log_file import LogFile, MadeOfLogs
 
@@ -22,39 +20,6 @@ _LONG = 24 * 3600 * 1_000_000
 _LRSN_BEGINS = datetime(1900, 1, 1)
 #: Bytes of a position as a user may give it.
 _SIZES = (6, 8, 10, 20, 28)
-
-
-def envelope_batch(
-    log: LogFile, file: int, first_record: int, offsets: Index, lengths: Lengths
-) -> pa.RecordBatch:
-    """Records of one file as :data:`replay.changes.envelope.ENVELOPE`; ``first_record`` is the
-    number of the first one."""
-    envelope = log.envelope(file, offsets, lengths)
-    count = len(envelope)
-    table = pa.array(log.classify(envelope)[1].astype(np.int64) + 1)
-    versions = log.catalog.versions
-    time, _ = codecs.decode_log_timestamp(envelope.commit_time())
-    columns = {
-        **log.record_fields(envelope),
-        "file": pa.array(np.full(count, file, np.int32)),
-        "record": pa.array(np.arange(first_record, first_record + count, dtype=np.int64)),
-        "offset": pa.array(offsets),
-        "length": pa.array(lengths),
-        "table_owner": pa.array([None, *(v.table.schema for v in versions)], pa.string()).take(
-            table
-        ),
-        "table_name": pa.array([None, *(v.table.name for v in versions)], pa.string()).take(table),
-        "uorcommitlrsn": codecs.binary_rows(envelope.commit()),
-        "uorid": codecs.binary_rows(urids(envelope)),
-        "memberid": pa.array(envelope.member().astype(np.int32)),
-        "uoridlrsn": codecs.binary_rows(envelope.unit_position()),
-        "segnum": pa.array(envelope.segment().astype(np.int32)),
-        "totalsegs": pa.array(envelope.segments().astype(np.int32)),
-        "uorcommittimestamp": time,
-        "incompletetrans": pa.array(envelope.incomplete_unit()),
-        "incompletedep": pa.array(envelope.incomplete_dependency()),
-    }
-    return pa.RecordBatch.from_arrays([columns[name] for name in ENVELOPE.names], schema=ENVELOPE)
 
 
 def urids(envelope: Envelope) -> Bytes:

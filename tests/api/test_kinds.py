@@ -83,7 +83,6 @@ WRONG: dict[str, tuple[object, ...]] = {
 #: The functions of the library whose arguments are checked.
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("open_log", "check_certificate", "verify", "write_script")),
-    (api, ("register_spark",)),
     (api.Log, ("check", "select", "take", "asked")),
     (api.Selected, ("redo", "undo", "export", "extract", "changes")),
     (api.Selected, ("replay", "verify")),

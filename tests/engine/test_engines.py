@@ -51,7 +51,6 @@ def test_same_bytes(
 
 
 def test_small_framings_agree(sakila_small: Path, tmp_path: Path) -> None:
-    import replay
 
     framed = replay.write_script(
         sakila_small / "small.ctl", [sakila_small / "small.dat"], tmp_path / "rdw"
@@ -119,20 +118,6 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(
                 splits,
             )
         )
-
-
-def test_a_user_reads_a_log(spark: Any, sakila_small: Path) -> None:
-    replay.register_spark(spark)
-    frame = (
-        spark.read.format("logmaster")
-        .option("control", str(sakila_small / "small.ctl"))
-        .load(str(sakila_small / "small.dat"))
-    )
-    rows = frame.orderBy("uorcommitlrsn", "uorid", "logrba", "segnum").collect()
-    assert len(rows) == 337
-    assert rows[0]["table_owner"] == "SAKILA"
-    assert rows[0]["change_type"] == "UB"
-    assert frame.filter("uordisp = 'C' AND logrecdisp = 'C'").count() == 297
 
 
 def test_steps_are_the_same(spark: Any, sakila: Path, tmp_path: Path) -> None:

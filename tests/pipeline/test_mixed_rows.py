@@ -18,9 +18,9 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError
 from replay.native import fast_path, fast_program, machine_code
-from replay.native.fast_program import OPS
 from replay.pipeline import partition
 from replay.pipeline.mixed_rows import MixedChanges, MixedRows, MixedStatements
+from replay.pipeline.row_batch import OPS
 from replay.pipeline.rows import RowDecoder
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named

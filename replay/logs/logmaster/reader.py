@@ -563,22 +563,3 @@ class LogmasterLog:
             codecs.hex_text(envelope.position("LOGRBA")),
         )
         return pc.binary_join_element_wise("lrsn=", lrsn, " rba=", rba, "")
-
-    def record_fields(self, envelope: Headers) -> Mapping[str, pa.Array]:
-        """The codes and names of the headers, and both positions of each record."""
-        texts = {
-            "change_type": "CHANGE TYPE",
-            "sqltype": "SQLTYPE",
-            "logrecdisp": "LOGRECDISP",
-            "uordisp": "UORDISP",
-            "sqlsrctype": "SQLSRCTYPE",
-            "authid": "AUTHID",
-            "plan": "PLAN",
-            "correlationid": "CORRELATIONID",
-            "connectid": "CONNECTID",
-        }
-        positions = {"logrba": "LOGRBA", "loglrsn": "LOGLRSN"}
-        return {column: self._text(envelope, name) for column, name in texts.items()} | {
-            column: codecs.binary_rows(envelope.position(name))
-            for column, name in positions.items()
-        }
