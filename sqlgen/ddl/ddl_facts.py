@@ -1,5 +1,5 @@
 """What a schema file says of the tables of a log, as its statements are read: keys, foreign keys
-and checks come and go, are switched on and off, renamed; in the end they are Constraints."""
+and checks; in the end they are Constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from sqlgen.schema import Table
 
 #: Why a constraint is left out that the database does not see to.
 NOT_ENFORCED = "NOT ENFORCED, so the database neither checks it nor acts on it"
-_ENFORCED_LATER = "it is enforced in the end, and was not at first"
 WORD = re.compile(r"[\w@#$]+")
 
 
@@ -37,13 +36,11 @@ class Facts:
 
 @dataclass(eq=False)
 class _Stated:
-    """A key or foreign key of a table; ``since``: it was enforced when it was stated; ``gone``: it
-    is not used, and that was said."""
+    """A key or foreign key of a table; ``gone``: the file drops it again."""
 
     table: str
     clause: KeyClause | ReferenceClause
     parent: str = ""
-    since: bool = True
     gone: bool = False
     enforced: bool = True
 
@@ -142,7 +139,7 @@ class SchemaFacts:
                 (self.table, f"unique index {key.name} on {self.table}: {key.problem}")
             )
         else:
-            stated = _Stated(self.table, key, since=key.enforced, enforced=key.enforced)
+            stated = _Stated(self.table, key, enforced=key.enforced)
             if not key.enforced:
                 self.unused.append((self.table, f"{stated.said}: {NOT_ENFORCED}"))
             self.keys.append(stated)
@@ -151,7 +148,7 @@ class SchemaFacts:
         if not self.table:
             return
         parent, enforced = self._find(reference.parent), reference.options.enforced
-        stated = _Stated(self.table, reference, parent, enforced, enforced=enforced)
+        stated = _Stated(self.table, reference, parent, enforced=enforced)
         if not enforced:
             self.unused.append((self.table, f"{stated.said}: {NOT_ENFORCED}"))
         elif not parent:
@@ -175,82 +172,44 @@ class SchemaFacts:
             if table in (None, key.table) and key.clause.name.upper() == old.upper():
                 key.clause.name = new
 
-    def _drop_primary(self) -> None:
-        """Forget the primary key that the file stated, or else the one that the log tells of."""
-        own = [key for key in self.keys if key.table == self.table and not key.parent]
-        stated = [key for key in own if isinstance(key.clause, KeyClause) and key.clause.primary]
-        known = self.log.get(self.table)
-        same = {name.upper() for name in known.key} if known is not None else set()
-        for key in stated or own:
-            if stated or {name.upper() for name in key.clause.columns} == same:
-                key.gone = True
-
-    def _drop_key(self, name: str) -> None:
-        """Forget a key, foreign key or check that the file drops again."""
-        if not self.table:
-            return
-        for key in self.keys:
-            key.gone |= key.table == self.table and key.clause.name.upper() == name.upper()
-        self.outside = [
-            one for one in self.outside if one[0] != self.table or not same(one[1], name)
-        ]
-        checks = self._of(self.table).checks
-        checks[:] = [check for check in checks if not same(check.name, name)]
-
-    def _drop_column(self, name: str) -> None:
-        said = f"the file drops column {name}"
-        for key in self.keys:
-            own = name.upper() in _upper(key.clause.columns) and key.table == self.table
-            clause = key.clause
-            others = clause.parent_columns if isinstance(clause, ReferenceClause) else ()
-            referred = key.parent == self.table and name.upper() in _upper(others)
-            if key.gone or not (own or referred):
+    def _give_up(self, names: set[str], primary: bool, drops: str) -> bool:
+        """Use nothing any more of what the file stated of the table that has one of some names (in
+        upper case), is over a column of one, or is its ``primary`` key. ``drops``: whether these
+        are columns, or constraints that are no more ('': that may be switched off). False where
+        nothing has such a name, and of constraints that the file does not state."""
+        found = drops == "column" and bool(names)
+        for key in [key for key in self.keys if not key.gone]:
+            clause, own = key.clause, key.table == self.table
+            hit = {*_upper(clause.columns)} & names if own and drops == "column" else set()
+            if isinstance(clause, ReferenceClause):
+                if key.parent == self.table and drops == "column":
+                    hit |= {*_upper(clause.parent_columns)} & names
+            elif own and primary and clause.primary:
+                hit = {clause.name}
+            if not hit and not (own and clause.name.upper() in names):
                 continue
-            key.gone = True
-            self.unused.append((key.table, f"{key.said}: {said}"))
-            several = isinstance(key.clause, KeyClause) and len(key.clause.columns) > 1
-            if several and self.dialect in MYSQLS:
-                self.unread.append(
-                    f"{key.said}: {said}, and whether the others are unique is not said"
-                )
-        facts = self._of(self.table)
-        for check in [check for check in facts.checks if _speaks_of(check.condition, name)]:
-            facts.checks.remove(check)
-            facts.notes.append(f"check {check.name or '(unnamed)'} of {self.table}: {said}")
-        if not self._in_log(name):
-            facts.columns.pop(name.upper(), None)
-
-    def _in_log(self, name: str) -> bool:
-        table = self.log.get(self.table)
-        return table is not None and any(same(column.name, name) for column in table.columns)
-
-    def _state(self, name: str, enforced: bool) -> None:
-        """A constraint is enforced from here on, or is not."""
-        if not self.table:
-            return
-        keys = [key for key in self.keys if key.table == self.table and same(key.clause.name, name)]
-        for key in keys:
-            self._set(key, enforced)
-        outside = [one for one in self.outside if one[0] == self.table and same(one[1], name)]
-        self.outside = [one for one in self.outside if enforced or one not in outside]
-        facts = self._of(self.table)
-        checks = [one for one in facts.checks if same(one.name, name)]
-        for check in checks:
-            check.enforced = enforced
-        others = [one for column in facts.columns.values() for one in column.named]
-        if not (keys or outside or checks or any(same(one, name) for one in others)):
-            said = "it is enforced" if enforced else NOT_ENFORCED
-            self.unread.append(f"{name} of {self.table}: {said}, and not stated in the file")
-
-    def _set(self, key: _Stated, enforced: bool) -> None:
-        note = (key.table, f"{key.clause.name} of {key.table}: {NOT_ENFORCED}")
-        self.unused = [one for one in self.unused if one != note]
-        if enforced and not key.since and not key.gone:
-            self.unread.append(f"{key.clause.name} of {key.table}: {_ENFORCED_LATER}")
-            key.gone = True
-        elif not enforced and not key.gone:
-            self.unused.append(note)
-        key.enforced = enforced
+            found = key.gone = True
+            if drops != "constraint":
+                said = f"the file drops column {min(hit)}" if hit else NOT_ENFORCED
+                self.unused.append((key.table, f"{key.said}: {said}"))
+            several = isinstance(clause, KeyClause) and len(clause.columns) > 1
+            found &= not (hit and several and self.dialect in MYSQLS)
+        left = [one for one in self.outside if one[0] != self.table or one[1].upper() not in names]
+        found |= len(left) < len(self.outside)
+        self.outside, facts = left, self._of(self.table)
+        for check in list(facts.checks):
+            over = names & {*WORD.findall(check.condition.upper())} if drops == "column" else set()
+            if over or check.name.upper() in names:
+                found = True
+                facts.checks.remove(check)
+                if over:
+                    said = f"the file drops column {min(over)}"
+                    facts.notes.append(f"check {check.name or '(unnamed)'} of {self.table}: {said}")
+        known = self.log.get(self.table)
+        kept = {column.name.upper() for column in known.columns} if known else set()
+        for name in names - kept if drops == "column" else ():
+            facts.columns.pop(name, None)
+        return found
 
     def _constraints(self, lenient: bool, about: bool) -> Constraints:
         tables, columns = set[str](), set[tuple[str, str]]()
@@ -334,7 +293,3 @@ def same(name: str, other: str) -> bool:
 
 def _upper(names: Sequence[str]) -> list[str]:
     return [name.upper() for name in names]
-
-
-def _speaks_of(condition: str, column: str) -> bool:
-    return column.upper() in WORD.findall(condition.upper())

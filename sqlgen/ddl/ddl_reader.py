@@ -3,7 +3,8 @@ in one pass over its statements, for any database.
 
 Only statements that name a table of the log are read; of the others the number is said. Each word
 of :data:`~sqlgen.ddl.ddl_tokens.KEY_WORDS` in a statement that is read is accounted for, or named
-with its line. What is renamed is not followed: it is named, and its keys are not used.
+with its line. What is renamed, dropped or
+switched is not followed: it is named, and the keys of the table are not used.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@ understood is named."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -16,7 +15,6 @@ from sqlgen.ddl.ddl_clauses import (
     Clause,
     ColumnEntry,
     KeyClause,
-    ReferenceClause,
 )
 from sqlgen.ddl.ddl_facts import WORD, SchemaFacts, same
 from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement
@@ -24,26 +22,15 @@ from sqlgen.schema import Table
 
 #: What a key is called that a table of Db2 for z/OS is organized by.
 HASH_KEY = "ORGANIZE BY HASH"
-_RENAMED = "what is renamed is not followed, so no key of it is used"
-#: What SQL Server's actions of ALTER TABLE that are about no constraint have behind their first
-#: word, where that tells.
-_TSQL_ACTIONS: dict[str, frozenset[str]] = {
-    "ALTER": frozenset({"COLUMN"}),
-    "DROP": frozenset({"PERIOD"}),
-    **dict.fromkeys(
-        ("ENABLE", "DISABLE"), frozenset({"TRIGGER", "CHANGE_TRACKING", "FILETABLE_NAMESPACE"})
-    ),
-    **dict.fromkeys(("SWITCH", "SET", "REBUILD", "SPLIT", "MERGE"), frozenset()),
-}
-#: What other databases enable and disable beside constraints.
-_OTHERS_SWITCHED = frozenset(
-    "TRIGGER RULE ROW KEYS ALL TABLE ALWAYS REPLICA QUERY FLASHBACK LOGICAL CONTAINERS"
-    " ARCHIVE".split()
+_NOT_FOLLOWED = "this is not followed, so no key of it is used"
+#: What is enabled and disabled, or altered, that states no key.
+_NO_CONSTRAINT = frozenset(
+    "TRIGGER RULE ROW KEYS ALL TABLE ALWAYS REPLICA QUERY FLASHBACK LOGICAL CONTAINERS ARCHIVE"
+    " CHANGE_TRACKING FILETABLE_NAMESPACE".split()
 )
-#: What stands behind a constraint's name.
-_STATES = re.compile(
-    r"((NOT )?(ENFORCED|VALID|DEFERRABLE|TRUSTED)|INITIALLY (DEFERRED|IMMEDIATE)|(NO )?INHERIT"
-    r"|(ENABLE|DISABLE) QUERY OPTIMIZATION|ENABLE|DISABLE|(NO)?VALIDATE|(NO)?RELY)( |\Z)"
+#: What is in an action that is about constraints.
+_OF_CONSTRAINTS = frozenset(
+    {"CONSTRAINT", "KEY", "INDEX", "UNIQUE", "CHECK", "FOREIGN", "PRIMARY", "ORGANIZATION"}
 )
 #: How an action of ALTER TABLE begins.
 _ACTIONS = frozenset({"ADD", "ALTER", "DROP", "RENAME", "MODIFY", "CHANGE"})
@@ -55,7 +42,6 @@ _NO_COLUMN = frozenset(
     " MATERIALIZED LOB TABLE LABEL OPTION FEATURE LOGFILE SECURITY ORGANIZE DISTRIBUTE CACHE"
     " HISTORY".split()
 )
-_BEHAVIOUR = frozenset({"CASCADE", "RESTRICT", "CONSTRAINTS", "INVALIDATE", "CHECKPOINT", "ONLINE"})
 #: What begins no entry, but the rest of one.
 _NO_ENTRY = frozenset(
     "LIKE EXCLUDE ( ON ) REFERENCES DROP KEY DEFERRABLE INITIALLY MATCH NOT ENABLE DISABLE RELY"
@@ -67,14 +53,6 @@ _PLAIN_OF_MYSQL = frozenset({"FULLTEXT", "SPATIAL", "KEY", "INDEX"})
 #: What stands where a table's name is missing.
 BEGIN_ACTIONS = _ACTIONS | {"CHECK", "NOCHECK", "ENABLE", "DISABLE", "WITH", "CONSTRAINT"}
 _MOVES = {("SET", "SCHEMA"), ("MODIFY", "SCHEMA"), ("SET", "TABLE")}
-_DROPS_KEY = (
-    ("CONSTRAINT",),
-    ("FOREIGN", "KEY"),
-    ("INDEX",),
-    ("KEY",),
-    ("UNIQUE",),
-    ("CHECK",),
-)
 _OF_RENAMES = frozenset("RENAME TABLE TO AS COLUMN IF EXISTS SCHEMA NAME".split())
 #: What further names in a list without a word of their own mean.
 _Carried = Callable[["Cursor"], None] | None
@@ -205,17 +183,35 @@ class TableReader(SchemaFacts):
         tables: Sequence[str],
         columns: Sequence[str] = (),
     ) -> None:
-        """Name a rename; the keys of the tables, or over the columns of one, are not used."""
+        """Name what renames, drops or switches something; the keys of the tables, or over the
+        columns of one, are not used."""
         self.taken.update(range(begin, end))
         said = f"line {self.statement.line(begin)}: {self.statement.said(begin, end)}"
         if self.spelled and begin:
             said += f" (table {self.spelled})"
         if not tables:
             return
-        self.unread.append(f"{said}: {_RENAMED}")
+        self.unread.append(f"{said}: {_NOT_FOLLOWED}")
         self.renames.append(([*tables], [name.upper() for name in columns]))
         for table in tables:
             self._of(table).notes.append(f"{said}: not understood")
+
+    def _changes_keys(self, action: Cursor, drops: str = "") -> _Carried:
+        """An action that drops constraints or columns, or switches constraints off or on: nothing
+        that it names, and no key over a column that it drops, is used any more. Where it names
+        nothing that was stated, no key of the table is used. ``drops``: what further names in a
+        list are."""
+        begin, words = action.at, {*action.words()}
+        if action.peek() in BEGIN_ACTIONS or action.peek() == "SET":
+            drops = "constraint" if words & _OF_CONSTRAINTS else "column"
+            drops = drops if {"DROP", "UNUSED"} & words else ""
+            action.skip()
+        names = {name[-1].upper() for name in all_names(action)} - {"COLUMN", "COLUMNS"}
+        self.taken.update(range(begin, action.end))
+        is_known = drops != "" or "CASCADE" not in words  # which switches those of other tables
+        if self.table and not (self._give_up(names, "PRIMARY" in words, drops) and is_known):
+            self._not_followed(begin, action.end, [self.table])
+        return partial(self._changes_keys, drops=drops)
 
     def _alter(self, cursor: Cursor) -> None:
         while not cursor.take("TABLE"):
@@ -281,14 +277,9 @@ class TableReader(SchemaFacts):
             action.skip()
             self._add(action)
             return self._add
-        if first == "DROP" and second not in _NO_COLUMN:
-            action.skip()
-            return self._drops(action)
-        if (first, second) == ("SET", "UNUSED"):
-            action.skip(2)
-            action.take("COLUMN") or action.take("COLUMNS")
-            self._drop_columns(action)
-        elif first == "RENAME" or (first, second) in _MOVES or first == "CHANGE":
+        if (first, second) == ("SET", "UNUSED") or (first == "DROP" and second not in _NO_COLUMN):
+            return self._changes_keys(action)
+        if first == "RENAME" or (first, second) in _MOVES or first == "CHANGE":
             self._renames(action)
         elif first in _KEYS_ALONE and not (is_tsql and first == "CHECK"):
             self._entry(action, adds=True)
@@ -297,11 +288,27 @@ class TableReader(SchemaFacts):
         elif first in ("DROP", "CLUSTER", "REPLICA", "OWNER"):
             if not action.take("DROP", "RESTRICT", "ON", "DROP"):
                 action.skip()
-        elif is_tsql and first in ("CHECK", "NOCHECK"):
-            return self._switch_tsql(action)
-        else:
-            self._switch(action)
+        elif is_tsql and first in ("CHECK", "NOCHECK") and second != "CONSTRAINT":
+            raise NotUnderstood
+        elif first in ("CHECK", "ENABLE") and self._enforced():
+            action.skip(action.end)
+            return _skipped
+        elif first in ("CHECK", "NOCHECK", "ALTER", "MODIFY"):
+            return self._changes_keys(action)
+        elif first in ("ENABLE", "DISABLE"):
+            if not {second, action.peek(2)} & _NO_CONSTRAINT:
+                return self._changes_keys(action)
+        elif (first, second) != ("VALIDATE", "CONSTRAINT") and "CONSTRAINT" in action.words()[:3]:
+            raise NotUnderstood
         return None
+
+    def _enforced(self) -> bool:
+        """Whether all constraints that were stated of the table are enforced."""
+        facts = self._of(self.table) if self.table else None
+        keys = [key for key in self.keys if key.table == self.table]
+        return all(key.enforced for key in keys) and all(
+            check.enforced for check in (facts.checks if facts else ())
+        )
 
     def _add(self, action: Cursor) -> None:
         """What ADD adds: an entry as of CREATE TABLE, or several in brackets."""
@@ -340,54 +347,6 @@ class TableReader(SchemaFacts):
         """A column that the file has, or one of no type."""
         columns = self._of(self.table).columns if self.table else {}
         return columns.setdefault(name.upper(), ColumnEntry(name, name))
-
-    def _drops(self, action: Cursor) -> _Carried:
-        """What DROP drops of a table."""
-        if action.take("PRIMARY", "KEY"):
-            action.skip(action.end)
-            self._drop_primary()
-            return None
-        if action.take("ORGANIZATION"):
-            self._drop_key(HASH_KEY)
-            return None
-        for words in _DROPS_KEY:
-            if action.take(*words):
-                self._drop_named(action)
-                return self._drop_named if self.dialect in TSQLS else None
-        if action.take("COLUMN") or action.take("COLUMNS"):
-            self._drop_columns(action)
-            return self._drop_columns if self.dialect in TSQLS else None
-        if self.dialect in TSQLS:
-            if len(action.words()) != 1:
-                raise NotUnderstood
-            self._drop_named(action)
-            return self._drop_named
-        if action.peek() != "(" and not {*action.words()[1:2]} <= _BEHAVIOUR | {"."}:
-            raise NotUnderstood  # what is dropped is no column
-        self._drop_columns(action)
-        return None
-
-    def _drop_named(self, action: Cursor) -> None:
-        if self.dialect in TSQLS and action.take("COLUMN"):
-            self._drop_columns(action)
-            return
-        action.take("CONSTRAINT")
-        action.if_exists()
-        self._drop_key(action.name()[-1])
-        action.skip(action.end)
-
-    def _drop_columns(self, action: Cursor) -> None:
-        """Forget columns, with the keys and checks over them, which are named."""
-        action.if_exists()
-        listed = action.group() if action.peek() == "(" else action
-        if not listed:
-            raise NotUnderstood
-        for part in listed.parts():
-            name = part.name()[-1]
-            part.skip(part.end)
-            if self.table:
-                self._drop_column(name)
-        action.skip(action.end)
 
     def _renames(self, action: Cursor) -> None:
         """What an action of ALTER TABLE renames, or moves to another schema."""
@@ -451,61 +410,10 @@ class TableReader(SchemaFacts):
         elif words[0] == "MODIFY" and "DEFAULT" in words:
             self._name(begin, action.end, keys=False)
 
-    def _switch_tsql(self, action: Cursor) -> _Carried:
-        """{CHECK | NOCHECK} CONSTRAINT {ALL | name [, name]}."""
-        enforced = action.peek() == "CHECK"
-        action.skip()
-        if not action.take("CONSTRAINT"):
-            raise NotUnderstood
-        carried = partial(self._switch_next, enforced)
-        carried(action)
-        return carried
 
-    def _switch_next(self, enforced: bool, action: Cursor) -> None:
-        if len(action.words()) != 1 or not action.is_name():
-            raise NotUnderstood
-        if action.peek() == "ALL":
-            for key in self.keys:
-                if key.table == self.table and isinstance(key.clause, ReferenceClause):
-                    self._set(key, enforced)
-            action.skip()
-        else:
-            self._state(action.name()[-1], enforced)
-
-    def _switch(self, action: Cursor) -> None:
-        """{ENABLE | DISABLE} … CONSTRAINT name, {ALTER | MODIFY} CONSTRAINT name and what it is
-        now; only forms that are known from end to end are read, for a word that is cut off or
-        misspelt would leave a constraint for enforced that is not, or the other way about."""
-        words = action.words()
-        if self.dialect in TSQLS:
-            following = _TSQL_ACTIONS.get(words[0])
-            if following is None or (following and not following & {*words[1:2]}):
-                raise NotUnderstood
-        elif words[0] in ("ENABLE", "DISABLE"):
-            at = 1 + (words[1:2] in (["VALIDATE"], ["NOVALIDATE"]))
-            if words[at : at + 1] != ["CONSTRAINT"]:
-                if not {*words[1:2]} & _OTHERS_SWITCHED:
-                    raise NotUnderstood
-                return
-            action.skip(at + 1)
-            name = action.name()[-1]
-            if words[at + 2 :] not in ([], ["KEEP", "INDEX"], ["DROP", "INDEX"]):
-                raise NotUnderstood
-            action.skip(2)
-            self._state(name, words[0] == "ENABLE")
-        elif words[0] in ("ALTER", "MODIFY"):
-            action.skip(3 if words[1] == "FOREIGN" else 2)
-            name, said = action.name()[-1], " ".join(action.words())
-            if not said or _STATES.sub("", said):
-                raise NotUnderstood
-            off = said.startswith("DISABLE ") * ("QUERY" not in said) or said == "DISABLE"
-            off |= "DISABLE" in said.replace("DISABLE QUERY", "") or "NOT ENFORCED" in said
-            if off or {"ENABLE", "ENFORCED"} & {*said.replace("ENABLE QUERY", "").split()}:
-                self._state(name, not off)
-        elif words[:2] == ["VALIDATE", "CONSTRAINT"] and len(words) == 3:
-            pass
-        elif "CONSTRAINT" in words[:3]:
-            raise NotUnderstood
+def _skipped(action: Cursor) -> None:
+    """What further names in a list add nothing to."""
+    action.skip(action.end)
 
 
 def names_in(cursor: Cursor) -> tuple[str, ...]:

@@ -227,11 +227,6 @@ def test_keys_that_are_no_more(text: str) -> None:
         ),
         ("ALTER TABLE P.T ADD ORGANIZE BY HASH UNIQUE (A, B) HASH SPACE 64 M", [("A", "B")]),
         (
-            "ALTER TABLE P.T ADD ORGANIZE BY HASH UNIQUE (A) HASH SPACE 64 M;"
-            " ALTER TABLE P.T DROP ORGANIZATION",
-            "",
-        ),
-        (
             "ALTER TABLE P.T ADD PRIMARY KEY (A); ALTER TABLE P.T DROP PRIMARY KEY;"
             " ALTER TABLE P.T ADD PRIMARY KEY (B)",
             "B",

@@ -104,7 +104,7 @@ UNUSED = {
     ],
     "sqlserver-script": [
         "unique index UX_VESSEL on HARBOR.VESSEL: it is over a part of the rows",
-        f"FK_PV of HARBOR.PORTCALL: {NO_KEY}",
+        f"foreign key FK_PV of HARBOR.PORTCALL: {NO_KEY}",
     ],
 }
 UNREAD = {
