@@ -104,18 +104,13 @@ class _Scratch:
         with room_for(self._place):
             self.file.write(np.ascontiguousarray(part).view(np.uint8).data)
 
-    def so_far(self, count: int) -> npt.NDArray[Any]:
-        """The ``count`` entries that are there."""
-        with room_for(self._place):
-            self.file.flush()
-        mapped = np.memmap(self.file, self.dtype, "r+", self.begin, (count,))
-        # a plain array: every slice of a memmap object would be one too, which costs more than it
-        return np.asarray(mapped)
-
     def mapped(self, count: int) -> npt.NDArray[Any]:
         """All ``count`` entries. The file is open only through the array from now on."""
         self._headed(count)
-        array = self.so_far(count)
+        with room_for(self._place):
+            self.file.flush()
+        # a plain array: every slice of a memmap object would be one too, which costs more than it
+        array = np.asarray(np.memmap(self.file, self.dtype, "r+", self.begin, (count,)))
         self._end.detach()
         self.file.close()
         if self.name:
@@ -174,19 +169,14 @@ class Growing:
         self._count = 0
         self._held: list[npt.NDArray[Any]] = []
         self._scratch: _Scratch | None = None
-        self._read: npt.NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return self._count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _grown, (np.array(self.so_far()),)
 
     def add(self, part: npt.NDArray[Any]) -> None:
         """Add entries at the end; they must be of the array's dtype."""
         if part.dtype != self.dtype:
             raise TypeError(f"found values of {part.dtype}; expected {self.dtype}")
-        self._read = None
         self._count += len(part)
         if self._scratch is not None:
             self._scratch.write(part)
@@ -197,33 +187,14 @@ class Growing:
             while self._held:
                 self._scratch.write(self._held.pop(0))
 
-    def so_far(self) -> npt.NDArray[Any]:
-        """The entries that are there, not to be written to."""
-        if self._read is None:
-            self._read = self._joined() if self._scratch is None else self._mapped()
-        return self._read
-
-    def _joined(self) -> npt.NDArray[Any]:
-        self._held = [np.concatenate([np.zeros(0, self.dtype), *self._held])]
-        return self._held[0]
-
-    def _mapped(self) -> npt.NDArray[Any]:
-        assert self._scratch is not None
-        return self._scratch.so_far(self._count)
-
     def array(self) -> npt.NDArray[Any]:
         """All entries, after which no more are added."""
         if self._scratch is None:
-            return self._joined()
-        self._read, scratch, self._scratch = None, self._scratch, None
+            self._held = [np.concatenate([np.zeros(0, self.dtype), *self._held])]
+            return self._held[0]
+        scratch, self._scratch = self._scratch, None
         self._held = [scratch.mapped(self._count)]
         return self._held[0]
-
-
-def _grown(values: npt.NDArray[Any]) -> Growing:
-    made = Growing(values.dtype)
-    made.add(values)
-    return made
 
 
 def spilled(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -39,6 +39,11 @@ def unit_column(units: Iterable[UnitId]) -> Records:
     return np.frombuffer(b"".join(units), UNIT)
 
 
+def unit_texts(units: Records) -> list[str]:
+    """Units (:data:`replay.changes.position.UNIT`) as messages have them."""
+    return [str(UnitId(unit.tobytes())) for unit in np.ascontiguousarray(units).view("V12")]
+
+
 def as_sorted(units: Records) -> npt.NDArray[np.bytes_]:
     """Units (:data:`replay.changes.position.UNIT`) as values that NumPy compares."""
     return np.ascontiguousarray(units).view(_SORTED).reshape(-1)

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes.position import UnitId
-from replay.changes.text_columns import (
-    GrowingTexts,
-    Texts,
-    beside,
-    strings,
-    taken,
-    texts_of,
-    unit_texts,
-)
-from replay.changes.units import Columns, UnitSet, UnitTable
+from replay.changes.units import Columns, UnitSet, UnitTable, unit_texts
 from replay.errors import CODES
 
 #: Units that are put into columns together.
@@ -41,17 +32,23 @@ class Verdict:
 
 class Verdicts(UnitTable[Verdict]):
     """Units, each with why it stays out, in the order of their octets: 22 bytes for each, and its
-    text (:class:`replay.changes.text_columns.GrowingTexts`), which is kept once where many have it.
-    What is set last counts. OSError where texts need a file and there is no room for it."""
+    text, which is kept once where many have it. What is set last counts."""
 
     DTYPES = ("<u2", "<i8")
 
     def __init__(self, verdicts: Mapping[UnitId, Verdict] | None = None) -> None:
         super().__init__()
-        self.texts = GrowingTexts()
+        self._texts: list[str] = []
+        self._numbers: dict[str, int] = {}
         self._new: dict[UnitId, Verdict] = {}
         if verdicts:
             self.update(verdicts)
+
+    def _number(self, text: str) -> int:
+        number = self._numbers.setdefault(text, len(self._texts))
+        if number == len(self._texts):
+            self._texts.append(text)
+        return number
 
     def __setitem__(self, unit: UnitId, verdict: Verdict) -> None:
         self._new[unit] = verdict
@@ -61,7 +58,7 @@ class Verdicts(UnitTable[Verdict]):
     def _settle(self) -> None:
         if self._new:
             new, self._new = self._new, {}
-            numbers = [(_NUMBER[one.code], self.texts.add(one.text)) for one in new.values()]
+            numbers = [(_NUMBER[one.code], self._number(one.text)) for one in new.values()]
             code, text = np.array(numbers, np.int64).T
             units = np.frombuffer(b"".join(new), "V12")
             self.put(units, code.astype("<u2"), np.ascontiguousarray(text))
@@ -70,13 +67,13 @@ class Verdicts(UnitTable[Verdict]):
         """Set one verdict of many units (:data:`replay.changes.position.UNIT`)."""
         self._settle()
         code = np.full(len(units), _NUMBER[verdict.code], "<u2")
-        text = self.texts.add(verdict.text) if len(units) else 0
+        text = self._number(verdict.text) if len(units) else 0
         self.put(units, code, np.full(len(units), text, "<i8"))
 
-    def set_each(self, units: Records, code: str, texts: Texts) -> None:
+    def set_each(self, units: Records, code: str, texts: Sequence[str]) -> None:
         """Set verdicts of one code of some units, with a text of each."""
         self._settle()
-        numbers = self.texts.add_all(texts)
+        numbers = np.array([self._number(text) for text in texts], "<i8")
         self.put(units, np.full(len(units), _NUMBER[code], "<u2"), numbers)
 
     def setdefault(self, unit: UnitId, verdict: Verdict) -> None:
@@ -93,13 +90,13 @@ class Verdicts(UnitTable[Verdict]):
         self._settle()
         units, code, text = others.columns()
         known, place = np.unique(text, return_inverse=True)
-        numbers = [self.texts.add(others.texts[number]) for number in known.tolist()]
+        numbers = [self._number(others._texts[number]) for number in known.tolist()]
         own = np.array(numbers, "<i8")[place.reshape(-1)]
         self.put(units.view("V12"), code, own)
 
     def clear(self) -> None:
         """Forget all."""
-        self._pieces, self._new, self.texts = [], {}, GrowingTexts()
+        self._pieces, self._new, self._texts, self._numbers = [], {}, [], {}
 
     def columns(self) -> Columns:
         """As :meth:`replay.changes.units.UnitTable.columns`: the number of a code, and of a
@@ -109,10 +106,15 @@ class Verdicts(UnitTable[Verdict]):
 
     def only(self, kept: Mask) -> Verdicts:
         """Those of some rows; the texts are the same ones."""
-        made = Verdicts()
-        made.texts = self.texts
+        made = self._with_texts()
         units, code, text = self.columns()
         made.put(units[kept].view("V12"), code[kept], text[kept])
+        return made
+
+    def _with_texts(self) -> Verdicts:
+        """None yet, with the same texts."""
+        made = Verdicts()
+        made._texts, made._numbers = list(self._texts), dict(self._numbers)
         return made
 
     def but(self, units: UnitSet) -> Verdicts:
@@ -121,8 +123,7 @@ class Verdicts(UnitTable[Verdict]):
 
     def with_own(self, others: Verdicts) -> Verdicts:
         """These and others, which count where both are."""
-        made = Verdicts()
-        made.texts = self.texts
+        made = self._with_texts()
         if self:
             made._put(self.columns())
         made.update(others)
@@ -137,25 +138,23 @@ class Verdicts(UnitTable[Verdict]):
         made = Verdicts()
         units, code, _ = self.columns()
         if len(units):
-            made.put(units.view("V12"), code, np.full(len(units), made.texts.add(""), "<i8"))
+            made.put(units.view("V12"), code, np.full(len(units), made._number(""), "<i8"))
         return made
 
-    def said(self, rows: Index) -> Texts:
+    def said(self, rows: Index) -> list[str]:
         """The verdicts of some rows as ``str`` has them."""
-        _, code, text = self.columns()
-        heads = taken(texts_of(f"{code} " if code else "" for code in _CODES), code[rows])
-        return beside(heads, taken(self.texts.all(), text[rows]))
+        return [str(self._value(row)) for row in rows.tolist()]
 
     def described(self) -> Iterator[tuple[str, str]]:
         """(unit, verdict) as ``str`` has them, in the order of units."""
         units = self.units().column()
         for low in range(0, len(units), _TOGETHER):
             rows = np.arange(low, min(low + _TOGETHER, len(units)))
-            yield from zip(strings(unit_texts(units[rows])), strings(self.said(rows)), strict=True)
+            yield from zip(unit_texts(units[rows]), self.said(rows), strict=True)
 
     def _value(self, row: int) -> Verdict:
         _, code, text = self.columns()
-        return Verdict(_CODES[code[row]], self.texts[int(text[row])])
+        return Verdict(_CODES[code[row]], self._texts[int(text[row])])
 
     def _row(self, unit: object) -> int:
         if self._new:
@@ -177,7 +176,7 @@ class Verdicts(UnitTable[Verdict]):
             octets = units[some].view("V12")
             numbers, told = code[some].tolist(), text[some].tolist()
             for unit, number, place in zip(octets, numbers, told, strict=True):
-                yield UnitId(unit.tobytes()), Verdict(_CODES[number], self.texts[place])
+                yield UnitId(unit.tobytes()), Verdict(_CODES[number], self._texts[place])
 
 
 class _Items(ItemsView[UnitId, Verdict]):

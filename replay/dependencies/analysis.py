@@ -42,7 +42,6 @@ from replay.dependencies.graph import (
     grouped,
 )
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.key_words import KeysInWords
 from replay.dependencies.links import (
     LINK,
     Link,
@@ -87,8 +86,7 @@ class Subgraph:
     dtype :data:`replay.dependencies.proof.QUESTION`); ``linked_chains`` are the links along rows
     and keys, whatever the columns, as places of changes, where they are not among ``links``;
     ``followers`` are units that changed a table after a change of it that cannot be read, with the
-    table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`); ``words`` are the keys of
-    changes, as far as they were asked for."""
+    table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`)."""
 
     log: LogFile
     spaces: KeySpaces
@@ -100,7 +98,6 @@ class Subgraph:
     linked_chains: Links | None
     graph: DependencyGraph
     followers: UnitRows = field(default_factory=UnitRows)
-    words: KeysInWords = field(default_factory=KeysInWords, repr=False)
 
     @cached_property
     def chains(self) -> Links:

@@ -34,7 +34,7 @@ from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.graph import (
     ChangeLink,
 )
-from replay.dependencies.key_words import key_text
+from replay.dependencies.key_words import texts_of_links
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
@@ -118,20 +118,21 @@ def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
     links = subgraph.links
     source, target = np.ascontiguousarray(links["source"]), np.ascontiguousarray(links["target"])
     outside = chosen[source] & ~chosen[target]
-    conflicts: dict[tuple[UnitId, UnitId], Conflict] = {}
+    first: dict[tuple[UnitId, UnitId], ChangeLink] = {}
     for one, other, kind, space, gone in links[outside].tolist():
         pair = subgraph.unit(other), subgraph.unit(one)
-        if pair not in conflicts:
-            conflicts[pair] = Conflict(
-                *pair,
-                key_text(subgraph, ChangeLink(Link(kind), space, one, other, gone)),
-                Link(kind),
-            )
+        if pair not in first:
+            first[pair] = ChangeLink(Link(kind), space, one, other, gone)
+    keys = texts_of_links(subgraph, [*first.values()])
+    conflicts = [
+        Conflict(*pair, key, link.kind)
+        for (pair, link), key in zip(first.items(), keys, strict=True)
+    ]
     units = _closure(subgraph, chosen, source, target)
     return Consequences(
         subgraph,
         chosen,
-        list(conflicts.values()),
+        conflicts,
         units,
         _blocked(subgraph, chosen, source, target),
     )

@@ -14,10 +14,9 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.graph import (
-    ChangeLink,
     graphml,
 )
-from replay.dependencies.key_words import key_text
+from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
@@ -53,10 +52,10 @@ def describe(
             }
         )
     edges: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    for source, target, kind, space, gone in subgraph.links.tolist():
+    keys = key_texts(subgraph, subgraph.links)
+    for (source, target, kind, _, _), key in zip(subgraph.links.tolist(), keys, strict=True):
         one, other = changes[source]["unit"], changes[target]["unit"]
         if one != other:
-            key = key_text(subgraph, ChangeLink(Link(kind), space, source, target, gone))
             link = {
                 "link": Link(kind).name.lower(),
                 "why": LINK_WORDS[Link(kind)],

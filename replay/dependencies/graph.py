@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -359,19 +359,6 @@ class DependencyGraph:
         return following
 
 
-class Steps(NamedTuple):
-    """The paths to some nodes, as far as they are shown: the nodes that they ``begin`` with; the
-    steps of all, from ``source`` to ``target``, and where those of each begin, and the last ones
-    end (``ends``, int64[n + 1]); how ``more`` of each are left out after the first
-    :data:`STEPS_SHOWN`."""
-
-    begin: Index
-    source: Index
-    target: Index
-    ends: Index
-    more: Index
-
-
 class Paths(Mapping[UnitId, list[UnitId]]):
     """The path to each unit that is reached, in commit order of these. Kept are the node
     ``before`` each (``int64[n]``), how long its path is, and where that is shown from: 20 bytes a
@@ -420,27 +407,12 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         late = self._back(node, STEPS_SHOWN + 1)
         return early[0], [*pairwise(early), *pairwise(late)], more
 
-    def steps(self, nodes: Index) -> Steps:
-        """What :meth:`shown` says of each of some nodes that are reached."""
-        length = self._length[nodes].astype(np.int64) - 1
-        more = np.maximum(length - 2 * STEPS_SHOWN, 0)
-        ends = np.append(0, np.cumsum(length - more))
-        target = np.empty(int(ends[-1]), np.int64)
-        begin = self._walk_back(nodes, np.where(more, STEPS_SHOWN, length), target, ends[1:])
-        cut = np.flatnonzero(more)
-        early, shown = self._early[nodes[cut]], np.full(len(cut), STEPS_SHOWN)
-        begin[cut] = self._walk_back(early, shown, target, ends[cut] + STEPS_SHOWN)
-        return Steps(begin, self._before[target], target, ends, more)
-
-    def _walk_back(self, nodes: Index, counts: Index, target: Index, ends: Index) -> Index:
-        """Put the last nodes of the paths to some, so many of each, into ``target``, each before
-        its end there: the nodes before these."""
-        nodes = nodes.copy()
-        for step in range(1, 2 * STEPS_SHOWN + 1):
-            goes = np.flatnonzero(counts >= step)
-            target[ends[goes] - step] = nodes[goes]
-            nodes[goes] = self._before[nodes[goes]]
-        return nodes
+    def begins_of(self, nodes: Index) -> Index:
+        """The node that the path to each of some nodes that are reached begins with."""
+        found = self._early[nodes]
+        for _ in range(STEPS_SHOWN):
+            found = np.where(self._length[found] > 1, self._before[found], found)
+        return found
 
     def _back(self, node: int, count: int) -> list[int]:
         """The last nodes of the path to a node."""

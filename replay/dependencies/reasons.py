@@ -1,26 +1,20 @@
-"""Why units are held, in words: of many at a time, in columns of texts."""
+"""Why units are held, in words: of as many as are shown, the first in the order of units. Of the
+others it is said in short; which units are held is exact in any number."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.text_columns import (
-    Texts,
-    beside,
-    formatted,
-    pooled,
-    runs,
-    taken,
-    texts_of,
-    unit_texts,
-)
-from replay.changes.units import UnitSet
+from replay.changes.balance import SHOWN
+from replay.changes.position import UnitId
+from replay.changes.units import UnitSet, as_sorted
 from replay.changes.verdicts import Verdict, Verdicts
-from replay.dependencies.graph import STEPS_SHOWN, Paths, Steps
+from replay.dependencies.graph import STEPS_SHOWN, Paths
 from replay.dependencies.key_words import (
     is_masked,
     key_texts,
@@ -38,103 +32,108 @@ if TYPE_CHECKING:
 
 #: The code of a unit that is set aside because of what it builds on.
 DEPENDENT_UNIT = "LR3011"
-#: Units that are put into words together.
-TOGETHER = 1024
+_IN_SHORT = f"why is said in full of the first {SHOWN:,} units only"
 
 
 def verdicts(subgraph: Subgraph, paths: Paths, damaged: UnitSet) -> Verdicts:
     """Why each unit is held to which a path leads."""
-    held, nodes = Verdicts(), paths.nodes()
-    for low in range(0, len(nodes), TOGETHER):
-        _Some(subgraph, paths, damaged, nodes[low : low + TOGETHER]).put(held)
+    held, nodes, graph = Verdicts(), paths.nodes(), subgraph.graph
+    units = graph.unit_column(nodes)
+    begin = paths.begins_of(nodes)
+    starts = graph.unit_column(begin)
+    unproven = subgraph.unproven.units().mask(starts)
+    started = subgraph.survey.start.units().mask(starts) & ~unproven
+    of_damaged = damaged.mask(starts)
+    alone = begin == nodes
+    for code, which in ((UNPROVEN_UNIT, unproven), (DEPENDENT_UNIT, ~unproven)):
+        held.set_all(units[which], Verdict(code, _IN_SHORT))
+    incomplete = _incomplete(subgraph)
+    for which, state in ((of_damaged, "damaged"), (~of_damaged, incomplete)):
+        rows = alone & started & which
+        held.set_all(units[rows], Verdict(INCOMPLETE_UNIT, f"the unit is {state}"))
+    told = np.argsort(as_sorted(units), kind="stable")[:SHOWN]
+    asked = told[(alone & unproven)[told]]
+    held.set_each(units[asked], UNPROVEN_UNIT, _open_questions(subgraph, units[asked]))
+    others = told[~(alone & (started | unproven))[told]]
+    heads = _Heads(subgraph, starts, started, of_damaged, unproven, alone)
+    texts = [
+        head + path
+        for head, path in zip(
+            heads.texts(others), _in_words(subgraph, paths, nodes[others]), strict=True
+        )
+    ]
+    for code, which in ((UNPROVEN_UNIT, unproven), (DEPENDENT_UNIT, ~unproven)):
+        rows = others[which[others]]
+        some = [text for text, one in zip(texts, which[others].tolist(), strict=True) if one]
+        held.set_each(units[rows], code, some)
     return held
 
 
+def _incomplete(subgraph: Subgraph) -> str:
+    return subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
+
+
 @dataclass
-class _Some:
-    """Some ``nodes`` to which paths lead."""
+class _Heads:
+    """What paths begin with: the unit at which each starts, whether that is a starting point of the
+    question, damaged, or unproven, and whether it is the held unit itself (``alone``). Of units
+    that are damaged, incomplete or unproven themselves it is not asked."""
 
     subgraph: Subgraph
-    paths: Paths
-    damaged: UnitSet
-    nodes: Index
+    first: Records
+    started: Mask
+    damaged: Mask
+    unproven: Mask
+    alone: Mask
 
-    def put(self, held: Verdicts) -> None:
-        """Say why they are held."""
-        graph = self.subgraph.graph
-        steps = self.paths.steps(self.nodes)
-        units = graph.unit_column(self.nodes)
-        first = graph.unit_column(steps.begin)
-        alone = steps.begin == self.nodes
-        unproven = self.subgraph.unproven.units().mask(first)
-        started = self.subgraph.survey.start.units().mask(first) & ~unproven
-        damaged = self.damaged.mask(first)
-        for which, state in ((damaged, "damaged"), (~damaged, self._incomplete())):
-            rows = alone & started & which
-            held.set_all(units[rows], Verdict(INCOMPLETE_UNIT, f"the unit is {state}"))
-        open_questions = alone & unproven
-        asked = units[open_questions]
-        held.set_each(asked, UNPROVEN_UNIT, _open_questions(self.subgraph, asked))
-        others = np.flatnonzero(~(alone & (started | unproven)))
-        heads = self._heads(first, started, damaged, unproven, alone)
-        texts = beside(heads, _in_words(self.subgraph, steps))
-        for code, which in ((UNPROVEN_UNIT, unproven), (DEPENDENT_UNIT, ~unproven)):
-            rows = others[which[others]]
-            held.set_each(units[rows], code, taken(texts, rows))
-
-    def _incomplete(self) -> str:
-        return self.subgraph.log.in_words("incomplete (INCOMPLETETRANS)")
-
-    def _heads(
-        self, first: Records, started: Mask, damaged: Mask, unproven: Mask, alone: Mask
-    ) -> Texts:
-        """What the paths begin with; of units that are damaged, incomplete or unproven themselves
-        it is not true."""
-        depends = "it depends on a unit"
-        torn = "a record is missing before its change of a row that the log left otherwise"
-        heads = [
-            f"{depends} before which a record is missing: ",
-            f"{depends} that is {self._incomplete()}: ",
-            f"{depends} that is damaged: ",
-            f"{depends} that may depend on an incomplete one: ",
-            torn,
-        ]
-        said = np.where(alone, 4, 0)
-        rows, behind = self.subgraph.followers.rows_of(first)
-        behind &= ~started & ~unproven
-        if behind.any():
-            spaces = self.subgraph.followers.columns()[1]["space"][rows[behind]]
-            known, place = np.unique(spaces, return_inverse=True)
-            said[behind] = len(heads) + 2 * place.reshape(-1) + alone[behind]
-            for space in known.tolist():
+    def texts(self, rows: Index) -> Iterator[str]:
+        """Those of some paths."""
+        followers = self.subgraph.followers
+        places, behind = followers.rows_of(self.first[rows])
+        incomplete = _incomplete(self.subgraph)
+        for row, place, is_behind in zip(
+            rows.tolist(), places.tolist(), behind.tolist(), strict=True
+        ):
+            unit = UnitId(self.first[row].tobytes())
+            if self.unproven[row]:
+                yield f"it depends on a unit that may depend on an incomplete one: {unit}"
+            elif self.started[row]:
+                state = "damaged" if self.damaged[row] else incomplete
+                yield f"it depends on a unit that is {state}: {unit}"
+            elif is_behind:
+                space = int(followers.columns()[1]["space"][place])
                 table = table_text(self.subgraph.spaces.spaces[space])
                 may = f"a unit that changed {table} after a damaged record whose row cannot be told"
-                heads += [f"it depends on {may}: ", f"it is {may}"]
-        said[started] = np.where(damaged[started], 2, 1)
-        said[unproven] = 3
-        names, begins = pooled(unit_texts(first), texts_of([""]))
-        own = np.where(alone, begins[1], np.arange(len(first)))
-        return beside(taken(texts_of(heads), said), taken(names, own))
+                yield f"it is {may}" if self.alone[row] else f"it depends on {may}: {unit}"
+            elif self.alone[row]:
+                yield "a record is missing before its change of a row that the log left otherwise"
+            else:
+                yield f"it depends on a unit before which a record is missing: {unit}"
 
 
-def _in_words(subgraph: Subgraph, steps: Steps) -> Texts:
-    """The steps of paths, each with what leads to it."""
-    known, first, place = np.unique(steps.target, return_index=True, return_inverse=True)
-    links = subgraph.graph.first_links(steps.source[first], known)
-    units = unit_texts(subgraph.graph.unit_column(known))
-    said = beside(b" -> ", key_texts(subgraph, links), b" -> ", units)
-    cut = np.flatnonzero(steps.more)
-    parts, begins = pooled(said, formatted(" -> ({:,} more steps)", steps.more[cut]))
-    left_out = begins[1] + np.arange(len(cut))
-    numbers = np.insert(place.reshape(-1), steps.ends[cut] + STEPS_SHOWN, left_out)
-    ends = steps.ends + np.append(0, np.cumsum(steps.more > 0))
-    return runs(taken(parts, numbers), ends)
+def _in_words(subgraph: Subgraph, paths: Paths, nodes: Index) -> Iterator[str]:
+    """The steps of the path to each of some nodes, each with what leads to it."""
+    graph = subgraph.graph
+    shown = [paths.shown(node) for node in nodes.tolist()]
+    known = np.array(sorted({step for _, steps, _ in shown for step in steps}), np.int64)
+    known = known.reshape(-1, 2)
+    texts = key_texts(subgraph, graph.first_links(known[:, 0], known[:, 1]))
+    said = {
+        (one, other): f" -> {text} -> {graph.unit(other)}"
+        for (one, other), text in zip(known.tolist(), texts, strict=True)
+    }
+    for _, steps, more in shown:
+        words = [said[step] for step in steps]
+        if more:
+            words.insert(STEPS_SHOWN, f" -> ({more:,} more steps)")
+        yield "".join(words)
 
 
-def _open_questions(subgraph: Subgraph, units: Records) -> Texts:
+def _open_questions(subgraph: Subgraph, units: Records) -> list[str]:
     """What nothing proves of units that are flagged."""
+    found = [""] * len(units)
     if not len(units):
-        return texts_of([])
+        return found
     batch, unproven = subgraph.batch, subgraph.unproven
     asked = unproven.columns()[1][unproven.rows_of(units)[0]]
     places = change_places(batch.records[batch.head])
@@ -148,16 +147,16 @@ def _open_questions(subgraph: Subgraph, units: Records) -> Texts:
         ]
     )
     _, group = np.unique(groups, axis=1, return_inverse=True)
-    found, order = [], []
     for number in range(int(group.max()) + 1):
         rows = np.flatnonzero(group.reshape(-1) == number)
         rows = rows[np.argsort(change[rows], kind="stable")]
-        found.append(_asked_alike(subgraph, asked[rows[0]], change[rows]))
-        order.append(rows)
-    return taken(pooled(*found)[0], np.argsort(np.concatenate(order)))
+        texts = _asked_alike(subgraph, asked[rows[0]], change[rows])
+        for row, text in zip(rows.tolist(), texts, strict=True):
+            found[row] = text
+    return found
 
 
-def _asked_alike(subgraph: Subgraph, question: np.void, changes: Index) -> Texts:
+def _asked_alike(subgraph: Subgraph, question: np.void, changes: Index) -> list[str]:
     """Questions that differ in nothing but the changes of one version and kind, rising."""
     space, version = int(question["space"]), int(subgraph.batch.version[changes[0]])
     uses = subgraph.spaces.uses[version]
@@ -168,9 +167,11 @@ def _asked_alike(subgraph: Subgraph, question: np.void, changes: Index) -> Texts
     if question["unflagged"]:
         flag = "an incomplete unit commits before it"
     key_space = subgraph.spaces.spaces[space]
-    head = f"{flag}: {ASK_WORDS[Ask(int(question['ask']))]}, ".encode()
+    head = f"{flag}: {ASK_WORDS[Ask(int(question['ask']))]}, "
     if use.columns and not is_masked(subgraph, version, use.columns):
         side = "after" if question["after"] else "before"
-        return beside(head, values_in_words(subgraph, key_space, changes, side, use.columns))
-    same = masked(key_space) if use.columns else without_key(key_space)
-    return beside(head, texts_of([same] * len(changes)))
+        values = values_in_words(subgraph, key_space, changes, side, use.columns)
+    else:
+        same = masked(key_space) if use.columns else without_key(key_space)
+        values = [same] * len(changes)
+    return [head + value for value in values]

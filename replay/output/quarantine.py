@@ -4,7 +4,7 @@ and what would complete them."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -21,8 +21,7 @@ from replay.changes.position import (
     UNIT_POSITION_FIELDS,
     sortable,
 )
-from replay.changes.text_columns import hexadecimal, strings, taken, unit_texts
-from replay.changes.units import UnitSet, as_sorted
+from replay.changes.units import UnitSet, as_sorted, unit_texts
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.analysis import Resolution, resolve_incomplete
 from replay.dependencies.cascade import written_dependents
@@ -50,57 +49,62 @@ def described_units(
     """Units that are set ``aside``, with the ``commits`` of each: why, the path that leads to each,
     and its keys. A unit that only the log's flags set aside has no path."""
     nodes, there = resolution.paths.nodes_of(units)
-    place = np.cumsum(there) - 1
-    steps, more = _steps(resolution, nodes[there])
-    keys = _keys(resolution, nodes[there])
+    ways = iter(zip(_steps(resolution, nodes[there]), _keys(resolution, nodes[there]), strict=True))
     columns = (
-        strings(unit_texts(units)),
-        strings(hexadecimal(commits)),
-        strings(aside.said(aside.rows_of(units)[0])),
+        unit_texts(units),
+        _hexadecimal(commits),
+        aside.said(aside.rows_of(units)[0]),
+        there.tolist(),
     )
-    return [
-        {
-            "unit": unit,
-            "commit_lrsn": commit,
-            "reason": reason,
-            "path": steps[at] if reached else [],
-            **({"steps_left_out": more[at]} if reached and more[at] else {}),
-            "keys": keys[at] if reached else [],
-        }
-        for unit, commit, reason, at, reached in zip(
-            *columns, place.tolist(), there.tolist(), strict=True
+    found = []
+    for unit, commit, reason, reached in zip(*columns, strict=True):
+        (path, more), keys = next(ways) if reached else (([], 0), [])
+        found.append(
+            {
+                "unit": unit,
+                "commit_lrsn": commit,
+                "reason": reason,
+                "path": path,
+                **({"steps_left_out": more} if more else {}),
+                "keys": keys,
+            }
         )
-    ]
+    return found
 
 
-def _steps(resolution: Resolution, nodes: Index) -> tuple[list[list[dict[str, str]]], list[int]]:
+def _hexadecimal(positions: Records) -> list[str]:
+    return [one.tobytes().hex().upper() for one in positions]
+
+
+def _steps(resolution: Resolution, nodes: Index) -> Iterator[tuple[list[dict[str, str]], int]]:
     """The steps of the path to each of some nodes that are shown, and how many more there are."""
     subgraph, graph = resolution.subgraph, resolution.subgraph.graph
-    steps = resolution.paths.steps(nodes)
-    known, first, shown = np.unique(steps.target, return_index=True, return_inverse=True)
-    source = steps.source[first]
-    links = graph.first_links(source, known)
-    columns = (
-        strings(unit_texts(graph.unit_column(source))),
-        strings(key_texts(subgraph, links)),
-        [Link(kind).name.lower() for kind in links["kind"].tolist()],
-        strings(unit_texts(graph.unit_column(known))),
-    )
-    names = ("unit", "key", "link", "next")
-    each = [dict(zip(names, step, strict=True)) for step in zip(*columns, strict=True)]
-    path = [each[number] for number in shown.reshape(-1).tolist()]
-    return [path[low:high] for low, high in pairwise(steps.ends.tolist())], steps.more.tolist()
+    shown = [resolution.paths.shown(node) for node in nodes.tolist()]
+    known = np.array(sorted({step for _, steps, _ in shown for step in steps}), np.int64)
+    known = known.reshape(-1, 2)
+    links = graph.first_links(known[:, 0], known[:, 1])
+    keys = key_texts(subgraph, links)
+    each = {
+        (one, other): {
+            "unit": str(graph.unit(one)),
+            "key": key,
+            "link": Link(kind).name.lower(),
+            "next": str(graph.unit(other)),
+        }
+        for (one, other), key, kind in zip(
+            known.tolist(), keys, links["kind"].tolist(), strict=True
+        )
+    }
+    for _, steps, more in shown:
+        yield [each[step] for step in steps], more
 
 
 def _keys(resolution: Resolution, nodes: Index) -> list[list[str]]:
     """The different keys that tie each of some nodes to what it builds on, sorted."""
     subgraph = resolution.subgraph
     links, ends = subgraph.graph.links_into(nodes)
-    number = subgraph.words.numbers(subgraph, links)
-    known, place = np.unique(number, return_inverse=True)
-    texts = strings(taken(subgraph.words.texts.all(), known))
-    of_links = [texts[at] for at in place.reshape(-1).tolist()]
-    return [sorted({*of_links[low:high]}) for low, high in pairwise(ends.tolist())]
+    texts = key_texts(subgraph, links)
+    return [sorted({*texts[low:high]}) for low, high in pairwise(ends.tolist())]
 
 
 def missing_inputs(resolution: Resolution) -> tuple[list[dict[str, Any]], int]:
@@ -129,11 +133,11 @@ def _described_inputs(
     gap = ~subgraph.survey.start.units().mask(units)
     first, tables = _extents(resolution, units)
     columns = (
-        strings(unit_texts(units)),
+        unit_texts(units),
         gap.tolist(),
         units.view(UNIT_FIELDS)["member"].tolist(),
-        strings(hexadecimal(first)),
-        strings(hexadecimal(np.ascontiguousarray(positions["commit"]))),
+        _hexadecimal(first),
+        _hexadecimal(positions["commit"]),
         tables,
         counts.tolist(),
         more.tolist(),

@@ -11,11 +11,8 @@ from replay.changes.envelope import Change
 from replay.changes.selection import Selection
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.cascade import consequences
-from replay.dependencies.graph import (
-    ChangeLink,
-)
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.key_words import key_text
+from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
@@ -178,16 +175,16 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     if len(hit):
         write_sets = WriteSets(request.log, spaces)
         changed, written = write_sets.column_masks(subgraph.batch, plan.options.render)
+    if len(hit) > options.most_rows:
+        raise UsageError(
+            "LR1001",
+            f"found more than {options.most_rows:,} conflicts; expected at most that many"
+            " (--max-rows)",
+            hint="Select fewer changes, or raise --max-rows",
+        )
     rows: list[dict[str, Any]] = []
-    for source, target, link, space, gone in hit.tolist():
-        if len(rows) == options.most_rows:
-            raise UsageError(
-                "LR1001",
-                f"found more than {options.most_rows:,} conflicts; expected at most that many"
-                " (--max-rows)",
-                hint="Select fewer changes, or raise --max-rows",
-            )
-        text = key_text(subgraph, ChangeLink(Link(link), space, source, target, gone))
+    keys = key_texts(subgraph, hit)
+    for (source, target, link, _, _), text in zip(hit.tolist(), keys, strict=True):
         one, other = str(subgraph.unit(source)), str(subgraph.unit(target))
         common = _columns_of(subgraph, written, source) & _columns_of(subgraph, changed, target)
         rows.append(

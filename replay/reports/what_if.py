@@ -13,7 +13,7 @@ from replay.changes import order
 from replay.changes.position import unit_of
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.cascade import Consequences, what_if
-from replay.dependencies.key_words import key_text
+from replay.dependencies.key_words import texts_of_links
 from replay.dependencies.links import (
     LINK_WORDS,
 )
@@ -99,9 +99,10 @@ def _dependents(
             raise AssertionError("a dependent unit is reached from what was chosen")
         waiting = left
     rows = []
-    for unit in dependents.units:
-        link = subgraph.graph.links(parents[unit], unit)[0]
-        table, _, key = key_text(subgraph, link).partition("/")
+    links = [subgraph.graph.links(parents[unit], unit)[0] for unit in dependents.units]
+    keys = texts_of_links(subgraph, links)
+    for unit, link, text in zip(dependents.units, links, keys, strict=True):
+        table, _, key = text.partition("/")
         rows.append(
             {
                 "unit": str(unit),

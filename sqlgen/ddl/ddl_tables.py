@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from sqlgen.ddl import ddl_clauses
 from sqlgen.ddl.ddl_clauses import (
@@ -55,7 +56,7 @@ BEGIN_ACTIONS = _ACTIONS | {"CHECK", "NOCHECK", "ENABLE", "DISABLE", "WITH", "CO
 _MOVES = {("SET", "SCHEMA"), ("MODIFY", "SCHEMA"), ("SET", "TABLE")}
 _OF_RENAMES = frozenset("RENAME TABLE TO AS COLUMN IF EXISTS SCHEMA NAME".split())
 #: What further names in a list without a word of their own mean.
-_Carried = Callable[["Cursor"], None] | None
+_Carried = Callable[["Cursor"], Any] | None
 
 
 class TableReader(SchemaFacts):

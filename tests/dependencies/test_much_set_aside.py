@@ -23,7 +23,7 @@ import pytest
 
 import replay
 from replay import spill
-from replay.changes import balance, text_columns, verdicts
+from replay.changes import balance, verdicts
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -33,7 +33,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.cli.main import main
-from replay.dependencies import analysis, change_links, key_words, passes, reasons
+from replay.dependencies import analysis, change_links, passes, reasons
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -208,12 +208,8 @@ INCOMPLETE_LOG = (
 def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     """Columns of a few octets lie in files, and whatever is done together is done of few."""
     set_value(spill, "BUDGET", 8)
-    set_value(text_columns, "_BLOCK", 40)
-    set_value(text_columns, "_COMMON", 2)
     set_value(verdicts, "_TOGETHER", 3)
     set_value(analysis, "_TOGETHER", 5)
-    set_value(key_words, "_TOGETHER", 5)
-    set_value(reasons, "TOGETHER", 7)
     set_value(quarantine, "_TOGETHER", 7)
     set_value(change_links, "TOGETHER", 40)
     set_value(graphs, "PART", 6)
@@ -359,7 +355,7 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
     monkeypatch.setattr(partition, "CHUNK", 64)
-    for module in (balance, quarantine):
+    for module in (balance, quarantine, reasons):
         monkeypatch.setattr(module, "SHOWN", 50)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once

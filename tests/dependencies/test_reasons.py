@@ -9,7 +9,6 @@ import pytest
 
 import replay
 from replay.changes import verdicts
-from replay.dependencies import key_words, reasons
 from replay.output import quarantine
 from tests.dependencies.test_much_set_aside import INCOMPLETE_LOG
 from tests.support.logbuilder import Col, LogBuilder, Tab
@@ -62,10 +61,9 @@ def test_as_unit_by_unit(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPa
     assert whole == json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     for together in (1, 3):
         for module, name in (
-            (reasons, "TOGETHER"),
             (quarantine, "_TOGETHER"),
             (verdicts, "_TOGETHER"),
-            (key_words, "_TOGETHER"),
+            ,
         ):
             monkeypatch.setattr(module, name, together)
         assert told(tmp_path / f"{together}", control, data) == whole
