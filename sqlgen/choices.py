@@ -44,23 +44,6 @@ class Assertion(Choices):
     NONE = "none"
 
 
-class StatementForm(Choices):
-    """How statements are written: with their values, or with marks and the values beside them."""
-
-    LITERALS = "literals"
-    PARAMETERS = "parameters"
-
-
-class ParameterStyle(Choices):
-    """The mark of a value in a statement, as Python's drivers call it: ``?``, ``%s`` (a ``%`` is
-    doubled), or ``$1``, ``$2`` ….
-    """
-
-    QMARK = "qmark"
-    FORMAT = "format"
-    NUMERIC = "numeric"
-
-
 class NulPolicy(Choices):
     """What becomes of X'00' in text."""
 

@@ -37,8 +37,6 @@ EMITTED, NO_CHANGE, EXCLUDED_COLUMNS, PROBLEM = 0, 1, 2, 3
 FLOAT_ULPS = 4
 
 SLOT = "\0"
-#: What stands around a value where statements have parameters (:mod:`sqlgen.render.parameters`).
-OPEN, CLOSE = "\x01", "\x02"
 #: How the comment begins that stands in place of a statement.
 LEFT_OUT = "-- left out, only excluded columns changed: "
 
@@ -369,7 +367,7 @@ def left_out_comments(rows: Rows, profile: Profile, options: RenderOptions) -> p
         [LEFT_OUT, f"UPDATE {target} (", columns, ") WHERE ", *condition],
         rows.count,
     )
-    return escape_comment(pc.replace_substring_regex(text, f"[{OPEN}{CLOSE}]", ""))
+    return escape_comment(text)
 
 
 def outcome_of(rows: Rows, shown: tuple[Column, ...], named: RowMask) -> Codes:

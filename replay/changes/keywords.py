@@ -98,8 +98,6 @@ class StatementOptions(ValueOptions, total=False):
     asserts: str | None
     commit_every: int
     commit_statements: int | None
-    statements: str
-    parameter_style: str | None
     trace: bool
     upsert: bool
     mapping: str | Path | None
@@ -175,8 +173,12 @@ def octets_of_position(position: PositionText | None) -> bytes | None:
 #: Fields of :class:`sqlgen.literals.Policy`.
 POLICIES = ("nul", "timestamps", "char_padding", "midnight", "empty_text", "reals")
 _WRITTEN = (
-    *("commit_every", "commit_statements", "records_per_file", "trace", "strict", "asserts"),
-    *("statements", "parameter_style"),
+    "commit_every",
+    "commit_statements",
+    "records_per_file",
+    "trace",
+    "strict",
+    "asserts",
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
-from sqlgen.choices import Assertion, Names, ParameterStyle, StatementForm
+from sqlgen.choices import Assertion, Names
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.errors import SqlgenError, settle_choices, settle_counts
 from sqlgen.kinds import settle_kinds
@@ -21,8 +21,7 @@ class ScriptOptions:
     units as have ``commit_statements`` (then a ``commit_every`` of 1 does not count); a file holds
     about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
-    (its exclusions stand in ``render`` too). ``statements``: with literals, or with parameters and
-    a file of values, with marks of ``parameter_style`` (None: those of the dialect's driver)."""
+    (its exclusions stand in ``render`` too)."""
 
     dialect: str = "postgres"
     names: Names = Names.LOWER
@@ -34,13 +33,9 @@ class ScriptOptions:
     mapping: TableMap | None = None
     asserts: Assertion | None = None
     commit_statements: int | None = None
-    statements: StatementForm = StatementForm.LITERALS
-    parameter_style: ParameterStyle | None = None
 
     def __post_init__(self) -> None:
-        settle_choices(self, names=Names, statements=StatementForm)
-        if self.parameter_style is not None:
-            settle_choices(self, parameter_style=ParameterStyle)
+        settle_choices(self, names=Names)
         settle_counts(self, commit_every="--commit-every", records_per_file="--records-per-file")
         if self.commit_statements is not None:
             settle_counts(self, commit_statements="--commit-statements")

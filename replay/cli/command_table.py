@@ -247,7 +247,6 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"{_LOG} --ur {_UNIT} {_KEYS} --out out/one",
             f"{_LOG} --authid CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
-            f"{_SMALL} --schema none --statements parameters --out out/driver",
         ),
         "LOG --out --dry-run --cascade --schema --table --ur --authid --from-time",
     ),

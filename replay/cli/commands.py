@@ -57,7 +57,7 @@ from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
 from replay.writable import Writable
-from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy, StatementForm
+from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
@@ -389,10 +389,7 @@ def _tried_options(options: ScriptOptions, given: str, url: str) -> ScriptOption
             f"found --dialect {given} with --dry-run and a database of {dialect}; expected"
             f" {dialect}",
         )
-    plain = StatementForm.LITERALS
-    return replace(
-        options, dialect=dialect, asserts=Assertion.NONE, statements=plain, parameter_style=None
-    )
+    return replace(options, dialect=dialect, asserts=Assertion.NONE)
 
 
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
@@ -405,10 +402,6 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         kept = replace(options, dialect=target_of(url).dialect)
         checked = asserting(Demand(mode), selection, kept).render.assert_rows
         options = _tried_options(options, arguments.dialect, url)
-    elif arguments.statements == StatementForm.PARAMETERS and is_printed(arguments.out):
-        raise UsageError(
-            "LR1001", "found --statements parameters with --out -; expected a folder: two files"
-        )
 
     def write(out: Path, stays: bool = False) -> int:
         check_output(out, arguments.overwrite)

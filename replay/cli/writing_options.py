@@ -44,9 +44,7 @@ from sqlgen.choices import (
     Names,
     NulPolicy,
     PaddingPolicy,
-    ParameterStyle,
     RealPolicy,
-    StatementForm,
     TimestampPolicy,
     WhereColumns,
 )
@@ -160,21 +158,6 @@ OUTPUT = (
         " none: it does not (default of redo)",
         f"migrate {SCRIPTS}",
         field="asserts",
-    ),
-    _output(
-        "--statements",
-        first_of(StatementForm),
-        "literals: SQL with the values in it, for any client (default); parameters: statements with"
-        " placeholders and a file of their values (JSON lines), for a program and its database"
-        " driver",
-        SCRIPTS,
-    ),
-    _output(
-        "--parameter-style",
-        one_of(*ParameterStyle),
-        "the placeholders: qmark is ?, format is %s, numeric is $1 (default: qmark for sqlite,"
-        " format for postgres)",
-        SCRIPTS,
     ),
 )
 

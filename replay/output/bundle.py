@@ -31,7 +31,6 @@ from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan
 from replay.storage import Place
 from replay.version import __version__
-from sqlgen.choices import StatementForm
 from sqlgen.constraints import Constraints
 from sqlgen.late import LateModule
 
@@ -295,11 +294,6 @@ def _options(plan: Plan) -> dict[str, Any]:
         **(
             {"commit_statements": options.commit_statements}
             if options.commit_statements is not None
-            else {}
-        ),
-        **(
-            {"statements": options.statements, "parameter_style": options.parameter_style}
-            if options.statements is StatementForm.PARAMETERS
             else {}
         ),
         "records_per_file": options.records_per_file,

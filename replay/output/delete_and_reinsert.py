@@ -19,7 +19,7 @@ from replay.logs import LogFile
 from replay.pipeline.chunk import ChunkChanges
 from replay.pipeline.plan import Plan, places_of
 from replay.pipeline.row_batch import whole_rows
-from sqlgen.choices import Assertion, Deferral, StatementForm, WhereColumns
+from sqlgen.choices import Assertion, Deferral, WhereColumns
 from sqlgen.constraints import ForeignKey
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import ValueProblem
@@ -230,10 +230,8 @@ def counts_parts(plan: Plan) -> bool:
 
 
 def can_count(options: ScriptOptions) -> bool:
-    """Whether statements of a script can be counted: by its own checks, or by whoever runs those
-    with parameters."""
-    form = options.statements is StatementForm.PARAMETERS
-    return form or profile_named(options.dialect).row_check is not None
+    """Whether a script can check how many rows its statements touch."""
+    return profile_named(options.dialect).row_check is not None
 
 
 def values_differ(one: pa.Array, other: pa.Array, number: bool) -> Mask:

@@ -37,7 +37,6 @@ from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.plan import Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from replay.spill import spilled
-from sqlgen.choices import StatementForm
 
 #: Records that are looked at together for the tables of a missing input.
 _TOGETHER = 65_536
@@ -217,7 +216,6 @@ def write_quarantine(
     options = replace(
         plan.options,
         render=replace(plan.options.render, upsert=False, assert_rows=False, free_keys=False),
-        statements=StatementForm.LITERALS,
     )  # these are for reading, with tables without key too
     apart = replace(
         plan,

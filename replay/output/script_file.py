@@ -25,10 +25,8 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.output import steps as step_files
-    from sqlgen.render import parameters
 else:  # what some scripts alone need
     step_files = LateModule("replay.output.steps")
-    parameters = LateModule("sqlgen.render.parameters")
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,7 @@ class Written:
     ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait for its
     end, ``unit`` and ``group`` the number of the unit and of its target transaction per row,
     ``sources`` the changes behind the statements where the script gets steps; ``spoken``: which
-    rows are statements, None where all are; ``one_row``: which must touch exactly one row, where
-    the script is to say so.
+    rows are statements, None where all are.
     """
 
     text: pa.Array
@@ -51,7 +48,6 @@ class Written:
     group: Index
     sources: step_files.Sources | None = None
     spoken: Mask | None = None
-    one_row: Mask | None = None
     picked: Index | None = None
     notes: pa.StringArray | None = None
     checks: Checks | None = None
@@ -240,38 +236,6 @@ class Sink:
         self.file.write(data)
         self.digest.update(data)
         self.size += len(data)
-
-
-class ParameterSink(Sink):
-    """As :class:`Sink`, but statements are written with marks into a file of templates, and what is
-    written are lines of JSON with their values. ``profile`` is one of
-    :func:`sqlgen.render.parameters.parameterised`."""
-
-    def __init__(
-        self, path: Path, profile: Profile, mode: str, style: str, pace: ScriptPace | None
-    ) -> None:
-        self.statements = parameters.Templates(style)
-        self.beside = path.with_suffix(".templates.json")
-        head = parameters.prologue(profile, mode, style, self.beside.name)
-        super().__init__(path, profile, head, False, pace)
-
-    @property
-    def quick(self) -> bool:
-        """False: statements become lines of another kind."""
-        return False
-
-    def write(self, part: Written) -> None:
-        """Append statements."""
-        one = np.zeros(len(part.text), bool) if part.one_row is None else part.one_row
-        text = self.statements.lines(part.text, one)
-        said = replace(part.comments, text=parameters.comments(part.comments.text))
-        super().write(replace(part, text=text, comments=said))
-
-    def close(self) -> None:
-        """Commit what is open, close the file, and write the templates."""
-        super().close()
-        if self.size:
-            self.beside.write_text(self.statements.text(self.profile.name), encoding="utf-8")
 
 
 def _bytes_of(text: pa.Array) -> memoryview:

@@ -6,7 +6,6 @@ and rendered column by column, and their statements are put back into order.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,14 +27,13 @@ from replay.errors import Finding
 from replay.logs import Images, LogFile
 from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
-from replay.output.script_file import ParameterSink, Sink, Written, pace_of
+from replay.output.script_file import Sink, Written, pace_of
 from replay.output.script_lines import Checks, comments_of, traces_of
 from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
-from sqlgen.choices import StatementForm
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
 from sqlgen.literals import octets
@@ -46,13 +44,11 @@ if TYPE_CHECKING:
     from replay.output import steps, structure
     from replay.pipeline import mixed_rows
     from sqlgen import row_checks
-    from sqlgen.render import parameters
 else:  # what some scripts alone need
     long_units = LateModule("replay.dependencies.long_units")
     steps, structure = (LateModule(f"replay.output.{name}") for name in ("steps", "structure"))
     mixed_rows = LateModule("replay.pipeline.mixed_rows")
     row_checks = LateModule("sqlgen.row_checks")
-    parameters = LateModule("sqlgen.render.parameters")
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.
@@ -512,7 +508,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 group,
                 sources,
                 spoken,
-                self._of_one_row(changes, ordered),
                 picked,
                 notes,
                 checks,
@@ -529,13 +524,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             None if last is None else last[entries],
             None if part is None else part[entries],
         )
-
-    def _of_one_row(self, changes: ChunkChanges, ordered: Index) -> Mask | None:
-        """Which statements with parameters must touch exactly one row."""
-        options = self.plan.options
-        if options.statements is StatementForm.LITERALS or not options.render.assert_rows:
-            return None
-        return one_of(changes.change[ordered], ROW_CHANGES)
 
     def _with_checks(
         self, changes: ChunkChanges, ordered: Index, text: pa.StringArray
@@ -577,10 +565,6 @@ def render_bucket(
     if sink.size:
         digest = sink.digest.hexdigest()
         files = (WrittenFile(sink.path.name, sink.size, digest, tally.statements),)
-        if isinstance(sink, ParameterSink):
-            beside = sink.beside.read_bytes()
-            digest = hashlib.sha256(beside).hexdigest()
-            files = (*files, WrittenFile(sink.beside.name, len(beside), digest, 0))
     return BucketResult(files, tally, renderer.commits())
 
 
@@ -588,11 +572,6 @@ def _sink(plan: Plan, path: Path) -> Sink:
     """Where the script of a plan goes."""
     options = plan.options
     profile = profile_named(options.dialect)
-    if options.statements is StatementForm.PARAMETERS:
-        style = options.parameter_style or parameters.STYLES[profile.name]
-        path = path.with_suffix(".jsonl")
-        made = parameters.parameterised(profile)
-        return ParameterSink(path, made, plan.mode, style, pace_of(options))
     head = script_prologue(profile, plan.mode, options.render.assert_rows)
     return Sink(path, profile, head, plan.steps, pace_of(options))
 

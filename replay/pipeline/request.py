@@ -21,7 +21,7 @@ from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
-from sqlgen.choices import Assertion, RealPolicy, StatementForm, WhereColumns
+from sqlgen.choices import Assertion, RealPolicy, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from replay.pipeline import resolve_positions
     from replay.pipeline.plan import Plan
     from sqlgen import mapping as mappings
-    from sqlgen.render import parameters, upsert
+    from sqlgen.render import upsert
 else:  # what a look into a log, or a usual script, does without
     value_filter = LateModule("replay.changes.value_filter")
     mappings = LateModule("sqlgen.mapping")
-    parameters, upsert = (LateModule(f"sqlgen.render.{name}") for name in ("parameters", "upsert"))
+    upsert = LateModule("sqlgen.render.upsert")
     planning = LateModule("replay.pipeline.plan")
     resolve_positions = LateModule("replay.pipeline.resolve_positions")
 
@@ -231,7 +231,6 @@ def make_request(
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
             _check_cascades(demand, placed, options)
-            _check_parameters(options)
             options = asserting(demand, placed, options)
         if placed.where is not None:
             value_filter.ValueFilter(placed.where, log.catalog)
@@ -523,21 +522,6 @@ def _check_upsert(selection: Selection, options: ScriptOptions) -> None:
             "LR1001",
             "found --upsert with --cascade force; expected none, all or non-conflicting",
             hint=hint,
-        )
-
-
-def _check_parameters(options: ScriptOptions) -> None:
-    """UsageError and SqlgenError (LR1001) for parameters that cannot be had."""
-    if options.statements is StatementForm.LITERALS:
-        if options.parameter_style is not None:
-            raise UsageError(
-                "LR1001", "found --parameter-style without --statements parameters; expected both"
-            )
-        return
-    parameters.parameterised(profile_named(options.dialect))
-    if options.trace:
-        raise UsageError(
-            "LR1001", "found --trace with --statements parameters; expected one of them"
         )
 
 

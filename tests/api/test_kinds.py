@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("ri", "triggers", "incomplete", "where", "schema_dialect", "url"), TEXT),
     **dict.fromkeys(("from_mark", "marks", "behind_damage"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
-    **dict.fromkeys(("initial_at", "late", "statements", "parameter_style"), TEXT),
+    **dict.fromkeys(("initial_at", "late"), TEXT),
     **dict.fromkeys(("schema_encoding", "encoding"), TEXT),
     "apply": FLAG,
     "name": TEXT,

@@ -14,7 +14,6 @@ from sqlgen import render_options, statements
 from sqlgen.dialects import BUILT_IN, Profile, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, ValueProblem
-from sqlgen.render.parameters import parameterised
 from sqlgen.render_options import RenderOptions, columns_needed
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
@@ -271,7 +270,7 @@ def test_nulls_are_asked_for_as_nulls(null: str) -> None:
 
 
 def test_comments_in_place_of_statements_name_columns() -> None:
-    """Also one that a mapping marks as unknown to the target; marks of parameters are left out."""
+    """Also one that a mapping marks as unknown to the target."""
     options = RenderOptions(exclude_columns=("BAL", "EXTRA*"))
     rows = rows_of(KEYED, Op.UPDATE, (ONE, (1, "a", "2.50", 0.5)), (ONE, ONE))
     rows = replace(rows, changed={**rows.changed, "EXTRA\0": pa.array([True, False])})
@@ -279,8 +278,7 @@ def test_comments_in_place_of_statements_name_columns() -> None:
         "-- left out, only excluded columns changed: UPDATE own.t (bal, extra) WHERE id = 1",
         "-- left out, only excluded columns changed: UPDATE own.t () WHERE id = 1",
     ]
-    for profile in (POSTGRES, parameterised(POSTGRES)):
-        assert statements.left_out_comments(rows, profile, options).to_pylist() == expected
+    assert statements.left_out_comments(rows, POSTGRES, options).to_pylist() == expected
     nothing = statements.left_out_comments(replace(rows, changed={}), POSTGRES, options)
     assert nothing.to_pylist() == expected[1:] * 2
     exact = statements.left_out_comments(rows, POSTGRES, replace(options, names="exact"))
