@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sqlglot import exp, generator
 
-from sqlgen.ddl.ddl_grammar import PhraseGenerator, writers
+from sqlgen.ddl.ddl_grammar import PhraseGenerator
 from sqlgen.soliddb import nodes
 from sqlgen.soliddb.parser import TYPES
 
@@ -48,6 +48,10 @@ class SoliddbGenerator(PhraseGenerator):
             word = str(expression.this)
         inside = self.expressions(expression, flat=True)
         return f"{word}({inside})" if inside else word
+
+    def soliddbclause_sql(self, expression: nodes.SoliddbClause) -> str:
+        """The words of a clause or statement, and what follows them."""
+        return " ".join([expression.words, *map(self.sql, expression.expressions)])
 
     def soliddbcreatetable_sql(self, expression: nodes.SoliddbCreateTable) -> str:
         """CREATE TABLE with its clauses."""
@@ -99,4 +103,15 @@ class SoliddbGenerator(PhraseGenerator):
         return f"ALTER TABLE {self.sql(expression, 'this')} {text}"
 
 
-SoliddbGenerator.TRANSFORMS.update(writers(SoliddbGenerator, nodes))
+# sqlglot finds methods by name for its own nodes only
+SoliddbGenerator.TRANSFORMS.update(
+    {
+        nodes.SoliddbClause: SoliddbGenerator.soliddbclause_sql,
+        nodes.SoliddbStatement: SoliddbGenerator.soliddbclause_sql,
+        nodes.SoliddbCreateTable: SoliddbGenerator.soliddbcreatetable_sql,
+        nodes.CreateSequence: SoliddbGenerator.createsequence_sql,
+        nodes.CreateView: SoliddbGenerator.createview_sql,
+        nodes.ModifySchema: SoliddbGenerator.modifyschema_sql,
+        nodes.DropConstraint: SoliddbGenerator.dropconstraint_sql,
+    }
+)

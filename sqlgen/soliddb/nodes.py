@@ -7,19 +7,21 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from sqlgen.ddl import ddl_grammar
+
+class SoliddbClause(exp.Expression):
+    """A clause in solidDB's words: ``this`` those that name it (``STORE MEMORY``), ``expressions``
+    what follows, as it stands there."""
+
+    arg_types: ClassVar = {"this": True, "expressions": False}
+
+    @property
+    def words(self) -> str:
+        """The words that name the clause."""
+        return str(self.args["this"])
 
 
-class SoliddbClause(ddl_grammar.Clause):
-    """A clause in solidDB's words."""
-
-
-class SoliddbList(ddl_grammar.ParenthesizedList):
-    """A list in parentheses inside a clause."""
-
-
-class SoliddbStatement(ddl_grammar.VerbatimStatement):
-    """A statement about storage or names, in solidDB's words."""
+class SoliddbStatement(SoliddbClause):
+    """A statement about storage or names, in solidDB's words: nothing in it is about rows."""
 
 
 class SoliddbCreateTable(exp.Create):

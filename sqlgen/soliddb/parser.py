@@ -5,6 +5,8 @@ synonyms of types are those of the engine's public source.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
 from sqlglot import exp, parser
@@ -141,9 +143,6 @@ _RULES = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
 class SoliddbParser(PhraseParser):
     """See :mod:`sqlgen.soliddb`."""
 
-    CLAUSE: ClassVar = nodes.SoliddbClause
-    LISTED: ClassVar = nodes.SoliddbList
-
     ODBC_DATETIME_LITERALS: ClassVar = {"d": exp.Date, "t": exp.Time, "ts": exp.Timestamp}
     FUNCTIONS: ClassVar = {word: parser.Parser.FUNCTIONS[word] for word in FUNCTIONS} | {
         "CURDATE": lambda args: exp.CurrentDate(),
@@ -174,7 +173,7 @@ class SoliddbParser(PhraseParser):
             return None
         comments = self._curr.comments
         if words := self._words(STATEMENTS):
-            return self._kept(words, self._words_to_the_end(), comments)
+            return self._kept(words, self._rest(commas=True), comments)
         if self._curr.token_type is TokenType.IDENTIFIER and self._curr.text.upper().split()[
             :2
         ] in [w.split() for w in QUOTED_STATEMENTS]:
@@ -195,6 +194,29 @@ class SoliddbParser(PhraseParser):
         statement = self.expression(nodes.SoliddbStatement(this=words, expressions=pieces))
         statement.add_comments(comments)
         return statement
+
+    def _rest(self, stop: Iterable[str] = (), commas: bool = False) -> list[exp.Expr]:
+        """What follows the words of a clause, as it stands there: up to a bracket that it does not
+        open, one of the phrases ``stop`` or, unless it may have ``commas``, a comma."""
+        begin = end = self._curr
+        depth = 0
+        while self._curr:
+            kind, index = self._curr.token_type, self._index
+            if not depth and (
+                kind is TokenType.R_PAREN or (kind is TokenType.COMMA and not commas)
+            ):
+                break
+            if not depth and self._words(stop):
+                self._retreat(index)
+                break
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            end = self._curr
+            self._advance()
+        if depth:
+            self.raise_error("Expected )")
+        if begin is None or end is None or self._curr is begin:
+            return []
+        return [exp.Var(this=re.sub(r"\s+", " ", self._find_sql(begin, end), flags=re.ASCII))]
 
     def _name(self) -> exp.Table:
         """``[[catalog.]schema.]name``."""
@@ -477,7 +499,7 @@ class SoliddbParser(PhraseParser):
 
     def _alter_action(self) -> Any:
         if words := self._words(PHYSICAL):
-            pieces = self._words_to_the_end() if PHYSICAL[words] else []
+            pieces = self._rest(commas=True) if PHYSICAL[words] else []
             if PHYSICAL[words] and not pieces:
                 self.raise_error(f"Expected more after {words}")
             return self.expression(nodes.SoliddbClause(this=words, expressions=pieces))
