@@ -63,7 +63,6 @@ def test_as_unit_by_unit(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPa
         for module, name in (
             (quarantine, "_TOGETHER"),
             (verdicts, "_TOGETHER"),
-            ,
         ):
             monkeypatch.setattr(module, name, together)
         assert told(tmp_path / f"{together}", control, data) == whole
