@@ -111,7 +111,7 @@ def test_a_key_that_changed_and_one_that_came_again(tmp_path: Path) -> None:
     assert found == [(1, "b", True), (2, "a", False), (3, "d", True)]
 
 
-def test_a_program_on_spark_reads_records_and_changes(spark: Any, tmp_path: Path) -> None:
+def test_a_program_on_spark_reads_changes(spark: Any, tmp_path: Path) -> None:
     """The examples of the page, on the small log."""
     page = ROOT / "replay" / "docs" / "how-to" / "library.md"
     section = page.read_text(encoding="utf-8").split("## In a Spark program\n")[1]
@@ -121,7 +121,6 @@ def test_a_program_on_spark_reads_records_and_changes(spark: Any, tmp_path: Path
     script = tmp_path / "example.py"
     script.write_text(text.replace("out/rental", f"{tmp_path}/rental"), encoding="utf-8")
     names = runpy.run_path(str(script), {"spark": spark})
-    assert names["frame"].count() == 337
     found = names["changes"].count()
     with duckdb.connect() as connection:
         parquet = f"read_parquet('{tmp_path}/rental/sakila.rental/**/*.parquet')"
