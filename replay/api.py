@@ -39,7 +39,7 @@ from replay.changes.keywords import (
 )
 from replay.changes.notation import time_of
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, by_log
 from replay.engine import local
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import EXIT_OK, UsageError
@@ -77,9 +77,10 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats, whole_folder
-    from replay.reports import ask
+    from replay.reports import ask, sql
 else:  # what some questions alone need
-    agreement, ask = map(LateModule, ("replay.dependencies.agreement", "replay.reports.ask"))
+    agreement = LateModule("replay.dependencies.agreement")
+    ask, sql = map(LateModule, ("replay.reports.ask", "replay.reports.sql"))
     certificate, replay_request, route = (
         LateModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
     )
@@ -230,8 +231,13 @@ class Log(Questions):
     def take(self, selection: Selection) -> Selected:
         """A part of the log as :class:`replay.changes.selection.Selection`; errors as
         :meth:`select`."""
+        selection = self.settled(selection)
         make_request(self.opened, selection, Demand(continued=True))
         return Selected(self, selection)
+
+    def settled(self, selection: Selection) -> Selection:
+        """A selection whose units are known (:func:`replay.reports.sql.settled`)."""
+        return sql.settled(self.asked(), selection) if by_log(selection) else selection
 
     @checked
     def asked(
@@ -261,7 +267,7 @@ class Selected:
     ) -> Request:
         """What is wanted, placed and checked (:func:`replay.pipeline.request.make_request`)."""
         make = make_request if demand.export is None else formats.export_request
-        return make(self.log.opened, selection or self.selection, demand, keys)
+        return make(self.log.opened, self.log.settled(selection or self.selection), demand, keys)
 
     @checked
     def redo(
@@ -395,7 +401,7 @@ class Selected:
         if batches.tally.quarantined_units or batches.tally.finding_count:
             units = len(batches.tally.quarantined_units)
             warnings.warn(
-                f"{units} units of recovery are set aside, so their changes are not among these:"
+                f"{units} units of recovery are quarantined, so their changes are not among these:"
                 " the metadata of the schema names them",
                 stacklevel=2,
             )

@@ -55,12 +55,12 @@ CODES: dict[str, str] = {
     "LR2018": "the way DATA is laid out cannot be determined",
     "LR2030": "records of a log are out of order",
     "LR2031": "the catalog export is unusable",
-    "LR2032": "a compensation record takes back a change that is not in the log",
+    "LR2032": "a compensation record undoes a change that is not in the log",
     "LR2033": "no setting says what to do with changes that are flagged as not to be propagated",
     "LR2034": "read sessions of a log do not continue one another",
     "LR2035": "a file of the initial state is unusable",
     "LR2036": "a row is not as the log last left it",
-    "LR2037": "a hole lies between the logs of a set",
+    "LR2037": "a gap lies between the logs of a set",
     "LR2038": "control files of a log set contradict each other",
     "LR2039": "a new log has units that commit before the position where the last run ended",
     "LR2040": "a file of marks is unusable",
@@ -215,6 +215,11 @@ def cause_of(error: Exception) -> str:
 def cut_to(text: str, most: int, end: str = "…") -> str:
     """A text of at most so many characters, the last of which say that it went on."""
     return text if len(text) <= most else f"{text[: most - len(end)]}{end}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things: ``1 unit``, ``2 units``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def some_of(things: Iterable[object], count: int, between: str = ", ") -> str:

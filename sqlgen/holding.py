@@ -33,7 +33,7 @@ class ValueKind(StrEnum):
     DATE = "dates"
     TIME = "times of day"
     MOMENT = "timestamps"
-    ZONED = "moments, shown in the reader's time zone"
+    ZONED = "timestamps, shown in the reader's time zone"
     BOOLEAN = "truth values"
     XML = "XML"
     NUMERIC = "anything, but text that looks like a number becomes one"

@@ -19,7 +19,7 @@ _WORDS: dict[object, str] = {
     int: "a whole number",
     float: "a number",
     str: "text",
-    bytes: "octets",
+    bytes: "bytes",
     Path: "a path",
     type(None): "None",
 }

@@ -2,7 +2,7 @@
 on as DuckDB text.
 
 ``before.col`` and ``after.col`` name one image; a bare ``col`` is satisfied by either image, so a
-row that enters or leaves the set counts.
+row that enters or leaves the set counts. ``changed(col, …)``: an update that changes one of them.
 
 Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
 numbers divide to whole numbers. Timestamps are compared with each other and with constants to their
@@ -37,6 +37,9 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.Upper, exp.Lower, exp.Abs, exp.Length,
     exp.Substring, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
 )  # fmt: skip
+
+#: ``changed(col, …)``: an update that changes one of some columns.
+CHANGED = "CHANGED"
 
 #: Types a value may be cast to. DuckDB would fetch an extension from the network for some others.
 _CAST_TYPES = frozenset(
@@ -118,9 +121,10 @@ class Predicate:
             column.name.upper() for column in table.columns
         }
 
-    def duckdb_sql(self, table: Table, either: str) -> str:
+    def duckdb_sql(self, table: Table, either: str, update: bool = True) -> str:
         """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from
-        the image ``either``."""
+        the image ``either``; ``update``: of changes with both images, which alone change a
+        column."""
         types = {column.name.upper(): column for column in table.columns}
         tree = self.tree.copy()
         for division in [node for node in tree.find_all(exp.Div) if _is_whole(node, types)]:
@@ -142,6 +146,8 @@ class Predicate:
                         node.set("this", node.name.rstrip(" "))
 
         def place(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Anonymous):
+                return _changed([types[one.name.upper()].name for one in node.expressions], update)
             if not isinstance(node, exp.Column):
                 return node
             column = types[node.name.upper()]
@@ -151,6 +157,20 @@ class Predicate:
             return _whole_moment(named) if node.meta.get(_WHOLE) else _typed(named, column)
 
         return tree.transform(place).sql(dialect="duckdb", comments=False)
+
+
+def _changed(names: Sequence[str], update: bool) -> exp.Expr:
+    """Whether an update changes one of some columns."""
+    if not update:
+        return exp.false()
+    differ = [
+        exp.NullSafeNEQ(
+            this=exp.column(exp.to_identifier(f"before.{name}", quoted=True)),
+            expression=exp.column(exp.to_identifier(f"after.{name}", quoted=True)),
+        )
+        for name in names
+    ]
+    return exp.paren(exp.or_(*differ))
 
 
 def _operands(comparison: exp.Expr) -> Iterator[exp.Expr]:
@@ -260,6 +280,7 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     known = {column.name.upper() for table in tables for column in table.columns}
     for node in tree.find_all(exp.Column):
         image = node.table.lower()
+        said = "--changed" if isinstance(node.parent, exp.Anonymous) else "--where"
         if image not in ("", "before", "after") or node.args.get("db"):
             raise SqlgenError(
                 "LR1003",
@@ -270,9 +291,9 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
         if node.name.upper() not in known:
             raise SqlgenError(
                 "LR1003",
-                f"--where names column {node.name!r}{_place(node, text)}, which no table of the"
+                f"{said} names column {node.name!r}{_place(node, text)}, which no table of the"
                 " log has",
-                _HINT,
+                _HINT if said == "--where" else "logreplay inspect shows the columns",
             )
         columns.add((image, node.name.upper()))
     _check_one_of_each(columns, tables)
@@ -334,6 +355,14 @@ def _parsed(text: str) -> exp.Expr:
 def _check_kinds(tree: exp.Expr, text: str) -> None:
     """SqlgenError (LR1003) for what a predicate must not be made of."""
     for node in tree.walk():
+        if isinstance(node, exp.Anonymous) and node.name.upper() == CHANGED and node.expressions:
+            if all(isinstance(one, exp.Column) and not one.table for one in node.expressions):
+                continue
+            raise SqlgenError(
+                "LR1003",
+                f"--where uses {_shown(node)}{_place(node, text)}; expected columns: changed(col)",
+                _HINT,
+            )
         if not isinstance(node, _ALLOWED):
             found = f"--where uses {node.key.upper()} ({_shown(node)}){_place(node, text)}"
             raise SqlgenError(

@@ -90,6 +90,6 @@ def _step(option: str, outside: _Commit, inside: _Commit, where: str, end: Posit
     return (
         f"commit times go back within the log: a unit beyond {option} commits at {outside}, {where}"
         f" one that is taken, at {inside}; so what is taken is no one stretch of the log, and may"
-        f" build on what is not. Name the place by a commit position, for example {name}"
+        f" depend on what is not. Name the place by a commit position, for example {name}"
         f" {end.hexadecimal}"
     )

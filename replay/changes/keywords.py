@@ -3,7 +3,7 @@ options of the command line mean that have their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -12,6 +12,7 @@ from replay.changes.option_kinds import Several
 from replay.changes.options import ScriptOptions
 from replay.changes.reading_options import SELECTION
 from replay.changes.selection import Selection
+from replay.errors import UsageError
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
@@ -44,6 +45,9 @@ class SelectionOptions(TypedDict, total=False):
     until_time: TimeText | None
     ops: Words
     units: UnitText | Iterable[UnitText]
+    unit_query: str | None
+    users: Words
+    jobs: Words
     authids: Words
     plans: Words
     correlations: Words
@@ -56,6 +60,7 @@ class SelectionOptions(TypedDict, total=False):
     pages: Numbers
     rids: str | bytes | Iterable[str | bytes]
     where: str | None
+    changed: Words
     columns: Words
     exclude_columns: Words
     include_aborted: bool
@@ -135,12 +140,29 @@ def chosen_units(choices: Iterable[tuple[str, Any]]) -> Selection:
     return Selection(**values, any_name=len(values) > 1)
 
 
+def condition_of(where: str | None, changed: Sequence[str]) -> str | None:
+    """A condition on values, which an update satisfies only if it changes one of some columns."""
+    if not changed:
+        return where
+    names = ['"' + name.replace('"', '""') + '"' for name in changed]
+    condition = f"changed({', '.join(names)})"
+    return condition if where is None else f"({where}\n) AND {condition}"
+
+
 def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
     """A selection from texts as the command line takes them. UsageError and SqlgenError (LR1001)
     for one that cannot be read."""
     check_words(options, SelectionOptions)
     values: dict[str, Any] = dict(options)
     values["until_position"] = values.pop("until", None)
+    for name, field in (("users", "authids"), ("jobs", "correlations")):
+        if name in values:
+            if field in values:
+                raise UsageError("LR1001", f"found {name} and {field}; expected one of them")
+            values[field] = values.pop(name)
+    changed = values.pop("changed", ())
+    changed = (changed,) if isinstance(changed, str) else tuple(changed)
+    values["where"] = condition_of(values.get("where"), changed)
     return Selection(**{name: _read(name, value) for name, value in values.items()})
 
 
@@ -166,7 +188,7 @@ def octets_of_position(position: PositionText | None) -> bytes | None:
     if position is None or isinstance(position, bytes):
         return position
     if not isinstance(position, str):
-        raise SqlgenError("LR1001", f"found position {position!r}; expected text or octets")
+        raise SqlgenError("LR1001", f"found position {position!r}; expected text or bytes")
     return position_of(position)
 
 

@@ -13,6 +13,10 @@ _POSITION = re.compile(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}|[0-9A-F]{40}|[0-
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?"
 )
+#: The end of an id that has 20.
+_LAST_DIGITS = re.compile(r"[0-9A-F]{4,19}")
+#: What a time with a zone ends with.
+_ZONED = re.compile(r":\d\d(?:\.\d+)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 #: Of a day: times are HHMMSS, the last one 240000.
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3])[0-5]\d[0-5]\d|240000")
 #: Octets of a time as headers have it.
@@ -45,7 +49,10 @@ def time_of(text: str, last: bool) -> bytes:
     moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]."""
     match = _TIME.fullmatch(text.strip())
     if not match:
-        raise UsageError("LR1001", f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]")
+        why = ", without a zone: times are those of the log" if _ZONED.search(text) else ""
+        raise UsageError(
+            "LR1001", f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]{why}"
+        )
     parts = [part or "" for part in match.groups()]
     if not _is_real(parts):
         raise UsageError("LR1001", f"found {text!r}; expected a real date and time")
@@ -64,18 +71,24 @@ def _is_real(parts: list[str]) -> bool:
     return _TIME_OF_DAY.fullmatch("".join(part or "00" for part in time)) is not None
 
 
-def unit_of(text: str) -> tuple[bytes, int | None]:
+def unit_of(text: str) -> tuple[bytes | str, int | None]:
     """A unit of recovery, ``URID`` or ``URID/MEMBER``: its id as the log places it
-    (:meth:`replay.logs.LogFile.placed_unit`), and its member. UsageError (LR1001) for other
-    text."""
+    (:meth:`replay.logs.LogFile.placed_unit`), or the last digits of its id as text; and its member.
+    UsageError (LR1001) for other text."""
     urid, _, member = text.partition("/")
     if member and not member.isdigit():
         raise UsageError("LR1001", f"found member {member!r}; expected a number")
-    unit = position_of(urid)
-    if len(unit) > 10:
+    if _LAST_DIGITS.fullmatch(urid.upper()) and not _POSITION.fullmatch(urid.upper()):
+        return urid.upper(), int(member) if member else None
+    try:
+        unit = position_of(urid)
+    except UsageError:
+        unit = b""
+    if not 0 < len(unit) <= 10:
         raise UsageError(
             "LR1001",
-            f"found {urid!r}; expected the id of a unit, of 20 (or 12, or 16) hexadecimal digits",
+            f"found {urid!r}; expected the id of a unit, of 20 hexadecimal digits, or its last"
+            " digits (4 or more)",
         )
     return unit, int(member) if member else None
 
@@ -115,10 +128,12 @@ def rid_of(text: str) -> bytes:
 
 
 #: Kinds of units that ``--except`` takes, and the fields of a selection that name them.
-_CHOICES = {
+CHOICES = {
     "ur": "units",
-    "authid": "authids",
+    "user": "authids",
+    "job": "correlations",
     "plan": "plans",
+    "authid": "authids",
     "correlation": "correlations",
     "connection": "connections",
     "luw": "luws",
@@ -131,10 +146,10 @@ def choice_of(text: str) -> tuple[str, Any]:
     kind, sign, value = text.partition("=")
     if not sign:
         return "units", unit_of(text)
-    if kind not in _CHOICES or not value:
+    if kind not in CHOICES or not value:
         raise UsageError(
             "LR1001",
             f"found {text!r}; expected URID[/MEMBER], or KIND=VALUE with KIND one of"
-            f" {', '.join(_CHOICES)}",
+            f" {', '.join(CHOICES)}",
         )
-    return _CHOICES[kind], unit_of(value) if kind == "ur" else value
+    return CHOICES[kind], unit_of(value) if kind == "ur" else value

@@ -34,7 +34,7 @@ class _Octets(bytes):
 
     def __new__(cls, octets: bytes) -> Self:
         if len(octets) != cls.SIZE:
-            raise ValueError(f"found {len(octets)} octets; expected {cls.SIZE} ({cls.__name__})")
+            raise ValueError(f"found {len(octets)} bytes; expected {cls.SIZE} ({cls.__name__})")
         return super().__new__(cls, octets)
 
     @classmethod

@@ -53,10 +53,10 @@ SCRIPTS = "redo undo"
 REPLAYING = "replay follow"
 LIVE = f"{REPLAYING} verify"
 #: They select changes of a range; the live ones those of the whole log.
-RANGED = f"history report sql graph migrate {SCRIPTS} export extract"
+RANGED = f"history report who sql whatif graph migrate {SCRIPTS} export extract"
 SELECTING = f"{RANGED} {LIVE}"
-WITH_ENGINE = f"inspect check whatif state {SELECTING}"
-WITH_KEYS = f"check whatif state ddl {SELECTING}"
+WITH_ENGINE = f"inspect check state {SELECTING}"
+WITH_KEYS = f"check state ddl {SELECTING}"
 WITH_LOG = f"inspect doctor status mark {WITH_KEYS}"
 FOLDERS = f"migrate {SCRIPTS} export extract"
 
@@ -135,7 +135,7 @@ SELECTION = (
     _select(
         "--table GLOB",
         GLOBS,
-        "only tables OWNER.NAME (repeatable)",
+        "only tables OWNER.NAME, or NAME where one owner has it (repeatable)",
         commands=f"ddl state {SELECTING}",
         field="tables",
     ),
@@ -152,15 +152,28 @@ SELECTION = (
     _select(
         "--ur URID[/MEMBER]",
         each(UNIT),
-        "only these units of recovery (repeatable)",
+        "only these units of recovery; the last digits of URID that tell it apart will do"
+        " (repeatable)",
         commands=f"ddl {SELECTING}",
         field="units",
     ),
-    _select("--authid GLOB", GLOBS, "only these authorization ids (repeatable)", field="authids"),
-    _select("--plan GLOB", GLOBS, "only these plans (repeatable)", field="plans"),
     _select(
-        "--correlation GLOB", GLOBS, "only these correlation ids (repeatable)", field="correlations"
+        "--units SQL",
+        DATA,
+        "only the units that a query gives: SELECT unit FROM units WHERE … (relations as in"
+        " logreplay sql)",
+        field="unit_query",
     ),
+    _select(
+        "--user --authid GLOB", GLOBS, "only these authorization ids (repeatable)", field="authids"
+    ),
+    _select(
+        "--job --correlation GLOB",
+        GLOBS,
+        "only these jobs: correlation ids (repeatable)",
+        field="correlations",
+    ),
+    _select("--plan GLOB", GLOBS, "only these plans (repeatable)", field="plans"),
     _select(
         "--connection GLOB", GLOBS, "only these connection ids (repeatable)", field="connections"
     ),
@@ -253,8 +266,14 @@ SELECTION = (
     _select(
         "--where SQL",
         DATA,
-        "only changes whose values satisfy a condition: before.col, after.col, or col (either"
-        " image)",
+        "only changes whose values satisfy a condition: before.col, after.col, col (either"
+        " image), or changed(col) of updates",
+    ),
+    _select(
+        "--changed COLUMN",
+        each(DATA),
+        "only updates that change one of these columns, as --where 'changed(COLUMN, …)'"
+        " (repeatable)",
     ),
     _select(
         "--ri",
@@ -349,8 +368,8 @@ DEPENDENCIES = (
     _depend(
         "--except URID[/M] or KIND=GLOB",
         UNIT_CHOICES,
-        "all but these units of recovery and those that depend on them; KIND is ur, authid, plan,"
-        " correlation, connection or luw (repeatable: all that one of them names)",
+        "all but these units of recovery and those that depend on them; KIND is ur, user, job,"
+        " plan, connection or luw (repeatable: all that one of them names)",
         "redo export extract",
         field="excepted",
     ),

@@ -7,9 +7,10 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Mask, Versions, one_of
 from replay.changes.choices import BehindDamage, CascadeMode, Derived, Incomplete, Operation
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
-from replay.changes.position import urids_of
+from replay.changes.position import UNIT, urids_of
+from replay.changes.units import UnitSet
 from sqlgen.errors import choice, settle_choices
 from sqlgen.kinds import settle_kinds
 
@@ -38,9 +40,9 @@ REASONS: tuple[str, ...] = (
     "table not selected",
     "operation not selected (--op)",
     "unit not selected (--ur)",
-    "authid not selected (--authid)",
+    "user not selected (--user)",
     "plan not selected (--plan)",
-    "correlation id not selected (--correlation)",
+    "job not selected (--job)",
     "connection not selected (--connection)",
     "member not selected (--member)",
     "logical unit of work not selected (--luw)",
@@ -54,7 +56,7 @@ REASONS: tuple[str, ...] = (
     "does not satisfy --where",
     "update changes nothing",
     "update touches excluded columns only",
-    "a later change built on it (--cascade non-conflicting)",
+    "a later change depends on it (--cascade non-conflicting)",
     "excluded (--except)",
     "depends on an excluded unit (--except)",
     "not quarantined",
@@ -66,7 +68,7 @@ REASONS: tuple[str, ...] = (
     "not to be propagated (CAPTURE_OFF)",
     "unit of recovery begins before the log",
     "table of another catalog (--log-option catalog)",
-    "taken by the bundle before (--after)",
+    "taken by the output folder before (--after)",
     "inserted and deleted by one statement",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
@@ -103,9 +105,10 @@ _NO_CHANGES = (
 #: nowhere in the log.
 _BY_NAME = {
     "units": "unit not selected (--ur)",
-    "authids": "authid not selected (--authid)",
+    "query_units": "unit not selected (--ur)",
+    "authids": "user not selected (--user)",
     "plans": "plan not selected (--plan)",
-    "correlations": "correlation id not selected (--correlation)",
+    "correlations": "job not selected (--job)",
     "connections": "connection not selected (--connection)",
     "members": "member not selected (--member)",
     "luws": "logical unit of work not selected (--luw)",
@@ -118,7 +121,7 @@ _BY_NAME = {
 
 #: Fields of :class:`Selection` that leave changes of a table out by what a record's header says,
 #: wherever it lies in the log.
-BY_HEADER = ("ops", *_BY_NAME)
+BY_HEADER = ("ops", "unit_query", *_BY_NAME)
 #: Those of them that say where rows lie.
 BY_LOCATION = ("databases", "tablespaces", "partitions", "pages", "rids")
 
@@ -138,7 +141,8 @@ LEFT_TO_TARGET = UNWRITTEN[1:]
 _SEVERAL = (
     "tables",
     "exclude_tables",
-    *BY_HEADER,
+    "ops",
+    *_BY_NAME,
     "columns",
     "exclude_columns",
 )
@@ -153,8 +157,10 @@ class Selection:
     bytes (or what the log places: 6, 8, a whole LOGADDR), times 17 packed bytes (as in the header),
     ``databases`` and ``tablespaces`` globs of names or ids in decimal digits, ``partitions`` and
     ``pages`` first and last numbers, ``rids`` the octets of row identifiers; None and empty mean no
-    limit. ``any_name``: of units, names and places it is enough that one takes a change.
-    ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
+    limit. A unit that is text is the last digits of its id, and ``unit_query`` a query (DuckDB) for
+    units: :func:`replay.reports.sql.settled` finds both in a log, and puts the octets of the units
+    of the query into ``query_units``. ``any_name``: of units, names and places it is enough that
+    one takes a change. ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
     SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
@@ -167,7 +173,9 @@ class Selection:
     tables: tuple[str, ...] = ()
     exclude_tables: tuple[str, ...] = ()
     ops: tuple[Operation, ...] = ()
-    units: tuple[tuple[bytes, int | None], ...] = ()
+    units: tuple[tuple[bytes | str, int | None], ...] = ()
+    unit_query: str | None = None
+    query_units: bytes | None = None
     authids: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
     correlations: tuple[str, ...] = ()
@@ -250,10 +258,9 @@ class Selection:
                     if key not in ("ri", "triggers", "incomplete")
                 }
             if name == "units":
-                value = [
-                    urid.hex().upper() + ("" if member is None else f"/{member}")
-                    for urid, member in value
-                ]
+                value = [unit_text(*unit) for unit in value]
+            elif name == "query_units":
+                value = len(value) // UNIT.itemsize
             elif name in ("partitions", "pages"):
                 value = [str(low) if low == high else f"{low}-{high}" for low, high in value]
             elif name == "rids":
@@ -269,10 +276,10 @@ class Selection:
 
     def takes_table(self, qualified: str) -> bool:
         """Whether ``OWNER.NAME`` is selected by ``--table`` and ``--exclude-table`` (globs, upper
-        and lower case alike)."""
+        and lower case alike, of the whole name or of NAME alone)."""
         name = qualified.upper()
-        wanted = not self.tables or any(fnmatchcase(name, glob.upper()) for glob in self.tables)
-        return wanted and not any(fnmatchcase(name, glob.upper()) for glob in self.exclude_tables)
+        wanted = not self.tables or any(_fits(name, glob.upper()) for glob in self.tables)
+        return wanted and not any(_fits(name, glob.upper()) for glob in self.exclude_tables)
 
     def takes_tables(self, names: Sequence[str]) -> Mask:
         """``bool[n]``: which of all tables of a log are selected. Of those whose names differ in
@@ -286,8 +293,8 @@ class Selection:
         def fits(globs: Sequence[str], name: str) -> bool:
             others = alike[name.upper()]
             return any(
-                fnmatchcase(name.upper(), glob.upper())
-                and (fnmatchcase(name, glob) or not any(fnmatchcase(one, glob) for one in others))
+                _fits(name.upper(), glob.upper())
+                and (_fits(name, glob) or not any(_fits(one, glob) for one in others))
                 for glob in globs
             )
 
@@ -298,6 +305,31 @@ class Selection:
             ],
             bool,
         )
+
+
+def _fits(qualified: str, glob: str) -> bool:
+    """Whether a glob is one of a table: without a point, of its name without its owner too."""
+    name = qualified.partition(".")[2]
+    return fnmatchcase(qualified, glob) or ("." not in glob and fnmatchcase(name, glob))
+
+
+def unit_text(urid: bytes | str, member: int | None) -> str:
+    """A unit of a selection as it is typed."""
+    digits = urid if isinstance(urid, str) else urid.hex().upper()
+    return digits + ("" if member is None else f"/{member}")
+
+
+def by_log(selection: Selection) -> bool:
+    """Whether the units that a selection is about are found in the log first."""
+    mine = selection.unit_query is not None and selection.query_units is None
+    last_digits = any(isinstance(unit, str) for unit, _ in selection.units)
+    return mine or last_digits or (selection.excepted is not None and by_log(selection.excepted))
+
+
+@lru_cache(maxsize=4)
+def units_of_query(octets: bytes) -> UnitSet:
+    """The units that a query gave (:attr:`Selection.query_units`)."""
+    return UnitSet.of(np.frombuffer(octets, UNIT))
 
 
 @dataclass(frozen=True)
@@ -438,10 +470,15 @@ def _named(selection: Selection, envelope: Envelope) -> Iterator[tuple[str, Mask
         urid, member = urids_of(envelope.unit()), envelope.member()
         wanted = np.zeros(len(envelope), bool)
         for unit, unit_member in selection.units:
+            assert isinstance(unit, bytes), "last digits are found in the log first"
             wanted |= (compare(urid, unit) == 0) & (
                 True if unit_member is None else member == unit_member
             )
         yield "units", wanted
+    if selection.unit_query is not None:
+        assert selection.query_units is not None, "queries are carried out first"
+        units = np.ascontiguousarray(envelope.unit()).view(UNIT).reshape(-1)
+        yield "query_units", units_of_query(selection.query_units).mask(units)
     for kind in ("authid", "plan", "correlation", "connection"):
         globs = getattr(selection, f"{kind}s")
         if globs:
@@ -522,9 +559,9 @@ _HOW = (
 )
 
 
-def limits(selection: Selection) -> bool:
-    """Whether a selection leaves out anything that committed."""
-    return bool(selection.describe().keys() - set(_HOW))
+def limits(selection: Selection, but: Set[str] = frozenset()) -> bool:
+    """Whether a selection leaves out anything that committed, ``but`` for some fields."""
+    return bool(selection.describe().keys() - set(_HOW) - but)
 
 
 def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
@@ -533,7 +570,8 @@ def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
     chosen = limits(selection) or any(skipped.get(REASONS[code]) for code in LEFT_TO_TARGET)
     if not chosen:
         return None
-    asked, named = selection.describe(), {reason: name for name, reason in _BY_NAME.items()}
+    asked = selection.describe()
+    named = {reason: name for name, reason in _BY_NAME.items() if name in asked}
     reasons = []
     for reason, count in sorted(skipped.items(), key=lambda entry: (-entry[1], entry[0])):
         words = reason
@@ -544,8 +582,9 @@ def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
                 if name in asked
             )
         elif reason in named:
-            option = reason.rpartition("(")[2].rstrip(")")
-            words = f"{option} {' '.join(map(str, asked[named[reason]]))}"
+            option, values = reason.rpartition("(")[2].rstrip(")"), asked[named[reason]]
+            several = isinstance(values, list)
+            words = f"{option} {' '.join(map(str, values))}" if several else "--units"
         reasons.append(f"{words} leaves out {count:,} records")
     return "nothing is left to be written: " + (", ".join(reasons) or "the log has none of it")
 

@@ -47,7 +47,7 @@ class ValueFilter:
             self.predicate = parse_predicate(text, [version.table for version in catalog.versions])
         except SqlgenError as error:
             raise UsageError(error.code, error.message, hint=error.hint) from None
-        self._conditions: dict[int, Mapping[str, str]] = {}
+        self._conditions: dict[tuple[int, bool], Mapping[str, str]] = {}
 
     @cached_property
     def _connection(self) -> Any:
@@ -73,7 +73,7 @@ class ValueFilter:
 
         if not self.predicate.applies_to(version.table):
             return np.zeros(count, bool)
-        conditions = self._conditions_of(version)
+        conditions = self._conditions_of(version, len(_SIDES[kind]) > 1)
         chosen = " OR ".join(conditions[side] for side in _SIDES[kind])
         try:
             return self._evaluated(chosen, pa.table(self._columns_of(version, decode, kind, count)))
@@ -88,14 +88,14 @@ class ValueFilter:
                 hint="Compare each column with values of its own type",
             ) from None
 
-    def _conditions_of(self, version: TableVersion) -> Mapping[str, str]:
+    def _conditions_of(self, version: TableVersion, update: bool) -> Mapping[str, str]:
         """The condition in DuckDB's words, for bare columns of each image."""
-        if version.index not in self._conditions:
-            self._conditions[version.index] = {
-                side: f"coalesce({self.predicate.duckdb_sql(version.table, side)}, false)"
+        if (version.index, update) not in self._conditions:
+            self._conditions[version.index, update] = {
+                side: f"coalesce({self.predicate.duckdb_sql(version.table, side, update)}, false)"
                 for side in ("before", "after")
             }
-        return self._conditions[version.index]
+        return self._conditions[version.index, update]
 
     def _columns_of(
         self, version: TableVersion, decode: Decode, kind: Change, count: int

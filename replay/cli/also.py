@@ -8,8 +8,9 @@ from pathlib import Path
 
 from replay.changes.choices import CascadeMode, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection
 from replay.cli.extracting import copy_request
-from replay.cli.request import LogInput, data_options_of, selection_of
+from replay.cli.request import LogInput, data_options_of
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.output.continuation import NOTHING
@@ -125,24 +126,35 @@ class OtherOutput:
 
 
 def also_outputs(
-    opened: OpenLog, arguments: argparse.Namespace, reading: LogInput, first: Demand
+    opened: OpenLog,
+    arguments: argparse.Namespace,
+    reading: LogInput,
+    first: Demand,
+    selection: Selection,
 ) -> list[OtherOutput]:
-    """What is wanted of an open log beside the ``first`` output. Errors as those of
-    :func:`replay.pipeline.request.make_request`."""
+    """What is wanted of an open log beside the ``first`` output, by its selection. Errors as those
+    of :func:`replay.pipeline.request.make_request`."""
     chains = dict(getattr(arguments, "also_after", ()))
     usual = getattr(arguments, "after", None)  # which is none where an output does not say
     return [
         OtherOutput(
-            kind, _request(kind, opened, arguments, reading, first), place, chains.get(kind, usual)
+            kind,
+            _request(kind, opened, arguments, reading, first, selection),
+            place,
+            chains.get(kind, usual),
         )
         for kind, place in arguments.also
     ]
 
 
 def _request(
-    kind: str, opened: OpenLog, arguments: argparse.Namespace, reading: LogInput, first: Demand
+    kind: str,
+    opened: OpenLog,
+    arguments: argparse.Namespace,
+    reading: LogInput,
+    first: Demand,
+    selection: Selection,
 ) -> Request:
-    selection = selection_of(arguments)
     if kind == EXTRACT:
         # what the other outputs set aside stays in the copy, flagged, as extract has it; unless
         # units are left out by what the log itself says of them

@@ -20,7 +20,6 @@ from replay.changes.option_kinds import (
     SECONDS,
     TEXT,
     UNIT,
-    UNIT_CHOICES,
     URL,
     Kind,
     Option,
@@ -48,8 +47,8 @@ GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "
 # -- looking
 # -------------------------------------------------------------------------------------------------
 
-_JSON = "inspect check whatif status doctor report state history mark"
-_FILES = "whatif doctor report state history sql graph ddl"
+_JSON = "inspect check whatif status doctor report who state history mark"
+_FILES = "whatif doctor report who state history sql graph ddl"
 LOOKING = (
     Option("KIND", one_of(*REPORT_KINDS), ", ".join(REPORT_KINDS), "report", required=True),
     Option("CODE", FILES, "such as LR2011 (default: all)", "explain"),
@@ -75,14 +74,6 @@ LOOKING = (
     Option("--query SQL", TEXT, "a SELECT of DuckDB (-: read it from standard input)", "sql"),
     Option("--file F", TEXT, "the file that the query is in", "sql", field="query_file"),
     Option("--whole", FLAG, "whole rows, not only the columns that changed", "history"),
-    Option(
-        "--without URID[/M] or KIND=GLOB",
-        UNIT_CHOICES,
-        "the units of recovery to leave out; KIND is ur, authid, plan, correlation, connection or"
-        " luw (repeatable: all that one of them names)",
-        "whatif",
-        required=True,
-    ),
     Option(
         "--tree",
         FLAG,
@@ -133,6 +124,12 @@ LOOKING = (
         f"group or sort the lines of the report by: {', '.join(GROUPS)}",
         "report",
         only="kind=audit,detail,summary,activity",
+    ),
+    Option(
+        "--group-by NAME,…",
+        each(TEXT),
+        f"group the changes by (default user,job,plan): {', '.join(GROUPS)}",
+        "who",
     ),
     Option(
         "--columns NAME,…",
@@ -238,6 +235,7 @@ ANSWERS = (
         for commands, forms in (
             ("whatif history", ("text", "json", "csv")),
             ("report", ("text", "html", "json", "csv")),
+            ("who", ("text", "html", "json", "csv")),
             ("sql", ("text", "csv", "json", "parquet")),
         )
     ),
@@ -256,7 +254,7 @@ ANSWERS = (
     *(
         Option("--out FILE", PLACE, what, commands, required=commands == "graph")
         for what, commands in (
-            ("the file to write (default, and -: print it)", "whatif report history sql"),
+            ("the file to write (default, and -: print it)", "whatif report who history sql"),
             ("write the report to this file, as JSON (-: print it)", "doctor"),
             ("the file to write", "graph"),
             ("the file to write (default: standard output)", "ddl"),
@@ -303,7 +301,7 @@ WRITING = (
     Option(
         "--back-to N",
         NUMBER,
-        "with --grow: first take back the commits of DIR behind number N (0: all)",
+        "with --grow: first undo the commits of DIR behind number N (0: all)",
         "export",
     ),
     Option(

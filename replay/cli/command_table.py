@@ -105,7 +105,7 @@ mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live 
 replay --until-mark."""
 
 _FILES = "LOG"
-_WHOSE = "--table --ur --authid --from-time --until-time"
+_WHOSE = "--table --ur --user --from-time --until-time"
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -172,6 +172,17 @@ COMMANDS: tuple[Command, ...] = (
         HISTORY,
     ),
     Command(
+        "who",
+        ASK,
+        "which users and jobs made some changes, how many and when, and how to undo these alone",
+        (
+            f"{_LOG} --table CUSTOMER --changed EMAIL",
+            f"{_LOG} --table RENTAL --op delete --group-by user",
+            f"{_LOG} --where 'before.active = 1' --changed ACTIVE --group-by unit",
+        ),
+        "LOG --table --changed --where --op --group-by --from-time --until-time --schema --format",
+    ),
+    Command(
         "report",
         ASK,
         "audit, detail, summary, integrity, quiet, open, activity, catalog, large or page",
@@ -180,7 +191,7 @@ COMMANDS: tuple[Command, ...] = (
             f"summary {_LOG} --group-by user,hour",
             f"quiet {_LOG} --min 30s --max-open 1",
         ),
-        "KIND LOG --format --out --group-by --table --authid --from-time --until-time",
+        "KIND LOG --format --out --group-by --table --user --from-time --until-time",
         REPORT,
     ),
     Command(
@@ -198,13 +209,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "whatif",
         ASK,
-        "which later units depend on some units of recovery and would have to go with them",
+        "which later units depend on the selected changes and would have to be undone with them",
         (
-            f"{_LOG} --without {_UNIT} {_KEYS}",
-            f"{_LOG} --without authid=CLERK0 --schema none",
-            f"{_LOG} --without authid=CLERK0 --schema none --tree",
+            f"{_LOG} --ur {_UNIT} {_KEYS}",
+            f"{_LOG} --user CLERK0 --schema none",
+            f"{_LOG} --user CLERK0 --table RENTAL --schema none --tree",
         ),
-        f"{_FILES} --without --schema --tree --all --columns --format --out",
+        f"{_FILES} --ur --user --table --schema --tree --all --columns --format --out",
     ),
     Command(
         "state",
@@ -225,7 +236,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"{_LOG} --ur {_UNIT} {_KEYS} --out dependents.html",
             f"{_LOG} --ur {_UNIT} --schema none --back --out both.html",
-            f"{_SMALL} --authid 'CLERK*' --schema none --out - --format json",
+            f"{_SMALL} --user 'CLERK*' --schema none --out - --format json",
         ),
         f"LOG --schema --out --format {_WHOSE}",
     ),
@@ -246,9 +257,9 @@ COMMANDS: tuple[Command, ...] = (
         "write SQL that takes the logged changes back, in reverse order",
         (
             f"{_LOG} --ur {_UNIT} {_KEYS} --out out/one",
-            f"{_LOG} --authid CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
+            f"{_LOG} --user CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
         ),
-        "LOG --out --dry-run --cascade --schema --table --ur --authid --from-time",
+        "LOG --out --dry-run --cascade --schema --table --ur --user --from-time",
     ),
     Command(
         "ddl",
@@ -301,7 +312,7 @@ COMMANDS: tuple[Command, ...] = (
         "verify",
         APPLY,
         "compare a database, row by row, with the state that it should be in; prove that undo"
-        " takes back what redo did; or check the certificate of an earlier verification",
+        " undoes what redo did; or check the certificate of an earlier verification",
         (
             f"{_LOG} {_SHOP} --expected fixtures/sakila/log/initial",
             f"{_SHOP} --expected fixtures/sakila/log/final --certificate shop.json",
@@ -374,7 +385,7 @@ COMMANDS: tuple[Command, ...] = (
         "write the selected changes as one Log Master logical log again",
         (
             f"{_LOG} --table SAKILA.RENTAL --out out/rental",
-            f"{_LOG} --authid CLERK0 --whole-units --out out/clerk --name CLERK",
+            f"{_LOG} --user CLERK0 --whole-units --out out/clerk --name CLERK",
             "/logs --out out/month --name MONTH",
         ),
         f"LOG --out --name --whole-units --committed-only {_WHOSE}",

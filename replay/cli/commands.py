@@ -24,9 +24,8 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.cli.log_words import look_at
-from replay.cli.outcome import check_file, is_printed, tell_bundle, tell_notes
-from replay.cli.progress import Bar
+from replay.cli.named_log import look_at
+from replay.cli.outcome import check_file, is_printed, tell, tell_bundle, tell_notes
 from replay.cli.request import (
     LogInput,
     data_options_of,
@@ -34,9 +33,9 @@ from replay.cli.request import (
     options_of,
     selection_of,
 )
-from replay.cli.terminal import OUTPUT
+from replay.cli.terminal import OUTPUT, Bar
 from replay.engine.contract import Engine
-from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
+from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
 from replay.output.bundle import Bundle
@@ -63,7 +62,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.cli import also, demo, exporting, extracting
+    from replay.cli import also, demo, extracting
     from replay.dependencies import analysis, cascade, drawing, key_spaces, passes
     from replay.live import dry_run
     from replay.output import growth as growths
@@ -73,8 +72,8 @@ if TYPE_CHECKING:
     from sqlgen.ddl import schema_file
     from sqlgen.ddl import schema_script as schemas
 else:  # what some commands alone need
-    also, demo, exporting, extracting = (
-        LateModule(f"replay.cli.{name}") for name in ("also", "demo", "exporting", "extracting")
+    also, demo, extracting = (
+        LateModule(f"replay.cli.{name}") for name in ("also", "demo", "extracting")
     )
     extent = LateModule("replay.pipeline.extent")
     analysis, cascade, drawing, passes, key_spaces = (
@@ -157,11 +156,11 @@ def _graph(arguments: argparse.Namespace) -> int:
         sys.stdout.write(drawn)
     else:
         write_file(arguments.out, drawn)
-    stream = sys.stderr if is_printed(arguments.out) else sys.stdout
     for warning in warnings:
-        print(f"warning: {warning}", file=stream)
-    where = "" if is_printed(arguments.out) else f" in {arguments.out}"
-    print(f"{said}{where}", file=stream)
+        tell(f"warning: {warning}")
+    printed = is_printed(arguments.out)
+    where = "" if printed else f" in {arguments.out}"
+    print(f"{said}{where}", file=sys.stderr if printed else sys.stdout)
     return EXIT_WARNING if warnings else EXIT_OK
 
 
@@ -187,7 +186,8 @@ def graph_page(
         made = page.graph_page(about, answer.graph, chosen)
     made["warnings"] = warnings
     units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
-    return page.page_html(made), f"{units:,} units, {edges:,} dependencies"
+    size = f"{counted(units, 'unit')}, {counted(edges, 'dependency', 'dependencies')}"
+    return page.page_html(made), size
 
 
 # -- structure
@@ -238,7 +238,7 @@ def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, t
         print(script.text, end="")
     else:
         write_file(arguments.out, script.text)
-        print(f"{tables} tables in {arguments.out}")
+        print(f"{counted(tables, 'table')} in {arguments.out}")
     for note in script.notes:
         print(
             f"note: {note.table}.{note.column}: {note.source} becomes {note.target},"
@@ -251,7 +251,7 @@ def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, t
             file=sys.stderr,
         )
     for entry in script.left_out:
-        print(f"warning: not said in {arguments.dialect}: {entry}", file=sys.stderr)
+        print(f"warning: not available in {arguments.dialect}: {entry}", file=sys.stderr)
     return EXIT_WARNING if script.left_out else EXIT_OK
 
 
@@ -277,7 +277,7 @@ def _structure(arguments: argparse.Namespace) -> int:
         print(script.text, end="")
     else:
         write_file(arguments.out, script.text)
-        print(f"{script.changes} changes of structure in {arguments.out}")
+        print(f"{counted(script.changes, 'change')} of structure in {arguments.out}")
     for entry in script.lost:
         print(f"warning: not brought back: {entry}", file=sys.stderr)
     warnings = list(dict.fromkeys((*request.warnings, *script.warnings)))
@@ -312,14 +312,14 @@ def _migrate(arguments: argparse.Namespace) -> int:
                 arguments.overwrite,
             )
     for note in written.manifest["types"]:
-        print(
+        tell(
             f"note: {note['table']}.{note['column']}: {note['source']} becomes {note['target']},"
             f" {note['fidelity']}: {note['note']}"
         )
     for entry in written.manifest["not_migrated"]:
-        print(f"note: not migrated: {entry}")
+        tell(f"note: not migrated: {entry}")
     for warning in written.manifest["warnings"]:
-        print(f"warning: {warning}")
+        tell(f"warning: {warning}")
     tell_bundle(written.redo)
     print(f"{written.folder / migration.STEPS} says what to run in which order")
     return written.exit_code
@@ -341,6 +341,8 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
     )
 
 
+#: Hears (stage, done, total).
+Progress = Callable[[str, int, int], None]
 #: Formats whose files may stand one behind the other.
 _LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
 
@@ -409,8 +411,13 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         demand = Demand(mode, options, mapping, baseline=arguments.baseline)
         with WorkFolder() as scratch:
             opened = reading.open(scratch, demand, selection)
-            request = make_request(opened, selection, demand, reading.keys())
-            others = also.also_outputs(opened, arguments, reading, demand) if arguments.also else []
+            chosen = reading.settled(opened, selection, scratch)
+            request = make_request(opened, chosen, demand, reading.keys())
+            others = (
+                also.also_outputs(opened, arguments, reading, demand, chosen)
+                if arguments.also
+                else []
+            )
             tell_notes(script_notes(request))
             after = getattr(arguments, "after", None)
             code = _write(reading, request, out, arguments.overwrite, after, stays)
@@ -462,6 +469,30 @@ def _export(arguments: argparse.Namespace) -> int:
     return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
 
 
+def grow(
+    place: Place,
+    reading: LogInput,
+    demand: Demand,
+    selection: Selection,
+    progress: Progress,
+    opened: Callable[[Request], None] = lambda request: None,
+) -> growths.Growth:
+    """Add to the dataset in a place what some logs have and it has not, in one commit. ``opened``
+    gets what is wanted before anything is read. Errors as those of
+    :meth:`replay.output.growth.GrowingFolder.grow`."""
+    continued = replace(reading, continues=True)
+
+    def write(out: Path, after: Place | str) -> Bundle:
+        with WorkFolder() as scratch:
+            request = continued.request(scratch, demand, selection)
+            opened(request)
+            engine = continued.engine_for(request.log, progress)
+            writable = Writable(request, engine, continued.split_bytes)
+            return writable.write(out, after=after, adjoining=continued.adjoining)
+
+    return growths.GrowingFolder(place).grow(write)
+
+
 def _grown(
     arguments: argparse.Namespace,
     reading: LogInput,
@@ -479,9 +510,9 @@ def _grown(
         )
     if arguments.back_to is not None:
         taken_back = growths.GrowingFolder(out).back_to(arguments.back_to)
-        print(f"{taken_back} commit(s) behind {arguments.back_to:06d} are taken back")
+        print(f"{counted(taken_back, 'commit')} behind {arguments.back_to:06d} undone")
     with Bar(sys.stderr) as progress:
-        growth = exporting.grow(
+        growth = grow(
             out, reading, demand, selection, progress, lambda request: tell_notes(request.notes)
         )
     code = _tell_written(reading, growth.bundle, out, stays)
@@ -512,7 +543,7 @@ def _tell_written(
     reading: LogInput, bundle: Bundle, out: Path | None = None, stays: bool = True
 ) -> int:
     for warning in bundle.contents["warnings"]:
-        print(f"warning: {warning}")
+        tell(f"warning: {warning}")
     tell_bundle(bundle, out, stays=stays)
     if bundle.contents["quarantined_units"]:
         print(look_at(bundle.contents["quarantined_units"][0]["unit"], reading))

@@ -12,10 +12,10 @@ from replay.changes.balance import SHOWN, balance_text
 from replay.changes.choices import USUAL_NAME
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli.log_words import look_at
-from replay.cli.outcome import tell_notes
-from replay.cli.progress import Bar
+from replay.cli.named_log import look_at
+from replay.cli.outcome import tell, tell_notes
 from replay.cli.request import LogInput, selection_of
+from replay.cli.terminal import Bar
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.output.bundle import Bundle
@@ -45,6 +45,7 @@ def _extract(arguments: argparse.Namespace) -> int:
     options = ScriptOptions(records_per_file=arguments.records_per_file, strict=arguments.strict)
     with WorkFolder() as scratch:
         opened = reading.open(scratch, Demand(copied=True), selection)
+        selection = reading.settled(opened, selection, scratch)
         request = copy_request(opened, selection, reading, options)
         place = CopyPlace(arguments.out, arguments.name, arguments.overwrite, arguments.after)
         return write_copy(request, reading, place, arguments.whole_units)
@@ -94,7 +95,7 @@ def write_copy(
 def _tell(bundle: Bundle) -> None:
     manifest = bundle.contents
     for warning in manifest["warnings"]:
-        print(f"warning: {warning}")
+        tell(f"warning: {warning}")
     for finding in manifest["findings"]["shown"][:_SHOWN]:
         print(finding)
     if manifest["findings"]["count"] > _SHOWN:

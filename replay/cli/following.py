@@ -18,7 +18,7 @@ from replay import storage
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
-from replay.cli.full_disk import full_place
+from replay.cli.outcome import full_place
 from replay.cli.receivers import (
     DatabaseReceiver,
     ExportReceiver,

@@ -12,9 +12,9 @@ from replay.changes.choices import (
     Mode,
 )
 from replay.cli.following import follow, watch_status
-from replay.cli.outcome import is_printed, tell_notes
-from replay.cli.progress import Bar
+from replay.cli.outcome import is_printed, tell, tell_notes
 from replay.cli.request import LogInput, live_options_of, replay_words, selection_of
+from replay.cli.terminal import Bar
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.pipeline.request import (
     Demand,
@@ -41,7 +41,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         demand = Demand(options=options, continued=True)
         request = reading.request(scratch, demand, selection, arguments.to)
         for warning in request.warnings:
-            print(f"warning: {warning}")
+            tell(f"warning: {warning}")
         tell_notes(request.notes)
         asked = replay_request.request_for(
             request,
@@ -52,7 +52,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         )
         with Bar(sys.stderr) as progress:
             source = replay_request.input_of(request, reading.engine_for(request.log, progress))
-            code = live.run(source, asked, print, progress, reading.split_bytes)
+            code = live.run(source, asked, tell, progress, reading.split_bytes)
     return max(code, EXIT_WARNING if request.warnings else EXIT_OK)
 
 
@@ -84,7 +84,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             arguments.to,
             arguments.expected,
             work,
-            print,
+            tell,
             arguments.roundtrip,
             arguments.ddl,
             arguments.target_schema,

@@ -1,109 +1,100 @@
-"""The commands that answer questions: the life of a row, the rows at a moment, reports, and what a
-code means. Arguments in, text and exit code out."""
+"""The commands that look and ask: what is in a log and whether it agrees with itself, the life of a
+row, the rows at a point, reports, and what a code means. Arguments in, text and exit code out."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-import tempfile
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from replay.changes.choices import Mode
-from replay.changes.keywords import chosen_units
-from replay.changes.selection import Selection
+from replay.changes.notation import CHOICES
+from replay.changes.selection import Selection, limits, unit_text
 from replay.cli.manual import completion, man_pages
 from replay.cli.outcome import check_file, tell_notes
-from replay.cli.progress import Bar
+from replay.cli.outcome import tell as tell_line
 from replay.cli.request import LogInput, selection_of
-from replay.dependencies.analysis import DependencyAnalysis
-from replay.dependencies.baseline import state_differences
-from replay.dependencies.cascade import consequences
-from replay.dependencies.key_spaces import KeySpaces
+from replay.cli.terminal import Bar, show
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
-from replay.live import certificate
-from replay.live.target_state import baseline_of
-from replay.logs import source_named
+from replay.logs import inspect, source_named
 from replay.logs.words import said_of
-from replay.output.state_files import TableRows, state_csv, write_state
 from replay.output.whole_folder import check_output
-from replay.pipeline.request import Demand, usage_errors
+from replay.pipeline.request import Demand, OpenLog, usage_errors
 from replay.public import command as command_line
 from replay.public import public
-from replay.reports.ask import Asked, history_of
-from replay.reports.doctor import (
-    closed_report,
-    compared_reports,
-    doctor_report,
-    doctor_text,
-    read_report,
-    report_exit_code,
-)
-from replay.reports.explanations import all_codes, explanation
-from replay.reports.history import COLUMNS, history_rows, history_text
-from replay.reports.images import shown_value
-from replay.reports.kinds import GroupBy, ReportKind, ReportOptions, seconds_of
-from replay.reports.layout import (
-    Report,
-    ReportFormat,
-    TimeStyle,
-    csv_text,
-    table_lines,
-    written,
-)
-from replay.reports.make import report_of
-from replay.reports.page import page_html, page_of
-from replay.reports.sql import Answer, relations_of
-from replay.reports.sql import answer_of as answer_of_query
-from replay.reports.state_load import load_rows
-from replay.reports.states import (
-    ONLY_KNOWN,
-    State,
-    difference_of,
-    difference_report,
-    state_of,
-)
-from replay.reports.what_if import COLUMNS as WHAT_IF_COLUMNS
-from replay.reports.what_if import answer_of, what_if_text
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
+from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from replay.dependencies import agreement, analysis, baseline, cascade, key_spaces
+    from replay.live import certificate, target_state
+    from replay.output import state_files
+    from replay.reports import (
+        ask,
+        doctor,
+        explanations,
+        history,
+        images,
+        kinds,
+        layout,
+        make,
+        page,
+        sql,
+        state_load,
+        states,
+        what_if,
+    )
+else:  # what some commands alone need
+    pa, pq = map(LateModule, ("pyarrow", "pyarrow.parquet"))
+    agreement, analysis, baseline, cascade, key_spaces = (
+        LateModule(f"replay.dependencies.{name}")
+        for name in ("agreement", "analysis", "baseline", "cascade", "key_spaces")
+    )
+    certificate, target_state = map(
+        LateModule, ("replay.live.certificate", "replay.live.target_state")
+    )
+    state_files = LateModule("replay.output.state_files")
+    ask, doctor, explanations, history, images, kinds, layout, make, page, sql, state_load = (
+        LateModule(f"replay.reports.{name}")
+        for name in (
+            *("ask", "doctor", "explanations", "history", "images", "kinds", "layout", "make"),
+            *("page", "sql", "state_load"),
+        )
+    )
+    states, what_if = map(LateModule, ("replay.reports.states", "replay.reports.what_if"))
 
 
 @contextmanager
-def asked_log(arguments: argparse.Namespace) -> Iterator[Asked]:
-    """The log that arguments name, to be asked; temporary files are gone afterwards."""
-    with WorkFolder() as scratch, Bar(sys.stderr) as progress:
-
-        def folder() -> Path:
-            return Path(tempfile.mkdtemp(dir=scratch))
-
+def asked_log(
+    arguments: argparse.Namespace, selection: Selection
+) -> Iterator[tuple[ask.Asked, Selection]]:
+    """The log that arguments name, to be asked, and what of it; temporary files are gone
+    afterwards."""
+    with WorkFolder() as scratch, Bar(sys.stderr) as progress, usage_errors():
         reading = LogInput.of(arguments)
+        marks = getattr(arguments, "marks", None)
         opened = reading.open(scratch)
-        yield Asked(
-            opened,
-            reading.engine_for(opened.log, progress),
-            folder,
-            reading.split_bytes,
-            reading.keys(),
-            reading.words(),
-            getattr(arguments, "marks", None),
-        )
+        asked = reading.asked(opened, scratch, progress, marks, arguments.chosen)
+        yield asked, sql.settled(asked, selection)
 
 
 def tell(arguments: argparse.Namespace, text: str) -> None:
     """Write what was asked for to ``--out``, or print it."""
     if arguments.out is None or str(arguments.out) == "-":
-        sys.stdout.write(text)
+        show(text)
     else:
         write_file(arguments.out, text)
         print(f"written to {arguments.out}")
@@ -121,19 +112,19 @@ def tell_beside(warnings: Sequence[str], reason: str = "", clean: bool = False) 
 def _history(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     selection = selection_of(arguments)
-    with asked_log(arguments) as asked, usage_errors():
-        history = history_of(asked, selection, arguments.key, selection.include_aborted)
+    with asked_log(arguments, selection) as (asked, selection):
+        found = ask.history_of(asked, selection, arguments.key, selection.include_aborted)
     form = "json" if arguments.json else arguments.format
     if form == "json":
-        text = json.dumps(history.describe(), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(found.describe(), indent=1, ensure_ascii=False) + "\n"
     elif form == "csv":
-        text = csv_text(COLUMNS, history_rows(history))
+        text = layout.csv_text(history.COLUMNS, history.history_rows(found))
     else:
-        text = history_text(history, arguments.whole) + "\n"
+        text = history.history_text(found, arguments.whole) + "\n"
     tell(arguments, text)
     if form == "csv":
-        tell_beside(history.warnings, history.reason)
-    return history.exit_code
+        tell_beside(found.warnings, found.reason)
+    return found.exit_code
 
 
 def _sql(arguments: argparse.Namespace) -> int:
@@ -142,13 +133,13 @@ def _sql(arguments: argparse.Namespace) -> int:
     if form == "parquet" and (out is None or str(out) == "-"):
         raise UsageError("LR1001", "found --format parquet without --out; expected a file")
     selection, query = selection_of(arguments), _query_of(arguments)
-    with asked_log(arguments) as asked, usage_errors():
+    with asked_log(arguments, selection) as (asked, selection):
         if query is None:
             columns = ("relation", "column", "type")
-            lines = [dict(zip(columns, line, strict=True)) for line in relations_of(asked)]
-            answer = Answer(pa.Table.from_pylist(lines), ())
+            lines = [dict(zip(columns, line, strict=True)) for line in sql.relations_of(asked)]
+            answer = sql.Answer(pa.Table.from_pylist(lines), ())
         else:
-            answer = answer_of_query(asked, selection, query)
+            answer = sql.answer_of(asked, selection, query)
     tell_beside(answer.warnings)
     if form == "parquet":
         sink = pa.BufferOutputStream()
@@ -159,15 +150,15 @@ def _sql(arguments: argparse.Namespace) -> int:
         names = answer.rows.column_names
         values = [column.to_pylist(maps_as_pydicts="strict") for column in answer.rows.columns]
         rows = [
-            {name: shown_value(value) for name, value in zip(names, row, strict=True)}
+            {name: images.shown_value(value) for name, value in zip(names, row, strict=True)}
             for row in zip(*values, strict=True)
         ]
         if form == "json":
             text = json.dumps(rows, indent=1, ensure_ascii=False, default=str) + "\n"
         elif form == "csv":
-            text = csv_text(names, rows)
+            text = layout.csv_text(names, rows)
         else:
-            text = "\n".join(table_lines(names, rows)) + "\n"
+            text = "\n".join(layout.table_lines(names, rows)) + "\n"
         tell(arguments, text)
     return EXIT_WARNING if answer.warnings else EXIT_OK
 
@@ -184,37 +175,39 @@ def _query_of(arguments: argparse.Namespace) -> str | None:
 def _whatif(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     reading = LogInput.of(arguments)
-    selection = replace(
-        chosen_units(arguments.without),
-        columns=arguments.columns,
-        exclude_columns=arguments.exclude_columns,
-    )
+    selection = selection_of(arguments)
+    if not limits(selection):
+        raise UsageError(
+            "LR1001",
+            "found no selection; expected what to do without, as of undo",
+            hint="For example --ur URID, --user NAME, --job NAME, --table NAME",
+        )
     with WorkFolder() as scratch:
         demand = Demand(dependencies=True, baseline=arguments.baseline)
         request = reading.request(scratch, demand, selection)
         tell_notes(request.notes)
         warnings = list(request.warnings)
-        with Bar(sys.stderr) as progress, baseline_of(request) as state:
+        with Bar(sys.stderr) as progress, target_state.baseline_of(request) as state:
             engine = reading.engine_for(request.log, progress)
             plan = replace(request, mode=Mode.UNDO).plan(reading.split_bytes, engine)
-            spaces = KeySpaces(request.log.catalog, request.constraints)
-            analysis = DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
+            spaces = key_spaces.KeySpaces(request.log.catalog, request.constraints)
+            links = analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
 
             def command(name: str, *words: str) -> str:
-                words = (*words[:-2], *column_words(selection), *words[-2:])
                 return command_line(name, *reading.words(), *words)
 
             differences = None
             if state is not None:
-                differences = state_differences(analysis, state, True, plan.version_taken)
+                differences = baseline.state_differences(links, state, True, plan.version_taken)
                 warnings += differences.warnings()
-            dependents = consequences(analysis, plan)
+            dependents = cascade.consequences(links, plan)
             warnings += dependents.subgraph.survey.warnings()
-            answer = answer_of(
+            answer = what_if.answer_of(
                 dependents,
                 warnings,
                 command,
-                [without_text(kind, value) for kind, value in arguments.without],
+                [word for _, words in arguments.chosen for word in words] + column_words(selection),
+                except_words(request.selection),
             )
             if differences is not None:
                 answer["baseline"] = differences.describe()
@@ -222,7 +215,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
         unread = dependents.subgraph.survey.unread_units()
         raise UsageError(
             "LR1004",
-            "--without names no unit of recovery whose changes took effect in this log"
+            "found a selection of no change that took effect in this log"
             + (
                 f", as far as it can be read: not read are changes of unit(s) {unread}"
                 * bool(unread)
@@ -232,9 +225,9 @@ def _whatif(arguments: argparse.Namespace) -> int:
     if form == "json":
         text = json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
     elif form == "csv":
-        text = csv_text(WHAT_IF_COLUMNS, answer["dependents"])
+        text = layout.csv_text(what_if.COLUMNS, answer["dependents"])
     else:
-        said = what_if_text(answer, arguments.tree, arguments.all)
+        said = what_if.what_if_text(answer, arguments.tree, arguments.all)
         text = said_of(arguments.source, said) + "\n"
     tell(arguments, text)
     if form == "csv":
@@ -248,12 +241,17 @@ def column_words(selection: Selection) -> list[str]:
     return words + [w for glob in selection.exclude_columns for w in ("--exclude-columns", glob)]
 
 
-def without_text(kind: str, value: Any) -> str:
-    """A value of ``--without`` or ``--except`` as it was typed."""
-    if kind != "units":
-        return f"{kind.removesuffix('s')}={value}"
-    urid, member = value
-    return str(urid.hex().upper()) + ("" if member is None else f"/{member}")
+def except_words(selection: Selection) -> list[str] | None:
+    """A selection as values of ``--except``; None where it takes more to say it."""
+    fields = {field: kind for kind, field in reversed(CHOICES.items())}
+    given = [name for name in fields if getattr(selection, name)]
+    said = {*given, "columns", "exclude_columns"}
+    if len(given) != 1 or limits(selection, said):
+        return None
+    values = getattr(selection, given[0])
+    if given[0] == "units":
+        return [unit_text(*unit) for unit in values]
+    return [f"{fields[given[0]]}={value}" for value in values]
 
 
 def _state(arguments: argparse.Namespace) -> int:
@@ -268,11 +266,13 @@ def _state(arguments: argparse.Namespace) -> int:
         raise UsageError("LR1001", "found --format parquet without --out; expected a folder")
     if not printed and arguments.out is not None:
         check_output(arguments.out, arguments.overwrite)
-    with asked_log(arguments) as asked, usage_errors():
-        state = state_of(asked, arguments.at, selection, arguments.initial, arguments.initial_at)
+    with asked_log(arguments, selection) as (asked, selection):
+        state = states.state_of(
+            asked, arguments.at, selection, arguments.initial, arguments.initial_at
+        )
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]
-        lines += [] if state.complete else [f"warning: {ONLY_KNOWN}"]
+        lines += [] if state.complete else [f"warning: {states.ONLY_KNOWN}"]
         if printed and len(state.tables) > 1:
             names = ", ".join(table_name(table) for table in state.tables[:20])
             raise UsageError(
@@ -282,26 +282,31 @@ def _state(arguments: argparse.Namespace) -> int:
             )
         lines += [] if printed else _kept(arguments, state, form or "parquet")
     for table in state.tables if printed else ():
-        sys.stdout.write(state_csv(table))
+        sys.stdout.write(state_files.state_csv(table))
     for line in lines:
-        print(line, file=sys.stderr if printed else sys.stdout)
+        if printed:
+            print(line, file=sys.stderr)
+        else:
+            tell_line(line)
     return state.exit_code
 
 
-def _kept(arguments: argparse.Namespace, state: State, form: str) -> list[str]:
+def _kept(arguments: argparse.Namespace, state: states.State, form: str) -> list[str]:
     """Write a state to where it shall go, and say so."""
     counts = [{"table": table_name(table), "rows": len(table.rows)} for table in state.tables]
-    lines = table_lines(("table", "rows"), counts)
+    lines = layout.table_lines(("table", "rows"), counts)
     if arguments.out is not None:
-        write_state(state.tables, arguments.out, form, state.about(), arguments.overwrite)
+        state_files.write_state(
+            state.tables, arguments.out, form, state.about(), arguments.overwrite
+        )
         lines.append(f"the rows at {state.at.text} are in {arguments.out}")
     if arguments.to is not None:
-        rows = load_rows(arguments.to, state.tables)
+        rows = state_load.load_rows(arguments.to, state.tables)
         lines.append(f"{rows:,} rows are in {public(arguments.to)}")
     return lines
 
 
-def table_name(table: TableRows) -> str:
+def table_name(table: state_files.TableRows) -> str:
     """OWNER.NAME of a table of a state."""
     return f"{table.dataset.table.schema}.{table.dataset.table.name}"
 
@@ -312,9 +317,14 @@ def _difference(arguments: argparse.Namespace, selection: Selection, form: str) 
     check_file(arguments.out, arguments.overwrite)
     url = next((one for one in (arguments.initial, arguments.to) if one and is_database(one)), None)
     one, other = arguments.diff
-    with asked_log(arguments) as asked, usage_errors():
-        differences = difference_of(asked, one, other, selection, url)
-    return _told(arguments, difference_report(differences), ReportFormat(form), TimeStyle.ISO)
+    with asked_log(arguments, selection) as (asked, selection):
+        differences = states.difference_of(asked, one, other, selection, url)
+    return _told(
+        arguments,
+        states.difference_report(differences),
+        layout.ReportFormat(form),
+        layout.TimeStyle.ISO,
+    )
 
 
 def _page(arguments: argparse.Namespace, selection: Selection) -> int:
@@ -322,15 +332,15 @@ def _page(arguments: argparse.Namespace, selection: Selection) -> int:
     form = "json" if arguments.json else arguments.format or "html"
     if form not in ("html", "json"):
         raise UsageError("LR1001", f"found --format {form} with report page; expected html or json")
-    with asked_log(arguments) as asked, usage_errors():
-        page = page_of(asked, selection, arguments.max_rows)
+    with asked_log(arguments, selection) as (asked, selection):
+        shown = page.page_of(asked, selection, arguments.max_rows)
     html = form == "html"
-    tell(arguments, page_html(page) if html else json.dumps(page, ensure_ascii=False) + "\n")
-    for warning in page["warnings"]:
+    tell(arguments, page.page_html(shown) if html else json.dumps(shown, ensure_ascii=False) + "\n")
+    for warning in shown["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    for note in page["notes"]:
+    for note in shown["notes"]:
         print(f"note: {note}", file=sys.stderr)
-    return EXIT_OK if page["units"]["name"] and not page["warnings"] else EXIT_WARNING
+    return EXIT_OK if shown["units"]["name"] and not shown["warnings"] else EXIT_WARNING
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -339,27 +349,41 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.kind == "page":
         return _page(arguments, selection)
     with usage_errors():
-        options = ReportOptions(
-            tuple(choice(GroupBy, name, "--group-by") for name in _names(arguments.group_by)),
+        options = kinds.ReportOptions(
+            tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by)),
             _names(arguments.shown),
             arguments.top,
-            None if arguments.min is None else seconds_of(arguments.min),
+            None if arguments.min is None else kinds.seconds_of(arguments.min),
             arguments.max_open,
             arguments.max_rows,
             arguments.at,
         )
-    with asked_log(arguments) as asked, usage_errors():
-        report = report_of(asked, ReportKind(arguments.kind), selection, options)
-    form = ReportFormat("json" if arguments.json else arguments.format or "text")
-    return _told(arguments, report, form, TimeStyle(arguments.times))
+    with asked_log(arguments, selection) as (asked, selection):
+        report = make.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
+    form = layout.ReportFormat("json" if arguments.json else arguments.format or "text")
+    return _told(arguments, report, form, layout.TimeStyle(arguments.times))
+
+
+def _who(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    selection = selection_of(arguments)
+    groups = tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by))
+    with asked_log(arguments, selection) as (asked, selection):
+        kind, options = kinds.ReportKind.WHO, kinds.ReportOptions(groups)
+        report = make.report_of(asked, kind, selection, options)
+    form = layout.ReportFormat("json" if arguments.json else arguments.format)
+    return _told(arguments, report, form, layout.TimeStyle.ISO)
 
 
 def _told(
-    arguments: argparse.Namespace, report: Report, form: ReportFormat, style: TimeStyle
+    arguments: argparse.Namespace,
+    report: layout.Report,
+    form: layout.ReportFormat,
+    style: layout.TimeStyle,
 ) -> int:
     """Write a report to where it shall go; its exit code."""
-    tell(arguments, written(report, form, style))
-    if form is ReportFormat.CSV:
+    tell(arguments, layout.written(report, form, style))
+    if form is layout.ReportFormat.CSV:
         tell_beside(report.warnings, report.reason, report.clean)
     return report.exit_code
 
@@ -375,7 +399,9 @@ def _completion(arguments: argparse.Namespace) -> int:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    texts = [explanation(code) for code in arguments.code] or [all_codes()]
+    texts = [explanations.explanation(code) for code in arguments.code] or [
+        explanations.all_codes()
+    ]
     print("\n\n".join(texts))
     return EXIT_OK
 
@@ -389,22 +415,22 @@ def _docs(arguments: argparse.Namespace) -> int:
             f"man pages are in {arguments.man}; show one with: man -l {arguments.man}/logreplay.1"
         )
         return EXIT_OK
-    page = Path(__file__).resolve().parents[1] / "site" / "index.html"
-    if not page.is_file():
+    index = Path(__file__).resolve().parents[1] / "site" / "index.html"
+    if not index.is_file():
         raise UsageError(
             "LR1005",
             "found no built documentation; expected it beside the program",
             hint="scripts/run docs builds it; its sources are in replay/docs",
         )
-    print(page)
+    print(index)
     if not arguments.no_browser:
-        webbrowser.open(page.as_uri())
+        webbrowser.open(index.as_uri())
     return EXIT_OK
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.compare is not None:
-        lines, code = compared_reports(*map(read_report, arguments.compare))
+        lines, code = doctor.compared_reports(*map(doctor.read_report, arguments.compare))
         print("\n".join(lines) if lines else "both logs are of one kind and exercise the same")
         return code
     printed = arguments.out is not None and str(arguments.out) == "-"
@@ -419,23 +445,76 @@ def _doctor(arguments: argparse.Namespace) -> int:
             print(f"logreplay: {error}", file=sys.stderr)
             family = source_named(arguments.source)
             files = [*arguments.control, *arguments.data, *arguments.log, arguments.catalog]
-            report = closed_report(family.name, [name for name in files if name], error)
+            report = doctor.closed_report(family.name, [name for name in files if name], error)
         else:
             family = opened.family
-            report = doctor_report(family, opened.log)
+            report = doctor.doctor_report(family, opened.log)
     if out is not None:
         certificate.write(report, out, arguments.sign_key)
     if arguments.json or printed:
         print(json.dumps(report, indent=1, ensure_ascii=False))
     else:
-        print(doctor_text(family, report))
+        print(doctor.doctor_text(family, report))
         if out is not None:
             print(f"written to {out}")
-    return report_exit_code(report)
+    return doctor.report_exit_code(report)
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    reading = LogInput.of(arguments)
+    with WorkFolder() as scratch:
+        opened = reading.open(scratch)
+        family, log = opened.family, opened.log
+        if arguments.record is not None and arguments.json:
+            raise UsageError(
+                "LR1001",
+                "found --record with --json; expected one of them: a record is shown as text",
+            )
+        if arguments.record is not None:
+            for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
+                print(line)
+            return EXIT_OK
+        description = inspect.describe(family, log)
+        checked = _agreement(reading, opened) if arguments.deep else None
+    code, values = description.exit_code, dict(description.values)
+    if checked is not None:
+        code = max(code, checked.exit_code)
+        values |= {"agreement": checked.describe(), "exit_code": code}
+    print(
+        json.dumps(values, indent=1, ensure_ascii=False) if arguments.json else description.text()
+    )
+    if checked is not None and not arguments.json:
+        print(f"\n{checked}")
+    return code
+
+
+def _agreement(
+    reading: LogInput, opened: OpenLog, constraints: Constraints | None = None
+) -> agreement.Agreement:
+    """Whether a log agrees with itself."""
+    with Bar(sys.stderr) as progress:
+        engine = reading.engine_for(opened.log, progress)
+        return agreement.agreement_of(opened, engine, reading.split_bytes, constraints)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    reading = LogInput.of(arguments)
+    with WorkFolder() as scratch:
+        request = reading.request(scratch, Demand(continued=True), Selection())
+        checked = _agreement(reading, request.opened, request.constraints)
+    print(
+        json.dumps(checked.describe(), indent=1, ensure_ascii=False)
+        if arguments.json
+        else str(checked)
+    )
+    return checked.exit_code
 
 
 LOOKS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "inspect": _inspect,
+    "check": _check,
     "history": _history,
+    "who": _who,
     "sql": _sql,
     "whatif": _whatif,
     "state": _state,

@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(list(argv))
     gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
-    _write_whole()
+    _settle_output()
     code = None
     with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
         code = _main(sys.argv[1:])
@@ -70,9 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _write_whole() -> None:
+def _settle_output() -> None:
     """Have a buffer before standard output where PYTHONUNBUFFERED took it away: a file without one
-    may take a part of what it is given, and Python passes over the rest."""
+    may take a part of what it is given, and Python passes over the rest. Files and pipes get UTF-8
+    in every locale; a terminal shows what it has no character for as ``\\u…``."""
     bare = getattr(sys.stdout, "buffer", None)
     if isinstance(bare, io.FileIO):
         sys.stdout = io.TextIOWrapper(
@@ -81,6 +82,11 @@ def _write_whole() -> None:
             errors=sys.stdout.errors,
             line_buffering=True,
         )
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        if sys.stdout.isatty():
+            sys.stdout.reconfigure(errors="backslashreplace")
+        else:
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def _main(given: list[str]) -> int:
@@ -201,7 +207,7 @@ def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def _unwritable(error: OSError, arguments: argparse.Namespace) -> UsageError:
-    from replay.cli.full_disk import full_place
+    from replay.cli.outcome import full_place
 
     said, hint = error.strerror, "Name an existing folder that you may write to"
     if is_full(error) and error.errno is not None:
@@ -266,7 +272,7 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
     said = said_of(getattr(arguments, "source", "logmaster"), str(error))
     print(f"logreplay: {said}", file=sys.stderr)
     if hasattr(arguments, "source"):
-        from replay.cli.log_words import ways_to_look
+        from replay.cli.named_log import ways_to_look
         from replay.cli.request import LogInput
 
         where, reading = error.where, LogInput.of(arguments)
@@ -282,10 +288,6 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
         from replay.cli.looks import LOOKS
 
         return LOOKS[name](arguments)
-    if name in _INSPECTIONS:
-        from replay.cli.inspection import INSPECTIONS
-
-        return INSPECTIONS[name](arguments)
     if name in _LIVE:
         from replay.cli.live_commands import LIVE
 
@@ -303,11 +305,13 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
     return COMMANDS[name](arguments)
 
 
-#: The commands of :mod:`replay.cli.inspection`, :mod:`replay.cli.live_commands`,
-#: :mod:`replay.cli.looks`, :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
-_INSPECTIONS = ("inspect", "check")
+#: The commands of :mod:`replay.cli.live_commands`, :mod:`replay.cli.looks`,
+#: :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
 _LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
-_LOOKS = ("history", "sql", "whatif", "state", "explain", "doctor", "docs", "report", "completion")
+_LOOKS = (
+    *("inspect", "check", "history", "who", "sql", "whatif", "state", "explain", "doctor", "docs"),
+    *("report", "completion"),
+)
 _EXTRACTS = ("extract",)
 _MARKING = ("mark",)
 

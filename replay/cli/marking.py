@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 
 from replay import storage
 from replay.changes.position import Position
+from replay.changes.selection import Selection, unit_text
+from replay.cli.outcome import tell
 from replay.cli.request import LogInput
-from replay.errors import EXIT_OK, UsageError
+from replay.errors import EXIT_OK, UsageError, counted
 from replay.live import status
 from replay.logs import LogFile
 from replay.logs.marks import (
@@ -42,7 +44,11 @@ def _mark(arguments: argparse.Namespace) -> int:
         return _in_target(arguments, reading.is_named)
     if reading.is_named:
         with WorkFolder() as scratch:
-            return _beside_log(arguments, reading.open(scratch).log)
+            opened = reading.open(scratch)
+            if arguments.ur is not None:
+                chosen = reading.settled(opened, Selection(units=(arguments.ur,)), scratch)
+                arguments.ur = chosen.units[0]
+            return _beside_log(arguments, opened.log)
     if arguments.marks is None or arguments.name is not None:
         raise UsageError(
             "LR1001",
@@ -138,10 +144,7 @@ def _beside_log(arguments: argparse.Namespace, log: LogFile) -> int:
             " most",
         )
     point = commit_point(log, arguments.position, arguments.time, arguments.ur)
-    unit = ""
-    if arguments.ur is not None:
-        urid, member = arguments.ur
-        unit = urid.hex().upper() + ("" if member is None else f"/{member}")
+    unit = "" if arguments.ur is None else unit_text(*arguments.ur)
     mark = Mark(
         arguments.name,
         point.position,
@@ -157,9 +160,9 @@ def _beside_log(arguments: argparse.Namespace, log: LogFile) -> int:
     when = f", committed {point.committed}" if point.committed else ""
     print(f"mark {mark.name}: {mark.kind} {point.position.hexadecimal}{when}, in {place}")
     if not point.units:
-        print(f"note: nothing commits there; {log_extent(log)}")
+        tell(f"note: nothing commits there; {log_extent(log)}")
     elif point.units > 1:
-        print(f"note: {point.units} units of recovery commit there, and lie before the mark")
+        tell(f"note: {point.units} units of recovery commit there, and lie before the mark")
     return EXIT_OK
 
 
@@ -182,15 +185,15 @@ def _listed(
         }
         for mark in marks
     ]
-    print("\n".join([f"{len(marks)} mark(s) in {place}", *table_lines(heads, lines)]))
+    print("\n".join([f"{counted(len(marks), 'mark')} in {place}", *table_lines(heads, lines)]))
     if log is not None:
         extent = log_extent(log)
         for mark in marks:
             if (mark.source, mark.kind) != (log.source, position_kind(log)):
-                print(f"note: {mark.name} is of another log ({mark.source}, {mark.kind})")
+                tell(f"note: {mark.name} is of another log ({mark.source}, {mark.kind})")
             elif lies_outside(mark.position, extent):
                 digits = mark.position.hexadecimal
-                print(f"note: {mark.name} ({digits}) lies outside of the log: {extent}")
+                tell(f"note: {mark.name} ({digits}) lies outside of the log: {extent}")
     return EXIT_OK
 
 

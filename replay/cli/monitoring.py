@@ -17,7 +17,7 @@ from replay.errors import UsageError, optional_library
 _OF_RECEIVERS = (
     ("lag_seconds", False, "Time since the oldest log arrived that is not applied (0: all are)."),
     ("lag_bytes", False, "Size of the logs that arrived and are not applied."),
-    ("units_pending", False, "Units of recovery that are set aside, until a log has them whole."),
+    ("units_pending", False, "Units of recovery that are quarantined, until a log has them whole."),
     ("units_held", False, "Of these, the units that only depend on others."),
     ("units", True, "Units of recovery applied since the start."),
     ("changes", True, "Statements applied, or changes exported, since the start."),

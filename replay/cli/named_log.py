@@ -1,19 +1,25 @@
-"""LOG: the log that the words of a command line name, as the options that name it."""
+"""LOG: the log that the words of a command line name, as the options that name it; and commands
+about it that messages propose."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 
 from replay import storage
+from replay.cli.request import LogInput
 from replay.errors import UsageError
 from replay.logs.recognized import Recognized, kind_of, recognized
+from replay.public import command
 
 #: Options that name a log too.
 _EXPLICIT = ("control", "data", "log", "logs")
 #: Commands whose answers depend on keys.
 _WANT_KEYS = ("undo", "whatif", "graph")
+#: A unit of recovery in a message.
+_UNIT = re.compile(r"\b(?:unit (?=[0-9A-F]{20})|URID=)?([0-9A-F]{20}/\d+)")
 #: Files that are listed at most.
 _LISTED = 5
 
@@ -63,3 +69,24 @@ def _beside(found: Recognized) -> tuple[str, ...]:
     folder = storage.at(files[0]).parent
     names = [str(file.place) for file in storage.files_in(folder) if file.name.endswith(".sql")]
     return tuple(name for name in sorted(names) if kind_of(name) == "ddl")
+
+
+def look_at(unit: str, reading: LogInput) -> str:
+    """How to see what a unit of recovery did."""
+    return f"what unit {unit} did: {command('history', *reading.words(), '--ur', unit)}"
+
+
+def ways_to_look(
+    message: str, record: int | None, file: str | None, reading: LogInput
+) -> list[str]:
+    """How to look at the unit and the record that an error names."""
+    lines = []
+    unit = _UNIT.search(message)
+    if unit:
+        lines.append(look_at(unit.group(1), reading))
+    if record is not None and file in reading.files:
+        words = [*reading.words(False), "--record", str(record)]
+        if len(reading.files) > 1:
+            words += ["--file", str(reading.files.index(file) + 1)]
+        lines.append(f"record {record}: {command('inspect', *words)} --hex")
+    return lines

@@ -1,19 +1,42 @@
-"""What commands say of what they wrote, and where they write it."""
+"""Where commands write: what they say of it, and errors that do not say where there is no room."""
 
 from __future__ import annotations
 
+import argparse
+import os
+import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from replay.changes.balance import SHOWN, balance_text
-from replay.errors import UsageError
-from replay.output.bundle import Bundle
+from replay.errors import UsageError, counted
+from replay.machine import is_full
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.changes import balance
+    from replay.output.bundle import Bundle
+else:  # what commands that write need
+    balance = LateModule("replay.changes.balance")
+
+#: Options that name what is written, where they are given.
+_OUTPUTS = ("out", "export", "keep", "rejects", "certificate", "man")
 
 
 def tell_notes(notes: tuple[str, ...]) -> None:
     """Say what a user may want to know beforehand."""
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
+
+
+def tell(text: str) -> None:
+    """Print lines of results; notes and warnings among them go to standard error."""
+    for line in text.split("\n"):
+        beside = line.startswith(("note: ", "warning: "))
+        print(line, file=sys.stderr if beside else sys.stdout)
 
 
 def is_printed(out: Path | None) -> bool:
@@ -40,10 +63,41 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
     for unit in bundle.contents["quarantined_units"][:20]:
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
     if (more := len(bundle.tally.quarantined_units) - 20) > 0:
-        print(f"… {more} more quarantined units; manifest.json names up to {SHOWN:,}")
+        print(f"… {more} more quarantined units; manifest.json names up to {balance.SHOWN:,}")
     exported = bundle.contents["mode"] == "export"
-    print(balance_text(bundle.tally, "changes" if exported else "statements"))
+    print(balance.balance_text(bundle.tally, "changes" if exported else "statements"))
     if stays:
         parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-        files = f"{len(bundle.contents[parts])} {what}(s) and manifest.json"
+        files = f"{counted(len(bundle.contents[parts]), what)} and manifest.json"
         print(f"{files} in {out or bundle.folder}")
+
+
+def full_place(error: OSError, arguments: argparse.Namespace) -> str:
+    """Where there is no room, as the end of a sentence: what the error names; else the folders that
+    the command writes to, the fullest first, for what it wrote may be gone already; '' for other
+    errors that name nothing."""
+    if error.filename is not None:
+        return f": {error.filename}"
+    if not is_full(error):
+        return ""
+    free = {}
+    for name, place in _places(arguments):
+        with suppress(OSError):
+            free[name] = shutil.disk_usage(place).free
+    names = sorted(free, key=lambda name: free[name])
+    return ": " + " or ".join(f"{name} ({free[name]:,} bytes free)" for name in names)
+
+
+def _places(arguments: argparse.Namespace) -> Iterator[tuple[str, Path]]:
+    """What a command writes to on this machine, as the user knows it, and a folder that is
+    there."""
+    # whoever gave --work is no longer within its time
+    work = getattr(arguments, "work", None)
+    folder = str(work) if work is not None and os.path.isdir(work) else tempfile.gettempdir()
+    yield folder, Path(folder)
+    outputs = [getattr(arguments, name, None) for name in _OUTPUTS]
+    outputs += [place for _, place in getattr(arguments, "also", None) or ()]
+    for output in outputs:
+        if isinstance(output, (str, Path)) and str(output) != "-" and "://" not in str(output):
+            path = Path(output).absolute()
+            yield str(output), next(one for one in (path, *path.parents) if os.path.isdir(one))

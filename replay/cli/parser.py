@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from replay.changes.option_kinds import Option, Several
 from replay.cli.command_options import options_of
 from replay.cli.command_table import BY_NAME, COMMANDS, GROUPS, Command
-from replay.errors import UsageError
+from replay.errors import UsageError, some_of
 from replay.storage import refuse_secrets
 from replay.version import __version__
 
@@ -127,6 +127,9 @@ class Parser(argparse.ArgumentParser):
         like = [get_close_matches(word.partition("=")[0], known, 1, 0.75) for word in words]
         meant = ", ".join(dict.fromkeys(option for options in like for option in options))
         message = f"unrecognized arguments: {' '.join(words)}"
+        others = [name for name in BY_NAME if any(named_option(name, word) for word in words[:1])]
+        if others and words[0].startswith("--"):
+            return f"{message} (an option of {some_of(others, len(others))})"
         return f"{message} (did you mean {meant}?)" if meant else message
 
     def _misspelt(self) -> list[str]:
@@ -237,6 +240,7 @@ def parse(words: Sequence[str], given: Sequence[str] | None = None) -> argparse.
     UsageError (LR1001) for an option that means nothing with the others."""
     name, *rest = words
     values = parser_of(name).parse_args(rest)
+    values.chosen = _chosen(name, rest)
     refuse_unused(name, words[1:] if given is None else given, values)
     if name == "mark" and values.name and not values.named and os.path.exists(values.name):
         values.named, values.name = (values.name,), None  # no mark, but a log
@@ -277,6 +281,22 @@ def apart(name: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
             options += rest[: option.kind.words]
             del rest[: option.kind.words]
     return words, options
+
+
+def _chosen(name: str, given: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The options that say which changes, as they are typed: field and words of each."""
+    _, options = apart(name, given)
+    found: list[tuple[Option | None, list[str]]] = []
+    for word in options:
+        if word.startswith("--"):
+            found.append((named_option(name, word), []))
+        if found:
+            found[-1][1].append(word)
+    return tuple(
+        (option.dest, tuple(words))
+        for option, words in found
+        if option is not None and option.group.startswith("selection")
+    )
 
 
 def log_words(name: str, given: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from replay.changes.selection import Selection
-from replay.cli.exporting import grow
+from replay.cli.commands import grow
 from replay.cli.request import (
     LogInput,
     data_options_of,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from replay import storage
 from replay.changes.choices import EngineName, Gaps
@@ -16,18 +18,33 @@ from replay.changes.keywords import (
     StatementOptions,
     ValueOptions,
     chosen_units,
+    condition_of,
     script_options,
 )
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, by_log
 from replay.engine import local
 from replay.engine.contract import Engine, is_local, suitable_engine
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
-from replay.pipeline.request import Demand, KeySource, OpenLog, Request, make_request, open_source
+from replay.pipeline.request import (
+    Demand,
+    KeySource,
+    OpenLog,
+    Request,
+    make_request,
+    open_source,
+    usage_errors,
+)
 from replay.public import public
 from replay.targets import target_of
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.reports import ask, sql
+else:  # what questions need
+    ask, sql = map(LateModule, ("replay.reports.ask", "replay.reports.sql"))
 
 #: A family's settings, or Spark's.
 Pairs = tuple[tuple[str, Any], ...]
@@ -129,11 +146,39 @@ class LogInput:
         inputs = gathered(source_named(self.source), self.in_turn, self.logs, inputs)
         return open_source(self.source, inputs, demand, selection)
 
+    def asked(
+        self,
+        opened: OpenLog,
+        scratch: str,
+        progress: Callable[[str, int, int], None] = lambda *_: None,
+        marks: str | None = None,
+        chosen: tuple[tuple[str, tuple[str, ...]], ...] = (),
+    ) -> ask.Asked:
+        """The open log as questions are put to it, in folders of ``scratch``."""
+        return ask.Asked(
+            opened,
+            self.engine_for(opened.log, progress),
+            lambda: Path(tempfile.mkdtemp(dir=scratch)),
+            self.split_bytes,
+            self.keys(),
+            self.words(),
+            marks,
+            chosen,
+        )
+
+    def settled(self, opened: OpenLog, selection: Selection, scratch: str) -> Selection:
+        """A selection whose units are known (:func:`replay.reports.sql.settled`)."""
+        with usage_errors():
+            if not by_log(selection):
+                return selection
+            return sql.settled(self.asked(opened, scratch), selection)
+
     def request(
         self, scratch: str, demand: Demand, selection: Selection, target: str | None = None
     ) -> Request:
         """The log, opened for ``demand``, with it placed and checked."""
         opened = self.open(scratch, demand, selection)
+        selection = self.settled(opened, selection, scratch)
         if demand.export is None:
             return make_request(opened, selection, demand, self.keys(target))
         from replay.output.formats import export_request
@@ -212,7 +257,10 @@ def selection_of(values: argparse.Namespace) -> Selection:
     if getattr(values, "excepted", ()):
         excepted = {"excepted": chosen_units(values.excepted)}
     names = [field.name for field in fields(Selection) if field.name != "excepted"]
-    return Selection(**only(values, names), **excepted)
+    given = only(values, names)
+    if getattr(values, "changed", ()):
+        given["where"] = condition_of(given["where"], values.changed)
+    return Selection(**given, **excepted)
 
 
 def options_of(values: argparse.Namespace, dialect: str, selection: Selection) -> ScriptOptions:

@@ -1,10 +1,12 @@
 """What the user sees: text without characters that would act on a terminal, and messages without
 passwords that others put there (libraries, and the parser of the command line); and a command line
-that other users of the machine can read, without them too."""
+that other users of the machine can read, without them too. And how far a run is, on a terminal."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -108,3 +110,47 @@ def hide_on_command_line(secrets: frozenset[str]) -> None:
             while place >= 0:
                 ctypes.memset(start + place, ord(HIDDEN[0]), len(secret))
                 place = line.find(secret, place + 1)
+
+
+def show(text: str) -> None:
+    """Print a text; through a pager (PAGER, else less) where it is longer than the terminal."""
+    height = shutil.get_terminal_size().lines
+    pager = os.environ.get("PAGER") or ("less -FRX" if shutil.which("less") else "")
+    whole = text.count("\n") < height or os.environ.get("TERM", "dumb") == "dumb"
+    if whole or not pager or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    shown = visible(text, "\n\t").encode(sys.stdout.encoding, "backslashreplace")
+    with suppress(KeyboardInterrupt):
+        subprocess.run(pager, shell=True, input=shown, check=False)
+
+
+class Bar:
+    """Call it with (stage, done, total). Silent unless ``stream`` is a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = getattr(stream, "raw", stream)  # past what shows a bar's characters as text
+        self._bar: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if not self.stream.isatty():
+            return
+        if self._bar is None or self._bar.desc.rstrip(": ") != stage:
+            if self._bar is not None:
+                self._bar.close()
+            from tqdm import tqdm  # terminals alone need it
+
+            from replay.engine.contract import READING
+
+            unit = {"unit": "B", "unit_scale": True} if stage == READING else {}
+            self._bar = tqdm(total=total, desc=stage, file=self.stream, leave=False, **unit)
+        self._bar.n = done
+        self._bar.refresh()

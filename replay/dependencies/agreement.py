@@ -81,7 +81,7 @@ _FOUND = {
 
 #: What is not compared, by the word that counts it.
 UNCHECKED = {
-    "first": "rows that the log mentions for the first time",
+    "first": "first changes of rows (nothing earlier to compare with)",
     "generation": "rows that the log had in another generation of the table before",
     "emptied": "rows of tables that were emptied or changed as a whole since",
     "keyless": "changes of tables without a key",
@@ -142,7 +142,9 @@ class Agreement:
         lines += map(str, self.findings)
         if self.count > len(self.findings):
             lines.append(f"… {self.count - len(self.findings):,} more contradictions")
-        lines.append(f"{self.count:,} contradictions" if self.count else "The log agrees.")
+        lines.append(
+            f"{self.count:,} contradictions" if self.count else "No inconsistencies found."
+        )
         return "\n".join(lines)
 
 

@@ -362,7 +362,7 @@ def _check_complete(dependents: Consequences) -> None:
                 f"{incomplete}; expected units that can be undone"
             )
             raise Refusal(
-                "LR3010", message, hint="--cascade non-conflicting leaves alone what it built on"
+                "LR3010", message, hint="--cascade non-conflicting leaves alone what it depends on"
             )
 
 
@@ -384,7 +384,7 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
             f" depend on them are not known: unit(s) {unread}; expected units whose changes"
             " can be read",
             hint="logreplay check names the records: transfer the log again. A redo sets such units"
-            " aside by itself, with what provably builds on them",
+            " aside by itself, with what provably depends on them",
         )
     dropped = dict.fromkeys(dependents.units, REASON[BUILDS_ON_EXCLUDED])
     dropped |= dict.fromkeys(chosen, REASON[EXCLUDED])

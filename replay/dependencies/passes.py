@@ -103,7 +103,7 @@ class HeaderSurvey:
         if self.unread:
             texts.append(
                 f"{len(self.unread):,} unit(s) of recovery have changes that cannot be read, so"
-                " what they build on, and what builds on them, is not known:"
+                " what they depend on, and what depends on them, is not known:"
                 f" {self.unread_units()}; logreplay check names the records"
             )
         if self.contrary:
@@ -371,7 +371,7 @@ class FollowJob(Look):
     """Which units changed a table after a change in it that cannot be read: ``blind`` as in
     :class:`HeaderSurvey`. Results are blocks of :data:`FOLLOWER`."""
 
-    title = "find what may build on damaged records"
+    title = "find what may depend on damaged records"
 
     blind: Mapping[int, Position]
     buckets: int = 0

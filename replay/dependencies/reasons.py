@@ -103,7 +103,7 @@ class _Heads:
             elif is_behind:
                 space = int(followers.columns()[1]["space"][place])
                 table = table_text(self.subgraph.spaces.spaces[space])
-                may = f"a unit that changed {table} after a damaged record whose row cannot be told"
+                may = f"a unit that changed {table} after a damaged record whose row is not known"
                 yield f"it is {may}" if self.alone[row] else f"it depends on {may}: {unit}"
             elif self.alone[row]:
                 yield "a record is missing before its change of a row that the log left otherwise"

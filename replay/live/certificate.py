@@ -127,7 +127,7 @@ def faults_of(
     if signature is None:
         if public_key is not None:
             faults.append("it is not signed")
-        return faults, ["not signed: the digest shows slips, not intent"]
+        return faults, ["unsigned: detects accidents, not tampering"]
     key = signature.get("public_key", "") if isinstance(signature, dict) else ""
     if not _signed(certificate, signature):
         faults.append("its signature is not one of what it says")

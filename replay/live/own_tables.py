@@ -70,7 +70,7 @@ TABLES: Mapping[str, OwnTable] = {
     ),
 }
 
-_PREPARE = "Have somebody who has the right run logreplay prepare --to URL --role USER"
+_PREPARE = "Ask a user with the CREATE right to run: logreplay prepare --to URL --role USER"
 
 
 def statements(session: Session, missing: bool = True) -> list[str]:

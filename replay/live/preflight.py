@@ -140,7 +140,7 @@ def refuse_moved(
     if stored is not None and stored.position != was:
         found = f"the target stands at {stored.position} now; it was {was}"
     elif strange := pending - route.pending:
-        found = f"unit {min(strange)} (of {len(strange):,}) was set aside since"
+        found = f"unit {min(strange)} (of {len(strange):,}) was quarantined since"
     else:
         return
     raise Refusal("LR4007", f"{found}, and the plan does not know", hint="Run replay again")
@@ -426,8 +426,8 @@ def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> 
     problems = list(dict.fromkeys(problems))
     if missing := session.missing_for_own(own_tables.TABLES):
         problems.append(
-            f"the position: this user lacks {', '.join(missing)} (somebody who may has its tables"
-            " made beforehand with logreplay prepare)"
+            f"the position: this user lacks {', '.join(missing)} (ask a user with the CREATE"
+            " right to run logreplay prepare)"
         )
     return problems
 

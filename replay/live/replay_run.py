@@ -66,8 +66,8 @@ def plan_lines(
 ) -> Iterator[str]:
     """What is to be done. ``url`` is the target without what must stay secret."""
     yield f"Replay of {log.source} into {url}"
-    yield f"Way: {route}"
-    verb = "applied" if route.forward else "taken back"
+    yield f"Direction: {route}"
+    verb = "applied" if route.forward else "undone"
     if workload.units:
         yield (
             f"{workload.units:,} units of recovery with {workload.statements:,} statements are to"
@@ -82,9 +82,9 @@ def plan_lines(
         yield f"  {name:<{width}}  {kinds}"
     yield _balance(log, route, workload, tally)
     for unit, reason in islice(tally.quarantined_units.items(), LINES):
-        yield f"set aside: unit {UnitId(unit)}: {reason}"
+        yield f"quarantined: unit {UnitId(unit)}: {reason}"
     if len(tally.quarantined_units) > LINES:
-        yield f"… {len(tally.quarantined_units) - LINES} more units set aside"
+        yield f"… {len(tally.quarantined_units) - LINES} more units quarantined"
     yield from map(str, tally.findings[:LINES])
     if pace.in_bulk:
         yield (
@@ -140,7 +140,7 @@ def report_lines(
 ) -> Iterator[str]:
     """What was done. ``loaded``: the changes that came in together; ``sequences``: those that were
     moved, and to where."""
-    verb = "applied" if forward else "taken back"
+    verb = "applied" if forward else "undone"
     if committed.units:
         yield (
             f"{committed.units:,} units and {committed.statements:,} statements {verb} in"

@@ -219,11 +219,11 @@ def text(report: Mapping[str, Any]) -> str:
     if position["accepted"]:
         lines.append(f"  accepted: {', '.join(position['accepted'])}")
     lines += [
-        f"set aside: unit {unit['unit']}: {unit['reason']}" for unit in report["set_aside"][:20]
+        f"quarantined: unit {unit['unit']}: {unit['reason']}" for unit in report["set_aside"][:20]
     ]
     more = len(report["set_aside"]) - 20 + report.get("more_set_aside", 0)
     if more > 0:
-        lines.append(f"… {more} more units set aside; see --json")
+        lines.append(f"… {more} more units quarantined; see --json")
     for entry in report["rejects"][:20]:
         lines.append(
             f"not as logged: unit {entry['unit']}: {entry['condition']}, {entry['response']}:"
@@ -410,7 +410,7 @@ def _why_not(entry: Reject) -> str | None:
     if content["response"] == Response.OVERWRITE:
         return "the log's row was put in the place of the one that was there"
     if content["direction"] != "forward":
-        return "it was to be taken back, on a way back"
+        return "it was to be undone, on a way back"
     if not content.get("checked"):
         return "it has no check of its row; look whether it is to be run"
     if content["done"]:

@@ -146,7 +146,7 @@ def state(
         out(f"note: {note}")
     if aside:
         out(
-            f"warning: {aside:,} unit(s) of recovery are set aside, so they are neither in the"
+            f"warning: {aside:,} unit(s) of recovery are quarantined, so they are neither in the"
             " target nor in what was expected; logreplay status names them"
         )
     if hidden:

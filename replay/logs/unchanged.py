@@ -48,7 +48,7 @@ def check_unchanged(log: object) -> None:
                 f"found {_in_words(now)}; expected {_in_words(before)}, as it was when the log was"
                 " opened",
                 Where(path),
-                "Somebody wrote it while it was read. Run again with a copy that nobody writes",
+                "It was written while it was read. Run again with a copy that nobody writes",
             )
 
 

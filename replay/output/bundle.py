@@ -13,7 +13,7 @@ from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
-from replay.errors import InputError, Refusal, first_finding_error
+from replay.errors import InputError, Refusal, counted, first_finding_error
 from replay.logs import LogFile
 from replay.output.continuation import (
     Continuation,
@@ -154,10 +154,8 @@ def consequences_told(outcome: CompletedRun) -> list[str]:
         return ["--except takes no change of this log that took effect: nothing is left out"]
     if dependents is None or not dependents.conflicts:
         return []
-    summary = (
-        f"{len(dependents.units)} units build on what was chosen (the log was read to its end); the"
-        " manifest names them"
-    )
+    count = counted(len(dependents.units), "unit depends", "units depend")
+    summary = f"{count} on what was chosen (the log was read to its end); the manifest names them"
     if outcome.plan.mode == "redo":
         return [f"{summary}; they are left out too"]
     action = {
@@ -166,7 +164,7 @@ def consequences_told(outcome: CompletedRun) -> list[str]:
             f"{int(dependents.blocked.sum())} changes are left as they are, so units are undone in"
             " part"
         ),
-        "force": "their changes stay, and what was built on is undone under them",
+        "force": "later changes are kept; the selected changes are undone beneath them",
     }
     return [f"{summary}; {action[selection.cascade]} (--cascade {selection.cascade})"]
 
@@ -183,16 +181,18 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
         return []
     if plan.options.render.where_columns == "key":
         return [
-            "units are set aside; where one changed a row after a unit that is undone here, its"
+            "units are quarantined; where one changed a row after a unit that is undone here, its"
             " change is overwritten: see quarantine/ first"
         ]
     if plan.options.render.assert_rows:
         return [
-            "units are set aside; the script stops where one changed a row later, as its statements"
+            "units are quarantined; the script stops where one changed a row later, as its"
+            " statements"
             " name the old values (--where-columns) and rows are counted (--assert)"
         ]
     return [
-        "units are set aside; a statement that undoes what one changed later touches no row, as it"
+        "units are quarantined; a statement that undoes what one changed later touches no row,"
+        " as it"
         " names the old values (--where-columns)"
     ]
 
@@ -204,7 +204,7 @@ def _left_to_target(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     if plan.mode == "undo" and by_keys:
         return [
             f"{by_keys:,} changes that foreign keys made are left out (--ri skip), and no foreign"
-            " key takes back what it did: rows that they deleted do not come back; --ri apply"
+            " key undoes what it did: rows that they deleted do not come back; --ri apply"
             " brings them back"
         ]
     if plan.mode == "redo" and tally.without_cause:

@@ -38,7 +38,7 @@ _ENDS = ("until_position",)
 NOTHING = "none"
 #: What the folder of a growing dataset has for its commits.
 COMMITS = "_logreplay"
-_WAY = "Give the options of the bundle that this one goes on from"
+_WAY = "Give the options of the output folder that this one goes on from"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Continuation:
                 begin = "--grow --back-to 0" if self.is_commit else f"--after {NOTHING}"
                 break
             if (other := one.before()) is None:
-                begin = f"--after the last bundle that ended below {lowest.hexadecimal}"
+                begin = f"--after the last output folder that ended below {lowest.hexadecimal}"
                 break
             one = other
         else:
@@ -111,7 +111,7 @@ def read_continuation(path: Place) -> Continuation | None:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("positions"), dict):
         raise UsageError(
             "LR1001",
-            "found no position at which the bundle ended; expected the manifest.json of redo"
+            "found no position at which the output folder ended; expected the manifest.json of redo"
             " scripts or"
             " of an export without --until-time and --except",
             Where(str(path)),
@@ -157,10 +157,12 @@ def check_continuation(
         raise InputError(
             "LR2037",
             f"found logs that begin at {low.hexadecimal}; expected them to reach back to"
-            f" {ended.position.commit.hexadecimal}, where the bundle ended: a log may be missing"
+            f" {ended.position.commit.hexadecimal}, where the output folder ended: a log may"
+            f" be missing"
             " between them",
             where,
-            "Give the log that the bundle ended with as well (no unit is taken twice), or say that"
+            "Give the log that the output folder ended with as well (no unit is taken twice),"
+            " or say that"
             " nothing lies between: --gaps warn",
         )
 
@@ -194,7 +196,7 @@ def _asked(manifest: Mapping[str, Any], name: str) -> Any:
 def _refuse(before: Continuation, name: str, now: object, was: object) -> None:
     raise UsageError(
         "LR1001",
-        f"found {name} {now!r}; expected {was!r}, as in the bundle before",
+        f"found {name} {now!r}; expected {was!r}, as in the output folder before",
         Where(str(before.path)),
         _WAY,
     )

@@ -257,7 +257,7 @@ def _links_lost(outcome: CompletedRun, log: LogFile) -> list[str]:
         return []
     return [
         "the log has incomplete units, and what is left out may be what links others to them: a"
-        " redo of this copy may take units that one of the log sets aside; --incomplete resolve"
+        " redo of this copy may take units that one of the log quarantines; --incomplete resolve"
         " leaves them out by what the whole log tells"
     ]
 

@@ -61,7 +61,10 @@ class GrowingFolder:
                 raise UsageError(
                     "LR1002",
                     f"{out} holds {strange[0]} and no {COMMITS}, so it was not made with --grow",
-                    hint="Name a new folder; a bundle goes on with --after, in a folder of its own",
+                    hint=(
+                        "Name a new folder; an output folder goes on with --after, in a"
+                        " folder of its own"
+                    ),
                 )
 
     def last(self) -> Path | None:

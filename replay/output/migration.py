@@ -132,11 +132,11 @@ def _write_script(path: Path, said: str, statements: Sequence[str], profile: Pro
 
 def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:
     """What the schema and the state before the log have of tables that are not migrated."""
-    entries = [f"{entry}, which is no table here" for entry in schema.outside]
+    entries = [f"{entry}, which is not in this log" for entry in schema.outside]
     if request.initial is not None:
         files = StateFiles(request.initial)
         others = files.others(files.of(request.tables).values())
-        entries += [f"the rows of {', '.join(others)}: of no table here"] if others else []
+        entries += [f"the rows of {', '.join(others)}: of no table in this log"] if others else []
     return entries
 
 
@@ -231,7 +231,7 @@ def _manifest(
     expected: Mapping[str, int],
 ) -> dict[str, Any]:
     mapping = plan.options.mapping
-    warnings = [f"not said in {plan.options.dialect}: {entry}" for entry in schema.left_out]
+    warnings = [f"not available in {plan.options.dialect}: {entry}" for entry in schema.left_out]
     aside = len(bundle.tally.quarantined_units)
     if aside:
         warnings.append(

@@ -232,7 +232,8 @@ def write_quarantine(
     inputs, more = missing_inputs(resolution)
     manifest = {
         "what": (
-            f"Units of recovery that are not in the {parts} of this bundle. They may lack changes:"
+            f"Units of recovery that are not in the {parts} of this output folder. They may"
+            f" lack changes:"
             " for reading, not for running"
         ),
         parts: sorted(file.name for result in results for file in result.files),
@@ -283,10 +284,10 @@ def flags_alone(plan: Plan, taken: dict[str, Any] | None) -> list[str]:
     if taken is None:
         return []
     return [
-        f"{taken['units']:,} units build on units that are set aside, and are taken, for"
+        f"{taken['units']:,} units depend on units that are quarantined, and are taken, for"
         f" --incomplete {plan.selection.incomplete} goes by the log's flags alone:"
         f" {', '.join(taken['first'])}{', …' * (taken['units'] > len(taken['first']))}."
-        " --incomplete resolve sets aside what builds on incomplete units, and nothing else"
+        " --incomplete resolve quarantines what depends on incomplete units, and nothing else"
     ]
 
 
@@ -298,7 +299,7 @@ def _by_commit(units: UnitSet, results: Sequence[BucketResult]) -> tuple[Records
     ids = np.ascontiguousarray(found["unit"]).view(f"S{UNIT.itemsize}")
     found = found[np.unique(ids, return_index=True)[1]]  # the last of each
     if len(found) != len(units):
-        raise ValueError(f"{len(units)} units are set aside, and {len(found)} were written")
+        raise ValueError(f"{len(units)} units are quarantined, and {len(found)} were written")
     commit, unit = (np.ascontiguousarray(found[name]) for name in ("commit", "unit"))
     urid, member = (
         np.ascontiguousarray(unit.view(UNIT_FIELDS)[name]) for name in ("urid", "member")

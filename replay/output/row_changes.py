@@ -40,7 +40,7 @@ SET_ASIDE = -1
 def fate_text(fate: int, log: LogFile) -> str:
     """What became of a change, in words that users of such logs know."""
     if fate == SET_ASIDE:
-        return "set aside"
+        return "quarantined"
     return log.in_words(REASONS[fate].replace("unit of recovery ", "")) if fate else "committed"
 
 

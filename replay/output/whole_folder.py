@@ -62,13 +62,13 @@ def check_output(folder: Place, overwrite: bool) -> None:
             raise UsageError(
                 "LR1002",
                 f"{folder} is not empty",
-                hint="Name another folder, or use --overwrite to replace a bundle",
+                hint="Name another folder, or use --overwrite to replace an output folder",
             )
         strange = _strange(folder)
         if strange is not None:
             raise UsageError(
                 "LR1002",
-                f"{folder} {strange}, so it is not a bundle",
+                f"{folder} {strange}, so it is not an output folder",
                 hint="--overwrite replaces bundles only",
             )
 

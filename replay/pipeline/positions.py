@@ -284,7 +284,7 @@ def refuse_passed(
             "LR2039",
             f"found {len(wrong):,} unit(s) of recovery that commit at or below"
             f" {before.position.commit.hexadecimal}, in logs that were not read before, and were"
-            " not set aside; expected none there: everything up to that position counts as taken",
+            " not quarantined; expected none there: everything up to that position counts as taken",
             where,
             "Where a log overlaps or repeats one that was read, or is a longer scan of it, give"
             " that one too, as it was read. Else start over from before them:"
@@ -363,7 +363,7 @@ def refuse_rests(
     if len(rests):
         raise InputError(
             "LR2041",
-            f"found the rest of {len(rests):,} unit(s) of recovery that were set aside, and not"
+            f"found the rest of {len(rests):,} unit(s) of recovery that were quarantined, and not"
             " their beginning; expected all of them",
             where or Where(),
             "Give the log in which they began as well, which was read before",

@@ -14,9 +14,9 @@ from replay.changes.catalog import TableVersion
 from replay.changes.choices import SETTING_ASIDE, CascadeMode, Derived, Incomplete, Mode
 from replay.changes.notation import TIME_SIZE
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, unit_text
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import UsageError, Where, some_of
+from replay.errors import UsageError, Where, counted, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.logs.record_facts import placed_unit, resolve_position
@@ -328,7 +328,7 @@ def unread_keys(constraints: Constraints) -> tuple[str, ...]:
 
 def _passed_over(constraints: Constraints) -> list[str]:
     count = constraints.passed
-    said = f"passed over in the schema, for they say nothing of keys: {count:,} statement(s)"
+    said = f"ignored in the schema (no key information): {counted(count, 'statement')}"
     return [said] if count else []
 
 
@@ -371,9 +371,17 @@ def place(selection: Selection, log: LogFile) -> Selection:
         name: resolve_position(log, getattr(selection, name), name == "until_position")
         for name in ("from_position", "until_position")
     }
-    units = tuple((placed_unit(log, unit), member) for unit, member in selection.units)
+    units = tuple((_placed_unit(log, unit, member), member) for unit, member in selection.units)
     excepted = place(selection.excepted, log) if selection.excepted else None
     return replace(selection, **bounds, units=units, excepted=excepted)
+
+
+def _placed_unit(log: LogFile, unit: bytes | str, member: int | None) -> bytes:
+    if isinstance(unit, bytes):
+        return placed_unit(log, unit)
+    raise UsageError(
+        "LR1001", f"found the unit {unit_text(unit, member)}; expected all 20 digits of its id"
+    )
 
 
 def check_ranges(selection: Selection) -> None:
@@ -421,11 +429,25 @@ def taken_versions(
             ("--exclude-table", selection.exclude_tables),
         )
         for glob in globs
-        if not any(Selection(tables=(glob,)).takes_table(name) for name in names)
+        if not _named_by(option, glob, names)
     ]
     if strange and not (continued and taken):
         raise UsageError("LR1004", strange[0], hint=f"The log has: {named_tables(log)}")
     return [version for version in taken if version.table.columns], strange
+
+
+def _named_by(option: str, glob: str, names: Sequence[str]) -> bool:
+    """Whether a glob names a table. UsageError (LR1001) for one without an owner, and no pattern,
+    that is a table of several owners."""
+    named = [name for name in names if Selection(tables=(glob,)).takes_table(name)]
+    owners = {name.partition(".")[0].upper() for name in named}
+    if len(owners) > 1 and not set(glob) & set(".*?["):
+        raise UsageError(
+            "LR1001",
+            f"found {option} {glob}, which is {some_of(named, len(named))}; expected one of them,"
+            f" or *.{glob} for all",
+        )
+    return bool(named)
 
 
 def named_tables(log: LogFile) -> str:

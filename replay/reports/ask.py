@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 from replay.changes.catalog import names_apart
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import BY_LOCATION, Selection, limits
+from replay.changes.position import UnitId
+from replay.changes.selection import BY_LOCATION, Selection, limits, unit_text, units_of_query
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.key_spaces import KeySpaces
 from replay.engine.contract import Engine
-from replay.errors import UsageError
+from replay.errors import UsageError, counted
 from replay.logs import LogFile
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
@@ -52,7 +53,8 @@ _BY_KEYS = (ORIGINS["R"], ORIGINS["B"])
 class Asked:
     """An open log, and how it is asked: ``engine`` carries out passes in ``folder()``s that last as
     long as the log, ``keys`` knows of keys that the log does not, ``words`` name the log on the
-    command line (for commands that are proposed), ``marks`` is its file of marks (None: the one
+    command line (for commands that are proposed), ``chosen`` what is asked for (a field of a
+    selection, and its option as it was typed), ``marks`` is its file of marks (None: the one
     beside it)."""
 
     opened: OpenLog
@@ -62,6 +64,7 @@ class Asked:
     keys: KeySource = None
     words: tuple[str, ...] = ()
     marks: str | None = None
+    chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def log(self) -> LogFile:
@@ -71,11 +74,6 @@ class Asked:
     def command(self, name: str, *words: str) -> str:
         """A command of ours about this log, as it is typed."""
         return command(name, *self.words, *words)
-
-
-def with_owner(tables: Sequence[str]) -> tuple[str, ...]:
-    """Globs of tables; one without an owner means any owner."""
-    return tuple(table if "." in table else f"*.{table}" for table in tables)
 
 
 def knows_undone(opened: OpenLog) -> bool:
@@ -177,7 +175,9 @@ def aside_warnings(changes: RowChanges) -> list[str]:
     waiting = sorted(changes.aside.keys() - changes.damaged)
     if waiting:
         named = ", ".join(map(str, waiting[:5])) + (" …" if len(waiting) > 5 else "")
-        warnings.append(f"{len(waiting)} unit(s) are incomplete or build on such: {named}")
+        warnings.append(
+            f"{counted(len(waiting), 'incomplete unit')}, or dependent on such: {named}"
+        )
     if len(changes.damaged) > 20:
         warnings.append(f"{len(changes.damaged) - 20} more units cannot be read")
     return warnings
@@ -197,11 +197,6 @@ def history_of(
     UsageError (LR1001) where neither rows nor changes are named, or a key does not fit; LR1004 for
     tables that are not in the log.
     """
-    selection = replace(
-        selection,
-        tables=with_owner(selection.tables),
-        exclude_tables=with_owner(selection.exclude_tables),
-    )
     tables = Tables(row_request(asked, replace(selection, where=None)))
     if keys and not selection.tables:
         raise UsageError(
@@ -273,7 +268,7 @@ def _spot(change: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _of_what(selection: Selection, keys: Sequence[str]) -> str:
-    tables = ", ".join(table.removeprefix("*.") for table in selection.tables) or "all tables"
+    tables = ", ".join(selection.tables) or "all tables"
     conditions = [f"key {key}" for key in keys]
     conditions += [selection.where] if selection.where else []
     return f"{tables} {' or '.join(conditions)}".strip()
@@ -284,7 +279,7 @@ def _why_none(of: str, hidden: Counter[str], total: int, followed: bool) -> str:
         return "nothing to show: every change of these rows is left out by the selection"
     if followed:
         return "nothing to show: the selection leaves out every version of these rows"
-    return f"nothing found: the log has {total:,} committed change(s) of the table(s), none of {of}"
+    return f"nothing found: none of {counted(total, 'committed change')} of the tables is of {of}"
 
 
 def _start_keys(
@@ -437,8 +432,13 @@ def takes(selection: Selection, change: Mapping[str, Any]) -> bool:
     ):
         return False
     unit, member = change["urid"], change["member"]
+    if selection.query_units is not None:
+        octets = bytes.fromhex(unit) + (member or 0).to_bytes(2)
+        if UnitId(octets) not in units_of_query(selection.query_units):
+            return False
     if selection.units and not any(
-        urid.hex().upper() == unit and wanted in (None, member) for urid, wanted in selection.units
+        unit_text(urid, None) == unit and wanted in (None, member)
+        for urid, wanted in selection.units
     ):
         return False
     if selection.members and member not in selection.members:
@@ -538,9 +538,9 @@ def _commands(asked: Asked, versions: Sequence[Version]) -> list[tuple[str, str]
     )
     job: list[str] = []
     for option, name in (
-        ("--authid", "authid"),
+        ("--user", "authid"),
         ("--plan", "plan"),
-        ("--correlation", "correlation_id"),
+        ("--job", "correlation_id"),
     ):
         if last.facts[name]:
             job += [option, glob.escape(last.facts[name])]
@@ -551,5 +551,5 @@ def _commands(asked: Asked, versions: Sequence[Version]) -> list[tuple[str, str]
                 asked.command("undo", *job, "--out", "undo-job"),
             )
         )
-    proposed.append(("first see who built on it:", asked.command("whatif", "--without", last.unit)))
+    proposed.append(("first see what depends on it:", asked.command("whatif", "--ur", last.unit)))
     return proposed

@@ -12,7 +12,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " shows the options of a command with examples.",
     ),
     "LR1002": (
-        "The folder or file that --out names holds something. A bundle appears whole or not"
+        "The folder or file that --out names holds something. An output folder appears whole or not"
         " at all, and never over something else.",
         "Name another one, or use --overwrite: it replaces what logreplay wrote, and nothing else.",
     ),
@@ -95,14 +95,14 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2010": (
         "A header field has a value that the format does not define. The record is damaged, or"
-        " was written by an unknown release. Its whole unit of recovery is set aside.",
+        " was written by an unknown release. Its whole unit of recovery is quarantined.",
         "logreplay inspect --record N --hex shows the record. Transfer the file again; logreplay"
         " history --ur URID shows the other changes of the unit.",
     ),
     "LR2011": (
         "The record belongs to a table that the control file does not describe, so its row"
         " cannot be read: the control file is from another run, or the table was left out of"
-        " it. The whole unit of recovery is set aside.",
+        " it. The whole unit of recovery is quarantined.",
         "Give the control file of this run. logreplay inspect lists the tables that it has,"
         " and logreplay inspect --record N shows the record.",
     ),
@@ -122,13 +122,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2015": (
         "A value cannot be read: it is stored outside the row (large objects), is in an unknown"
-        " character set, or is damaged. The unit of recovery is set aside.",
+        " character set, or is damaged. The unit of recovery is quarantined.",
         "Leave the column out with --exclude-columns, or name the character set with --ccsid"
         " (db2luw: --log-option codepage=…, soliddb: --log-option charset=…).",
     ),
     "LR2016": (
         "Records of one unit of recovery disagree about its end, its begin or its commit, so"
-        " at least one of them is damaged. The unit is set aside.",
+        " at least one of them is damaged. The unit is quarantined.",
         "logreplay inspect --record N shows each of them.",
     ),
     "LR2017": (
@@ -150,7 +150,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Export it again with the statement in the documentation (collect a log).",
     ),
     "LR2032": (
-        "A compensation record takes back a change that is not in the log.",
+        "A compensation record undoes a change that is not in the log.",
         "Give the log file before this one as well.",
     ),
     "LR2033": (
@@ -187,12 +187,13 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2039": (
         "A log that was not read before has units of recovery that commit at or before the"
-        " position where the last run ended, and that were not set aside: it arrived after a later"
+        " position where the last run ended, and that were not quarantined: it arrived after a"
+        " later"
         " log, the log of a member lagged behind, or its data file was read before it was whole. By"
         " their position these units would count as applied, but they were not.",
         "If the log overlaps or repeats one that was read, give that one too. Else start over from"
         " before these units, with the command that the message names: a target goes back, a chain"
-        " goes on from an earlier bundle, a dataset from an earlier commit.",
+        " goes on from an earlier output folder, a dataset from an earlier commit.",
     ),
     "LR2040": (
         "The file of marks has a line that is not a mark: it is another kind of file, or was"
@@ -202,7 +203,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR2041": (
         "The files have the end of a unit of recovery, and not all records before it: it began"
-        " before them, or between two of them. What it changed is not known, so it is set aside.",
+        " before them, or between two of them. What it changed is not known, so it is quarantined.",
         "Give the files in which it began too, together with these. Where that is not possible,"
         " --log-option headless=apply writes what is there of it.",
     ),
@@ -215,7 +216,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR3001": (
         "The target cannot hold the value: X'00' in text, too many fraction digits, a number"
-        " outside its range. The unit of recovery is set aside.",
+        " outside its range. The unit of recovery is quarantined.",
         "Choose how to change such values (--nul, --timestamps, --midnight, --empty-text,"
         " --reals), or leave the column out with --exclude-columns.",
     ),
@@ -230,8 +231,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     ),
     "LR3004": (
         "Log Master could not complete the unit of recovery: a part of the log was missing"
-        " when it was read. Units that depend on it are set aside too.",
-        "Generate the log again with the missing archive log. quarantine/ in the bundle has"
+        " when it was read. Units that depend on it are quarantined too.",
+        "Generate the log again with the missing archive log. quarantine/ in the output folder has"
         " its statements and which inputs would complete most.",
     ),
     "LR3005": (
@@ -246,12 +247,12 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR3010": (
         "Later changes of the same columns of the same rows, or rows that refer to them, depend"
         " on the change; undoing it alone would destroy them.",
-        "logreplay whatif --without URID lists them. --cascade non-conflicting undoes the rest of"
+        "logreplay whatif --ur URID lists them. --cascade non-conflicting undoes the rest of"
         " the change, --cascade all undoes those later changes as well; --cascade force checks"
         " nothing.",
     ),
     "LR3011": (
-        "The unit of recovery depends on one that is incomplete or damaged, so it is set aside"
+        "The unit of recovery depends on one that is incomplete or damaged, so it is quarantined"
         " as well.",
         "The message has the path of dependencies from one to the other; logreplay history --ur"
         " URID shows the changes of each.",

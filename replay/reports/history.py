@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, counted
 from replay.logs import LogFile
 from replay.output.formats import Dataset
 from replay.output.row_changes import IN_ORDER, RowChanges, fate_text
@@ -342,7 +342,7 @@ def history_text(history: RowHistory, whole: bool) -> str:
     lines = [f"warning: {warning}" for warning in history.warnings]
     count = len(history.versions)
     rows = len({version.row for version in history.versions if version.row})
-    lines.append(f"{history.of}: {count:,} version(s) of {rows:,} row(s)")
+    lines.append(f"{history.of}: {counted(count, 'version')} of {counted(rows, 'row')}")
     if history.reason:
         lines.append(history.reason)
     several = rows > 1
@@ -367,7 +367,7 @@ def history_text(history: RowHistory, whole: bool) -> str:
         lines += [f"    {line}" for line in _content(version, whole)]
     lines += [f"note: {note}" for note in history.notes]
     if history.commands:
-        lines += ["", "To take back (the last of these):"]
+        lines += ["", "To undo (the last of these):"]
         for what, command in history.commands:
             lines += [f"  {what}", f"    {command}"]
     return "\n".join(lines)
@@ -439,6 +439,6 @@ def history_rows(history: RowHistory) -> list[dict[str, Any]]:
 def hidden_notes(hidden: Counter[str]) -> list[str]:
     """What is said of versions that are not shown, by what became of them."""
     return [
-        f"{count:,} change(s) not shown: {fate} (--include-aborted)"
+        f"{counted(count, 'change')} not shown: {fate} (--include-aborted)"
         for fate, count in sorted(hidden.items())
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from replay.errors import Refusal, UsageError
+from replay.errors import Refusal, UsageError, counted
 from replay.reports.history import Version
 from replay.reports.layout import Report
 from replay.reports.relations import Relations
@@ -47,6 +47,7 @@ class ReportKind(Choices):
     ACTIVITY = "activity"
     CATALOG = "catalog"
     LARGE = "large"
+    WHO = "who"
 
 
 class GroupBy(Choices):
@@ -103,21 +104,26 @@ def shaped(report: Report, options: ReportOptions, more: Sequence[str] = ()) -> 
 # -------------------------------------------------------------------------------------------------
 
 #: What scripts have fewer of than a count of headers, which do not tell it.
-_AS_LOGGED = (
-    "all changes count as logged; scripts have no statement for an update that changes nothing, and"
-    " no unit that has nothing else"
-)
-_COUNTS = ("units", "inserts", "updates", "deletes", "other", "rolled_back", "bytes")
+_AS_LOGGED = "no-op updates are counted here but not written to scripts"
+_CHANGES = ("inserts", "updates", "deletes", "other")
+_COUNTS = ("units", *_CHANGES, "rolled_back", "bytes")
+#: What lines are put together by where nobody says.
+_GROUPS = {
+    ReportKind.SUMMARY: (GroupBy.TABLE,),
+    ReportKind.ACTIVITY: (GroupBy.HOUR, GroupBy.USER),
+    ReportKind.WHO: (GroupBy.USER, GroupBy.JOB, GroupBy.PLAN),
+}
 
 
 def activity(
     kind: ReportKind, relations: Relations, options: ReportOptions, warnings: Sequence[str]
 ) -> Report:
-    """``summary`` (by table unless said otherwise) and ``activity`` (by hour and user): how many
-    changes of each kind."""
-    default = (GroupBy.TABLE,) if kind is ReportKind.SUMMARY else (GroupBy.HOUR, GroupBy.USER)
-    dims = options.group_by or default
+    """``summary`` (by table unless said otherwise), ``activity`` (by hour and user) and ``who`` (by
+    user, job and plan, the most changes first): how many changes of each kind."""
+    dims = options.group_by or _GROUPS[kind]
     rows = relations.lines("summary", ", ".join(f'"{dim}"' for dim in dims))
+    if kind is ReportKind.WHO:
+        rows.sort(key=lambda row: -sum(row[name] for name in _CHANGES))
     totals: dict[str, Any] = {"units": 0}
     for line in relations.lines("summary", "'all' AS every"):
         totals |= {name: line[name] for name in _COUNTS}
@@ -208,9 +214,10 @@ def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str])
     limit = f"at most {most} open unit{'s' * (most > 1)}" if most else "no open unit"
     title = f"quiet: spans with {limit} of recovery"
     title += "" if options.least is None else f", of {options.least:g} seconds or more"
-    reason = "" if rows else f"nothing found: none of {len(spans):,} span(s) is long enough"
+    reason = "" if rows else f"nothing found: none of {counted(len(spans), 'span')} is long enough"
     if not spans:
-        reason = "nothing found: at every moment of the log more units were open"
+        open_units = counted(most + 1, "unit") + (" was" if most == 0 else " were")
+        reason = f"nothing found: at least {open_units} open at all times"
     report = Report(ReportKind.QUIET, title, columns, rows, totals, (), tuple(warnings), reason)
     return shaped(report, options)
 
@@ -306,7 +313,7 @@ def listed(
     totals |= dict(groups)
     reason = "" if rows else "nothing found: the selection takes no change of this log"
     by = f" by {', '.join(names)}" if names else ""
-    title = f"{kind}: {len(rows):,} change(s){by}"
+    title = f"{kind}: {counted(len(rows), 'change')}{by}"
     said = (tuple(notes), tuple(warnings), reason)
     report = Report(kind, title, columns, rows, totals, *said, from_log=frozenset(groups))
     every = tuple(rows[0]) if rows else tuple(usual)

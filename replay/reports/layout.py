@@ -7,12 +7,13 @@ import html
 import io
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING
+from replay.reports.images import literal
 from sqlgen.choices import Choices
 
 
@@ -50,7 +51,8 @@ class Report:
     ``notes``. ``from_log``: the totals that go by a name of the log, which is shown as it is (in
     all others a blank stands for an underscore). ``reason``: why there are no rows. ``extra`` is in
     JSON only.
-    ``clean``: it is good news that there is no row."""
+    ``clean``: it is good news that there is no row. ``commands``: what each of them is about, and
+    the command that undoes it."""
 
     kind: str
     title: str
@@ -64,6 +66,7 @@ class Report:
     clean: bool = False
     damaged: bool = False
     from_log: frozenset[str] = frozenset()
+    commands: tuple[tuple[str, str], ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -85,6 +88,7 @@ class Report:
             "rows": [{name: row.get(name) for name in self.columns} for row in self.rows],
             "notes": list(self.notes),
             **({"reason": self.reason} if self.reason else {}),
+            **({"commands": dict(self.commands)} if self.commands else {}),
             **self.extra,
         }
 
@@ -152,6 +156,9 @@ def csv_text(
     return out.getvalue()
 
 
+#: What the commands of a report do.
+UNDO_BELOW = "To undo this alone (what later changes depend on is left out and listed):"
+
 # -- text
 # -------------------------------------------------------------------------------------------------
 
@@ -166,17 +173,19 @@ def cell(value: Any, style: TimeStyle = TimeStyle.ISO) -> str:
         return f"{value:,}"
     if isinstance(value, datetime):
         return styled(value, style)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key} {_part(entry)}" for key, entry in value.items())
+    if isinstance(value, Mapping):  # of columns: text is quoted, so that NULL and 'NULL' differ
+        return "; ".join(f"{key} {_part(entry, literal)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_part, value))
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in str(value))
 
 
-def _part(value: Any) -> str:
+def _part(value: Any, text: Callable[[str], str] = lambda text: text) -> str:
     """A value within a cell; of a pair, the one became the other."""
     if isinstance(value, list | tuple):
-        return " -> ".join(map(_part, value))
+        return " -> ".join(_part(one, text) for one in value)
+    if isinstance(value, str):
+        return text(value)
     return "NULL" if value is None else str(value) if isinstance(value, int) else cell(value)
 
 
@@ -188,6 +197,10 @@ def width_of(text: str) -> int:
     )
 
 
+#: Columns of a terminal that cells are padded to at most.
+_WIDEST = 60
+
+
 def table_lines(
     columns: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
@@ -197,8 +210,8 @@ def table_lines(
     cells = [[cell(row.get(name), style) for name in columns] for row in rows]
     names = [name.replace("_", " ") for name in columns]
     numbers = [bool(rows) and all(_number(row.get(name)) for row in rows) for name in columns]
-    widths = [
-        max([width_of(name), *(width_of(line[at]) for line in cells)])
+    widths = [  # what is wider than most takes its own line's room alone
+        max([width_of(name), *(min(width_of(line[at]), _WIDEST) for line in cells)])
         for at, name in enumerate(names)
     ]
     lines = []
@@ -229,6 +242,9 @@ def report_text(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
         lines += ["", report.reason]
     if report.notes:
         lines += ["", *(f"note: {note}" for note in report.notes)]
+    if report.commands:
+        lines += ["", UNDO_BELOW]
+        lines += [line for who, text in report.commands for line in (f"  {who}:", f"    {text}")]
     return "\n".join(lines)
 
 
@@ -285,6 +301,12 @@ def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
     if report.reason:
         parts.append(f"<p>{html.escape(report.reason)}</p>\n")
     parts += [f"<p>Note: {html.escape(note)}</p>\n" for note in report.notes]
+    if report.commands:
+        parts.append(f"<p>{UNDO_BELOW}</p>\n")
+    parts += [
+        f"<p>{html.escape(who)}</p><pre>{html.escape(text)}</pre>\n"
+        for who, text in report.commands
+    ]
     return "".join([*parts, "</body></html>\n"])
 
 

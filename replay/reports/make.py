@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+
+import pyarrow as pa
 
 from replay.changes.choices import Mode
 from replay.changes.envelope import Change
@@ -29,7 +32,6 @@ from replay.reports.ask import (
     left_out_columns,
     row_request,
     rows_of,
-    with_owner,
 )
 from replay.reports.headers import HeaderJob, header_relations
 from replay.reports.history import Version, dataset_changes, version_of
@@ -49,10 +51,18 @@ from replay.reports.points import point_of
 from replay.reports.relations import Relations
 from replay.reports.what_if import unit_facts
 
+#: Reports of counts.
+_COUNTS = (ReportKind.SUMMARY, ReportKind.ACTIVITY, ReportKind.WHO)
+#: What they take of a change.
+_ROW_FACTS = (
+    *("op", "commit_lrsn", "commit_time", "urid", "member", "authid", "plan", "correlation_id"),
+    *("connection_id", "origin", "fate"),
+)
 #: Reports that headers are enough for.
 _OF_HEADERS = (
     ReportKind.SUMMARY,
     ReportKind.ACTIVITY,
+    ReportKind.WHO,
     ReportKind.QUIET,
     ReportKind.OPEN,
     ReportKind.LARGE,
@@ -66,22 +76,19 @@ def report_of(
     """A report on what a selection takes. Errors as
     :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for options that do not go
     together."""
-    selection = replace(
-        selection,
-        tables=with_owner(selection.tables),
-        exclude_tables=with_owner(selection.exclude_tables),
-    )
     if kind is ReportKind.INTEGRITY:
         return _integrity(asked, selection, options)
     if kind not in _OF_HEADERS:
         return _of_changes(asked, kind, selection, options)
     if selection.where is not None:
-        raise UsageError(
-            "LR1001",
-            f"found --where with report {kind}, which reads record headers only; expected a"
-            " selection without values",
-            hint="report audit, detail and integrity take --where",
-        )
+        if kind not in _COUNTS:
+            raise UsageError(
+                "LR1001",
+                f"found --where with report {kind}, which reads record headers only; expected a"
+                " selection without values",
+                hint="report audit, detail, summary, activity and integrity take --where",
+            )
+        return _by_values(asked, kind, selection, options)
     undone = kind in (ReportKind.QUIET, ReportKind.OPEN, ReportKind.LARGE)
     shown = selection.include_aborted or (undone and knows_undone(asked.opened))
     request = make_request(
@@ -89,8 +96,8 @@ def report_of(
     )
     relations = headers_in(asked, request)
     warnings = list(request.warnings)
-    if kind in (ReportKind.SUMMARY, ReportKind.ACTIVITY):
-        return activity(kind, relations, options, warnings)
+    if kind in _COUNTS:
+        return with_undo(asked, activity(kind, relations, options, warnings))
     if kind is ReportKind.QUIET:
         return quiet(relations, options, warnings)
     if kind is ReportKind.LARGE:
@@ -100,6 +107,58 @@ def report_of(
         return catalog(relations, has_structure, options, warnings)
     point = None if options.at is None else point_of(asked, options.at)
     return open_units(relations, options, warnings, point)
+
+
+def _by_values(
+    asked: Asked, kind: ReportKind, selection: Selection, options: ReportOptions
+) -> Report:
+    """Counts of the changes whose values satisfy a condition; how long their records are is not
+    known."""
+    changes = rows_of(asked, row_request(asked, selection), False)
+    relations = Relations(asked.folder())
+    relations.run("header_parts")
+    for dataset, rows in changes.tables():
+        if dataset.table.schema:
+            name = pa.array([f"{dataset.table.schema}.{dataset.table.name}"] * len(rows))
+            facts = rows.select([one for one in rows.column_names if one in _ROW_FACTS])
+            relations.add("row_facts", facts.append_column("table_name", name))
+    changes.close()
+    relations.run("row_parts")
+    relations.run("headers")
+    report = activity(kind, relations, options, aside_warnings(changes))
+    columns = tuple(name for name in report.columns if name != "bytes")
+    totals = {name: value for name, value in report.totals.items() if name != "bytes"}
+    report = replace(report, columns=columns, totals=totals, notes=())
+    return with_undo(asked, replace(report, damaged=bool(changes.damaged)))
+
+
+#: Options that name what a line of a report is about, and the fields of a selection.
+_OPTIONS = {
+    "user": ("--user", "authids"),
+    "job": ("--job", "correlations"),
+    "plan": ("--plan", "plans"),
+    "unit": ("--ur", "units"),
+}
+#: Lines whose undo is proposed.
+_PROPOSED = 5
+
+
+def with_undo(asked: Asked, report: Report) -> Report:
+    """The report ``who`` with the command that takes back what each of its first lines is about;
+    any other report as it is."""
+    if report.kind != ReportKind.WHO:
+        return report
+    commands = []
+    names = [name for name in report.columns if name in _OPTIONS]
+    dropped = {_OPTIONS[name][1] for name in names}
+    kept = [word for field, words in asked.chosen if field not in dropped for word in words]
+    for row in report.rows[:_PROPOSED]:
+        if all(row[name] for name in names) and names:
+            own = [word for name in names for word in (_OPTIONS[name][0], glob.escape(row[name]))]
+            end = ("--cascade", "non-conflicting", "--out", "undo")
+            who = " ".join(row[name] for name in names)
+            commands.append((who, asked.command("undo", *kept, *own, *end)))
+    return replace(report, commands=tuple(commands))
 
 
 def headers_in(asked: Asked, request: Request) -> Relations:
@@ -215,7 +274,7 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     }
     mine, later = ("table", "key", "op", "unit", "columns"), ("later_op", "later_unit")
     columns = (*mine, *later, "later_committed", "later_who", "why")
-    reason = "" if rows else "nothing later builds on the selected changes: all can be undone"
+    reason = "" if rows else "nothing later depends on the selected changes: all can be undone"
     reason = reason if chosen else "nothing found: the selection takes no change that took effect"
     title = "integrity: later work that an undo of the selected changes would hit"
     warnings = tuple(request.warnings)

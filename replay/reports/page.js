@@ -273,12 +273,12 @@ function showUnit(unit) {
   element("h2", "Commands", box);
   command("what it did", box, "history", "--ur", name);
   if (committed) {
-    command("who built on it", box, "whatif", "--without", name);
+    command("who built on it", box, "whatif", "--ur", name);
     command("undo it, but for what later units changed", box, "undo", "--ur", name, "--cascade", "non-conflicting", "--out", "undo-unit");
     command("undo it, and later units that depend on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-all");
     command("redo without it", box, "redo", "--except", name, "--out", "redo-without");
   }
-  const job = [["--authid", U.user], ["--plan", U.plan], ["--correlation", U.job]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
+  const job = [["--user", U.user], ["--job", U.job], ["--plan", U.plan]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
   if (job.length) command("undo all that this job did", box, "undo", ...job, "--out", "undo-job");
   if (R) {
     element("h2", "Changes", box);

@@ -36,7 +36,6 @@ from replay.reports.ask import (
     left_out_columns,
     row_request,
     rows_of,
-    with_owner,
 )
 from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.images import literal
@@ -83,8 +82,6 @@ def page_of(
         )
     selection = replace(
         selection,
-        tables=with_owner(selection.tables),
-        exclude_tables=with_owner(selection.exclude_tables),
         include_aborted=knows_undone(asked.opened),
     )
     request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)

@@ -16,12 +16,12 @@ from sqlgen.errors import choice
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.reports import ask, kinds, make, states
+    from replay.reports import ask, kinds, make, sql, states
     from replay.reports.history import RowHistory
     from replay.reports.layout import Report
 else:  # what some questions alone need
-    ask, kinds, make, states = (
-        LateModule(f"replay.reports.{name}") for name in ("ask", "kinds", "make", "states")
+    ask, kinds, make, sql, states = (
+        LateModule(f"replay.reports.{name}") for name in ("ask", "kinds", "make", "sql", "states")
     )
 
 
@@ -51,10 +51,10 @@ class Questions(ABC):
         """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
         that satisfy ``where``; else what the selected units did. ``str`` prints it. Errors as
         :func:`replay.reports.ask.history_of`."""
-        selection = self._asked_for(table, options)
         keys = [str(one) for one in ((key,) if isinstance(key, str | int) else key)]
         with usage_errors():
             asked = self.asked(schema, schema_dialect, schema_encoding)
+            selection = self._asked_for(asked, table, options)
             return ask.history_of(asked, selection, keys, selection.include_aborted)
 
     @checked
@@ -69,9 +69,9 @@ class Questions(ABC):
         """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables.
         Errors as :func:`replay.reports.states.state_of`."""
         with usage_errors():
-            return states.state_of(
-                self.asked(), at, self._asked_for(table, {}), initial, initial_at
-            )
+            asked = self.asked()
+            selection = self._asked_for(asked, table, {})
+            return states.state_of(asked, at, selection, initial, initial_at)
 
     @checked
     def differences(
@@ -79,7 +79,8 @@ class Questions(ABC):
     ) -> states.Differences:
         """How the rows at a point differ from those at another, as ``logreplay state --diff``."""
         with usage_errors():
-            return states.difference_of(self.asked(), one, other, self._asked_for(table, {}))
+            asked = self.asked()
+            return states.difference_of(asked, one, other, self._asked_for(asked, table, {}))
 
     @checked
     def report(
@@ -97,14 +98,15 @@ class Questions(ABC):
         (``shown`` are the columns). Errors as :func:`replay.reports.make.report_of`."""
         with usage_errors():
             chosen = kinds.report_options(options)
-            selection = self._asked_for(table, cast("SelectionOptions", options))
             asked = self.asked(schema, schema_dialect, schema_encoding)
+            selection = self._asked_for(asked, table, cast("SelectionOptions", options))
             return make.report_of(
                 asked, choice(kinds.ReportKind, kind, "report"), selection, chosen
             )
 
-    def _asked_for(self, table: str | Sequence[str], options: SelectionOptions) -> Selection:
+    def _asked_for(
+        self, asked: ask.Asked, table: str | Sequence[str], options: SelectionOptions
+    ) -> Selection:
         tables = (table,) if isinstance(table, str) else tuple(table)
-        with usage_errors():
-            selection = selection_of(**options)
-        return replace(selection, tables=(*selection.tables, *tables))
+        selection = selection_of(**options)
+        return sql.settled(asked, replace(selection, tables=(*selection.tables, *tables)))

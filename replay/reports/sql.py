@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from replay.changes.selection import Selection
-from replay.errors import UsageError
+from replay.changes.position import UnitId
+from replay.changes.selection import Selection, by_log, unit_text
+from replay.errors import UsageError, some_of
 from replay.output.formats import Dataset
 from replay.pipeline.request import Demand, make_request
 from replay.reports.ask import (
@@ -20,7 +21,6 @@ from replay.reports.ask import (
     knows_undone,
     row_request,
     rows_of,
-    with_owner,
 )
 from replay.reports.make import headers_in
 from replay.reports.relations import Relations, quoted
@@ -37,7 +37,7 @@ _FACTS = {
     "unit": "urid || '/' || coalesce(member, 0)",
     "table_name": '"table"',
     "op": "op",
-    "fate": "CASE fate WHEN 0 THEN 'committed' WHEN -1 THEN 'set aside' ELSE 'rolled back' END",
+    "fate": "CASE fate WHEN 0 THEN 'committed' WHEN -1 THEN 'quarantined' ELSE 'rolled back' END",
     "origin": "origin",
     "sequence": '"sequence"',
     "commit_position": "commit_lrsn",
@@ -87,11 +87,6 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
     if selection.where is not None:
         raise UsageError("LR1001", "found --where; expected the condition in the query")
     names = query_names(query)
-    selection = replace(
-        selection,
-        tables=with_owner(selection.tables),
-        exclude_tables=with_owner(selection.exclude_tables),
-    )
     relations = Relations(asked.folder())
     warnings: list[str] = []
     if "UNITS" in names.relations:
@@ -117,6 +112,61 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
         warnings += _add_changes(asked, chosen, relations, known, tables)
     return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)))
+
+
+def settled(asked: Asked, selection: Selection) -> Selection:
+    """A selection whose units are known: those that its query gives, and those that are named by
+    the last digits of their ids. UsageError (LR1001, LR1004) where there is no such unit, or
+    several."""
+    if not by_log(selection):
+        return selection
+    if selection.excepted is not None:
+        selection = replace(selection, excepted=settled(asked, selection.excepted))
+    if any(isinstance(unit, str) for unit, _ in selection.units):
+        known = answer_of(asked, Selection(), "SELECT DISTINCT unit FROM units ORDER BY unit")
+        texts = known.rows["unit"].to_pylist()
+        units = tuple(_one_unit(unit, member, texts) for unit, member in selection.units)
+        selection = replace(selection, units=units)
+    if selection.unit_query is None or selection.query_units is not None:
+        return selection
+    rows = answer_of(asked, Selection(), selection.unit_query).rows
+    if rows.num_columns != 1:
+        raise UsageError(
+            "LR1001",
+            f"found --units with {rows.num_columns} columns; expected a query of one: SELECT unit"
+            " FROM units WHERE …",
+        )
+    try:
+        found = [UnitId.of(text) for text in rows.column(0).drop_null().to_pylist()]
+    except (ValueError, AttributeError, OverflowError):
+        raise UsageError(
+            "LR1001",
+            "found --units with values that are no units; expected URID/MEMBER, as in the column"
+            " unit of units and changes",
+        ) from None
+    return replace(selection, query_units=b"".join(sorted(set(found))))
+
+
+def _one_unit(
+    digits: bytes | str, member: int | None, known: Sequence[str]
+) -> tuple[bytes | str, int | None]:
+    """The unit whose id ends with some digits."""
+    if not isinstance(digits, str):
+        return digits, member
+    named = unit_text(digits, member)
+    like = [
+        text
+        for text in known
+        if (text if member is not None else text.partition("/")[0]).endswith(named)
+    ]
+    ids = {text.partition("/")[0] for text in like}
+    if len(ids) != 1:
+        found = f"found --ur {named}, which no unit of recovery of this log ends with"
+        if like:
+            found = f"found --ur {named}, which several units end with: {some_of(like, len(like))}"
+        expected = "one of these, or more digits" if like else "the id of a unit of this log"
+        raise UsageError("LR1001" if like else "LR1004", f"{found}; expected {expected}")
+    return bytes.fromhex(ids.pop()), member
 
 
 def _add_changes(

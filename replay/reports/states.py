@@ -28,6 +28,7 @@ from replay.errors import (
     Refusal,
     TargetError,
     UsageError,
+    counted,
     some_of,
 )
 from replay.live.position_store import Store
@@ -46,7 +47,6 @@ from replay.reports.ask import (
     left_out_columns,
     row_request,
     rows_of,
-    with_owner,
 )
 from replay.reports.history import drops_table
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
@@ -212,11 +212,6 @@ def _nets(
     """The net changes of each selected table, up to a point and after it: of the whole log, or of
     what lies between the point and ``base``, or above ``low``. ``state``: what proves flagged
     units."""
-    selection = replace(
-        selection,
-        tables=with_owner(selection.tables),
-        exclude_tables=with_owner(selection.exclude_tables),
-    )
     tables = Tables(row_request(asked, selection))
     same = tables.same(selection)
     if same:
@@ -618,7 +613,7 @@ def difference_report(differences: Differences) -> Report:
         kinds = counts.setdefault(row["table"], {})
         kinds[row["change"]] = kinds.get(row["change"], 0) + 1
     ends = f"{differences.high.text} from {differences.low.text}"
-    title = f"what differs at {ends}: {len(differences.rows):,} row(s)"
+    title = f"what differs at {ends}: {counted(len(differences.rows), 'row')}"
     rows = [{**row, "changed": dict(row["changed"])} for row in differences.rows]
     reason = "" if rows else "nothing found: the rows of both points are the same"
     return Report(

@@ -17,6 +17,7 @@ from replay.dependencies.key_words import texts_of_links
 from replay.dependencies.links import (
     LINK_WORDS,
 )
+from replay.errors import counted
 from replay.reports.layout import table_lines
 
 #: Units that are listed on a terminal unless all are asked for.
@@ -29,32 +30,26 @@ def answer_of(
     dependents: Consequences,
     warnings: Sequence[str],
     command: Callable[..., str],
-    without: Sequence[str],
+    chosen_words: Sequence[str],
+    excepted: Sequence[str] | None,
 ) -> dict[str, Any]:
     """What :func:`replay.dependencies.cascade.what_if` says, and ``dependents``: each unit that
     must go too with who, when, the change that it builds on (``builds_on``, ``table``, ``key``,
     ``why``) and how many ``step`` it is from what was chosen; ``chosen``: the same of these;
-    ``commands`` of both ways. ``command`` makes a command line of ours."""
+    ``commands`` of both ways. ``command`` makes a command line of ours; ``chosen_words`` are the
+    options that say which changes, ``excepted`` the same as values of ``--except`` (None: it
+    takes whole units, and cannot say it)."""
     answer = what_if(dependents, warnings)
     facts = unit_facts(dependents.subgraph)
     chosen = set(answer["without"])
     answer["chosen"] = [{"unit": unit, **facts[unit]} for unit in answer["without"]]
     answer["dependents"] = _dependents(dependents, chosen, facts)
-    named = [word for unit in without for word in ("--except", unit)]
-    answer["commands"] = {
-        "undo": command("undo", *_taken(without), "--cascade", "all", "--out", "undo"),
-        "redo": command("redo", *named, "--out", "redo"),
-    }
+    undo = command("undo", *chosen_words, "--cascade", "all", "--out", "undo")
+    answer["commands"] = {"undo": undo}
+    if excepted is not None:
+        named = [word for unit in excepted for word in ("--except", unit)]
+        answer["commands"]["redo"] = command("redo", *named, "--out", "redo")
     return answer
-
-
-def _taken(without: Sequence[str]) -> list[str]:
-    """What ``--without`` names, as options of a selection."""
-    words: list[str] = []
-    for text in without:
-        kind, sign, value = text.partition("=")
-        words += [f"--{kind}", value] if sign else ["--ur", text]
-    return words
 
 
 def unit_facts(subgraph: Subgraph) -> dict[str, dict[str, Any]]:
@@ -135,15 +130,18 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
     ]
     if not units:
         seen = "that can be read " if answer.get("unread") else ""
-        lines.append(f"nothing in the log {seen}builds on it")
+        lines.append(f"nothing in the log {seen}depends on it")
     elif tree:
-        lines += [f"{len(units):,} units must go too:", *_tree(chosen, units)]
+        lines += [f"{counted(len(units), 'dependent unit')}:", *_tree(chosen, units)]
     else:
         shown = units if every else units[:LISTED]
-        lines += [f"{len(units):,} units must go too:", *table_lines(COLUMNS, shown)]
+        lines += [
+            f"{counted(len(units), 'dependent unit')}:",
+            *table_lines(COLUMNS, shown),
+        ]
         if len(shown) < len(units):
             lines.append(f"… and {len(units) - len(shown):,} more (--all, --tree or --json)")
-    lines += ["", "changes that would not have happened:"]
+    lines += ["", "changes by table:"]
     counts = [{"table": name, **kinds} for name, kinds in answer["tables"].items()]
     kinds = sorted({kind for entry in counts for kind in entry if kind != "table"})
     lines += [f"  {line}" for line in table_lines(("table", *kinds), counts)] if counts else []
@@ -155,12 +153,13 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
             " it is after the log"
         ),
         f"  {answer['commands']['undo']}",
-        (
-            f"redo --except        {redo['statements']:>12,} statements at most, on the database as"
-            f" it was before the log ({redo['left_out']:,} left out)"
-        ),
-        f"  {answer['commands']['redo']}",
     ]
+    if "redo" in answer["commands"]:
+        lines += [
+            f"redo --except        {redo['statements']:>12,} statements at most, on the database as"
+            f" it was before the log ({redo['left_out']:,} left out)",
+            f"  {answer['commands']['redo']}",
+        ]
     return "\n".join(lines)
 
 
@@ -172,12 +171,12 @@ def _totals(answer: Mapping[str, Any]) -> list[str]:
     for entry in units:
         by_who[entry["who"] or "(not known)"] += 1
     pairs = [
-        ("units asked for", f"{len(answer['chosen']):,}"),
+        ("selected units", f"{len(answer['chosen']):,}"),
         (
-            "units that must go too",
-            f"{len(units):,}" + (f" ({direct:,} build on them directly)" if units else ""),
+            "dependent units",
+            f"{len(units):,}" + (f" ({direct:,} directly)" if units else ""),
         ),
-        ("changes in all", f"{changes:,} in {len(answer['tables']):,} table(s)"),
+        ("changes in all", f"{changes:,} in {counted(len(answer['tables']), 'table')}"),
     ]
     if units:
         most = sorted(by_who.items(), key=lambda entry: (-entry[1], entry[0]))

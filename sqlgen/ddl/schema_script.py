@@ -106,7 +106,7 @@ def schema_script(
             further.append(_foreign_key(foreign, known, profile, names))
         else:
             left_out.append(said)
-    further += [f"-- not said in {profile.name}: {entry}" for entry in left_out]
+    further += [f"-- not available in {profile.name}: {entry}" for entry in left_out]
     further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
     return SchemaScript(
         tuple(lines),

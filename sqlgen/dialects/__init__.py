@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 
 from sqlgen.choices import DIALECTS, Deferral
@@ -298,6 +299,8 @@ def profile_named(name: str) -> Profile:
     points = {point.name: point for point in entry_points(group="logreplay.profiles")}
     if name not in points:
         known = ", ".join(sorted({*BUILT_IN, *points}))
-        raise SqlgenError("LR1001", f"found dialect {name!r}; expected one of: {known}")
+        like = get_close_matches(name, known.split(", "), 1)
+        meant = f" (did you mean {like[0]}?)" if like else ""
+        raise SqlgenError("LR1001", f"found dialect {name!r}; expected one of: {known}{meant}")
     profile: Profile = points[name].load()
     return profile

@@ -65,7 +65,7 @@ TYPES = (
         "TEXT",
         0,
         WIDENED,
-        "text with its offset: equal moments in two zones are not equal",
+        "text with its offset: equal timestamps in two zones are not equal",
     ),
     *large_types("INTEGER", "TEXT", "TEXT", "BLOB", "TEXT"),
 )

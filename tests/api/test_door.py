@@ -185,7 +185,7 @@ def test_both_doors_refuse_the_same(
         (lambda log: log.select(until="12"), "found '12'; expected an LRSN"),
         (lambda log: log.select(until=b"123"), "found a position of 6 digits"),
         (lambda log: log.select(units=[(b"12", None)]), "found the id of a unit of 4 digits"),
-        (lambda log: log.select(until=3), "found until 3; expected text or octets or None"),
+        (lambda log: log.select(until=3), "found until 3; expected text or bytes or None"),
         (lambda log: log.select(include_aborted=True).changes(), "rolled-back work"),
         (lambda log: log.select().redo(records_per_file=0), "--records-per-file 0; expected a num"),
         (lambda log: log.select().redo(commit_every=-1), "--commit-every -1; expected a number"),
@@ -273,7 +273,7 @@ def test_units_that_are_set_aside_are_named(log: replay.Log, incomplete: Path) -
         log.select(tables=FILM).changes()
     (control,), (data,) = incomplete.glob("*.ctl"), incomplete.glob("*.dat*")
     with replay.open_log(control=control, data=data) as other:
-        with pytest.warns(UserWarning, match="units of recovery are set aside"):
+        with pytest.warns(UserWarning, match="units of recovery are quarantined"):
             reader = other.select().changes()
         about = json.loads(reader.schema.metadata[b"logreplay"])
         units = {entry["unit"].partition("/")[0] for entry in about["quarantined_units"]}

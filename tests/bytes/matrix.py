@@ -142,9 +142,9 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "graph": (*GRAPHS, "--back --table *.FILM --format mermaid"),
         "whatif": (
-            "--without 000000000000A1B2DC19 --json",
-            "--without authid=CLERK0 --json " + SHOP_KEYS,
-            "--without authid=CLERK2",
+            "--ur 000000000000A1B2DC19 --json",
+            "--user CLERK0 --json " + SHOP_KEYS,
+            "--user CLERK2",
         ),
         "ddl": (
             "",
@@ -186,7 +186,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
             f"--ur {KIN} --cascade non-conflicting {KEYS}",
             f"--ur {KIN} --cascade all",
         ),
-        "whatif": (f"--without {KIN} --json {KEYS}", f"--without {KIN}", "--without plan=PLANA"),
+        "whatif": (f"--ur {KIN} --json {KEYS}", f"--ur {KIN}", "--plan PLANA"),
         "graph": (
             *(f"{form} {KEYS}" for form in GRAPHS),
             f"--ur {KIN} --back --format json {KEYS}",
@@ -242,7 +242,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
     "luw-rows": {
         "redo": ("", "--authid ANNA", "--upsert --table *.PLAIN", "--except authid=BERT"),
         "undo": ("", "--dialect db2", "--trace", "--authid ANNA --cascade all"),
-        "whatif": ("--without authid=ANNA --json",),
+        "whatif": ("--user ANNA --json",),
     },
     "luw-structure": {
         "redo": ("", *of_dialects("", SOME)),
@@ -295,7 +295,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         "redo": ("", "--upsert"),
         "undo": ("", "--upsert", "--dialect db2 --trace"),
         "export": ("",),
-        "whatif": ("--without 00000000000000000295 --json",),
+        "whatif": ("--ur 00000000000000000295 --json",),
         "graph": ("--format html",),
     },
     "solid-ddl": {

@@ -44,9 +44,7 @@ def test_a_length_of_its_own(
     for wrong in (b"", octets[1:], octets + b"\x00"):
         with pytest.raises(ValueError) as raised:  # noqa: PT011  the text is compared below
             kind(wrong)
-        assert str(raised.value) == (
-            f"found {len(wrong)} octets; expected {size} ({kind.__name__})"
-        )
+        assert str(raised.value) == (f"found {len(wrong)} bytes; expected {size} ({kind.__name__})")
 
 
 @pytest.mark.parametrize("kind", [Position, UnitId, UnitPosition])
@@ -56,7 +54,7 @@ def test_hexadecimal_and_back(kind: type[Position | UnitId | UnitPosition]) -> N
     assert kind.from_hex(text.lower()) == kind.from_hex(text)
     assert type(kind.from_hex(text)) is kind
     for wrong in (text[2:], text + "00", "XY" + text[2:], "A" + text):
-        with pytest.raises(ValueError, match=r"octets|hex"):
+        with pytest.raises(ValueError, match=r"bytes|hex"):
             kind.from_hex(wrong)
 
 

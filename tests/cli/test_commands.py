@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import inspection, main
+from replay.cli import looks, main
 from tests.support import luwbuilder, solidbuilder
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.places import ROOT
@@ -291,7 +291,7 @@ def test_a_graph_of_nothing(
     out = tmp_path / "graph.json"
     said = ["--out", str(out), "--format", "json"]
     assert main.main(["graph", *small, *NO_KEYS, *said, *options]) == 4
-    assert "warning: nothing is left to be written" in capsys.readouterr().out
+    assert "warning: nothing is left to be written" in capsys.readouterr().err
     (warning,) = json.loads(out.read_text())["warnings"]
     assert "the log goes from commit position 00DECBEAE1CD21300000" in warning
 
@@ -324,7 +324,7 @@ def test_a_replay_of_nothing(
     url = f"sqlite:///{tmp_path / 'shop.db'}"
     for apply in ([], ["--apply"]):
         assert main.main(["replay", *small, "--to", url, "--exclude-table", "*", *apply]) == 4
-        assert "--exclude-table * leaves out 297 records" in capsys.readouterr().out
+        assert "--exclude-table * leaves out 297 records" in capsys.readouterr().err
 
 
 def test_all_of_a_log_without_changes_is_no_mistake(tmp_path: Path) -> None:
@@ -380,11 +380,11 @@ def test_who_tells_of_no_foreign_keys_is_told(
 ) -> None:
     words = [command, *small, "--overwrite", "--out", str(tmp_path / "out"), *options]
     assert main.main(words) == 4
-    assert "warning: no foreign keys are known" in capsys.readouterr().out
+    assert "warning: no foreign keys are known" in capsys.readouterr().err
     assert "--schema none" in manifest(tmp_path / "out")["warnings"][0]
     for keys in (NO_KEYS, ["--schema", str(sakila_small / "schema-ri.sql")]):
         main.main([*words, *keys])
-        assert "no foreign keys are known" not in capsys.readouterr().out
+        assert "no foreign keys are known" not in capsys.readouterr().err
         assert "no foreign keys" not in " ".join(manifest(tmp_path / "out")["warnings"])
 
 
@@ -402,7 +402,7 @@ def test_a_schema_of_another_database_does_not_say_that_there_are_no_foreign_key
     )
     words = [command, *small, "--out", str(tmp_path / "out"), "--schema", str(other)]
     assert main.main(words) == 4
-    told = capsys.readouterr().out
+    told = capsys.readouterr().err
     assert "warning: the schema (--schema) states nothing of the tables of the log" in told
     assert "SAKILA.CUSTOMER" in told
     assert ("warning: no foreign keys are known" in told) == (command == "undo")
@@ -420,7 +420,7 @@ def test_a_graph_without_foreign_keys(
         out = tmp_path / form
         words = ["graph", *small, "--format", form, "--ur", "A1B2DC19".rjust(20, "0")]
         assert main.main([*words, "--out", str(out)]) == 4
-        assert capsys.readouterr().out.startswith("warning: no foreign keys are known")
+        assert "warning: no foreign keys are known" in capsys.readouterr().err
         assert "no foreign keys are known" in out.read_text()
         assert main.main([*words, "--out", str(out), "--overwrite", *NO_KEYS]) == 0
         capsys.readouterr()
@@ -738,7 +738,7 @@ def test_a_full_disk_is_no_defect(
         def fail(*_: object) -> int:
             raise error
 
-        monkeypatch.setitem(inspection.INSPECTIONS, "inspect", fail)
+        monkeypatch.setitem(looks.LOOKS, "inspect", fail)
 
     full(OSError(errno.ENOSPC, "No space left on device"))
     assert main.main(["inspect", *named]) == 12

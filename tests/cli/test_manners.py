@@ -21,8 +21,8 @@ import pytest
 from replay.cli.command_table import BY_NAME, GROUPS
 from replay.cli.main import main
 from replay.cli.parser import parse
-from replay.cli.progress import Bar
 from replay.cli.request import LogInput
+from replay.cli.terminal import Bar
 from tests.support.places import ROOT
 
 
@@ -225,7 +225,7 @@ def test_messages_say_how_to_look(
     line = capsys.readouterr().out.rstrip("\n").split("\n")[-1]
     command = line.partition(": ")[2]
     assert main(shlex.split(command)[1:]) == 4
-    assert "[set aside]" in capsys.readouterr().out
+    assert "[quarantined]" in capsys.readouterr().out
     files = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
     words = [*files, "--engine", "local", "--schema", "none", "--ur", "000000000000A1B6D835"]
     assert main(["undo", *words, "--out", str(tmp_path / "undo")]) == 8

@@ -56,12 +56,12 @@ def test_a_folder_with_stray_files_is_taken_and_they_are_named(
     assert [Path(name).name for name in found.strays] == [
         "README.md", "schema-ri.sql", "small.dat.sha256",
     ]  # fmt: skip
-    words = ["whatif", str(night), "--without", "authid=CLERK0", "--engine", "local"]
+    words = ["whatif", str(night), "--user", "CLERK0", "--engine", "local"]
     assert main(words) == 4
     said, noted = capsys.readouterr()
     assert "note: no part of the log: README.md, schema-ri.sql, small.dat.sha256" in noted
     assert f"--schema {night}/schema-ri.sql" in noted
-    assert f"logreplay undo {night} --engine local --authid CLERK0" in said  # what was typed, again
+    assert f"logreplay undo {night} --engine local --user CLERK0" in said  # what was typed, again
 
 
 def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:

@@ -14,7 +14,6 @@ from replay.changes.choices import SOURCES
 from replay.cli.command_table import BY_NAME
 from replay.cli.commands import COMMANDS
 from replay.cli.extracting import EXTRACTS
-from replay.cli.inspection import INSPECTIONS
 from replay.cli.live_commands import LIVE
 from replay.cli.looks import LOOKS
 from replay.cli.marking import MARKING
@@ -52,7 +51,7 @@ def test_help_is_light(arguments: list[str]) -> None:
 def test_the_names_of_light_modules_are_those_that_are_there() -> None:
     assert tuple(FAMILIES) == SOURCES
     assert tuple(BUILT_IN) == DIALECTS
-    assert set(BY_NAME) == {*COMMANDS, *EXTRACTS, *INSPECTIONS, *LIVE, *LOOKS, *MARKING}
+    assert set(BY_NAME) == {*COMMANDS, *EXTRACTS, *LIVE, *LOOKS, *MARKING}
 
 
 def test_a_look_into_a_small_log_imports_no_sql(sakila_small: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_port_that_there_is_not(port: str, capsys: pytest.CaptureFixture[str])
         (["redo", "--outs", "x"], "unrecognized arguments: --outs (did you mean --out?)\n"),
         (["redo", "--no-such=1"], "unrecognized arguments: --no-such=1\n"),
         (["redo", "--contr", "a"], "one of the arguments --out --dry-run is required\n"),
-        (["whatif", "--withou=x", "--al"], "expected an LRSN"),
+        (["graph", "--until-positio=x", "--bac"], "expected an LRSN"),
         (["--no-such"], "unrecognized arguments: --no-such\n"),
     ],
 )

@@ -64,7 +64,7 @@ def test_what_changed_the_table_after_it_is_held(
     found = redo(tmp_path, words(tmp_path, builder), "--behind-damage", "hold")
     assert found.keys() == {name(unit) for unit in (units[1], units[3], units[4])}
     if damage is no_images:
-        reason = "it is a unit that changed stock after a damaged record whose row cannot be told"
+        reason = "it is a unit that changed stock after a damaged record whose row is not known"
         assert found[name(units[3])] == f"LR3011 {reason}"
     assert found[name(units[4])].startswith("LR3011 it depends on a unit that")
     assert manifest(tmp_path / "out")["behind_damage"] == "hold"

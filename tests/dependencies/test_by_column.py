@@ -60,7 +60,7 @@ def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list
     files = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
     out = folder / "answer.json"
     tail = ["--engine", "local", "--json", "--out", str(out), "--overwrite"]
-    assert main(["whatif", *files, "--without", name(unit), *columns, *tail]) == 0
+    assert main(["whatif", *files, "--ur", name(unit), *columns, *tail]) == 0
     asked = json.loads(out.read_text())
     asking = [word.replace("--", "--undo-") if word[:2] == "--" else word for word in columns]
     main(["report", "integrity", *files, "--ur", name(unit), *asking, *tail])
@@ -162,7 +162,7 @@ def test_only_the_columns_that_are_named(tmp_path: Path) -> None:
     files = words(tmp_path, log)
     out = tmp_path / "answer.json"
     tail = ["--engine", "local", "--json", "--out", str(out)]
-    assert main(["whatif", *files, "--without", name(one), *both, *tail]) == 0
+    assert main(["whatif", *files, "--ur", name(one), *both, *tail]) == 0
     answer = json.loads(out.read_text())
     assert answer["units"] == [name(three)]
     for command in answer["commands"].values():

@@ -133,7 +133,7 @@ def test_whatif_tells_what_was_asked_for_from_what_must_go_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, (one, two, three, _) = chain(tmp_path)
-    assert main.main(["whatif", *log, "--without", name(one), "--json"]) == 4
+    assert main.main(["whatif", *log, "--ur", name(one), "--json"]) == 4
     answer = json.loads(capsys.readouterr().out)
     (warning,) = answer["warnings"]
     assert "no foreign keys are known" in warning
@@ -149,15 +149,15 @@ def test_whatif_tells_what_was_asked_for_from_what_must_go_too(
 
 def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, (one, two, three, alone) = chain(tmp_path)
-    assert main.main(["whatif", *log, "--without", name(one)]) == 4
+    assert main.main(["whatif", *log, "--ur", name(one)]) == 4
     assert capsys.readouterr().out.startswith("warning: no foreign keys are known")
     log += ["--schema", "none"]
-    assert main.main(["whatif", *log, "--without", name(one)]) == 0
+    assert main.main(["whatif", *log, "--ur", name(one)]) == 0
     lines = capsys.readouterr().out.split("\n")
     assert lines[0].startswith(f"without {name(one)} (the log was read to its end")
-    assert lines[2].split() == ["units", "asked", "for", "1"]
-    assert lines[3].endswith("2 (1 build on them directly)")
-    assert lines[7] == "2 units must go too:"
+    assert lines[2].split() == ["selected", "units", "1"]
+    assert lines[3].endswith("2 (1 directly)")
+    assert lines[7] == "2 dependent units:"
     assert lines[8].split()[:5] == ["unit", "committed", "who", "table", "key"]
     parts = lines[9].split("  ")
     assert parts[0] == name(two)
@@ -166,12 +166,12 @@ def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert lines[10].startswith(name(three))
     assert name(two) in lines[10]
     assert lines[10].endswith("2")
-    assert main.main(["whatif", *log, "--without", name(one), "--tree"]) == 0
+    assert main.main(["whatif", *log, "--ur", name(one), "--tree"]) == 0
     tree = capsys.readouterr().out.split("\n")
     assert tree[9].startswith(f"  {name(two)}")
     assert tree[10].startswith(f"    {name(three)}")
-    assert main.main(["whatif", *log, "--without", name(alone)]) == 0
-    assert "nothing in the log builds on it" in capsys.readouterr().out
+    assert main.main(["whatif", *log, "--ur", name(alone)]) == 0
+    assert "nothing in the log depends on it" in capsys.readouterr().out
 
 
 def many(later: int) -> tuple[LogBuilder, Unit, list[Unit]]:
@@ -239,7 +239,7 @@ def test_an_incomplete_dependent_is_named(tmp_path: Path) -> None:
         f"found unit {name(second)} among the dependents, which is incomplete (INCOMPLETETRANS);"
         " expected units that can be undone"
     )
-    assert refused.value.hint == "--cascade non-conflicting leaves alone what it built on"
+    assert refused.value.hint == "--cascade non-conflicting leaves alone what it depends on"
     assert len(statements(undo(log, tmp_path, first, cascade="all"))) == 1
 
 
@@ -273,13 +273,15 @@ def test_units_named_in_several_ways_are_all_left_out(
     control, data = log.write(tmp_path)
     words = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
     words += ["--engine", "local"]
-    option = "--without" if command == "whatif" else "--except"
-    words += [option, "authid=CLERK1", option, name(units[1]), option, "plan=PLAN3"]
+    option = "--except"
     if command == "whatif":
+        query = f"authid = 'CLERK1' OR unit = '{name(units[1])}' OR plan = 'PLAN3'"
+        words += ["--units", f"SELECT unit FROM units WHERE {query}"]
         assert main.main(["whatif", *words, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)["without"]
         assert sorted(found) == sorted(map(name, (units[0], units[1], units[3])))
         return
+    words += [option, "authid=CLERK1", option, name(units[1]), option, "plan=PLAN3"]
     assert main.main(["redo", *words, "--out", str(tmp_path / "out")]) == 0
     inserts = [
         line

@@ -221,7 +221,7 @@ def test_changes_of_incomplete_units_count_as_asked_for(tmp_path: Path) -> None:
     one.insert(ACCT, acct(1))
     two.update(ACCT, acct(1), acct(1, "X"))
     answer = tmp_path / "answer.json"
-    asked = ["whatif", *words(tmp_path, log), "--without", name(one), "--json"]
+    asked = ["whatif", *words(tmp_path, log), "--ur", name(one), "--json"]
     assert main([*asked, "--out", str(answer)]) in (0, 4)
     told = json.loads(answer.read_text())
     assert (told["without"], told["units"]) == ([name(one)], [name(two)])
@@ -243,7 +243,7 @@ def test_a_what_if_counts_by_table_and_kind(tmp_path: Path) -> None:
     two.delete(ACCT, acct(9))
     other.insert(ACCT, acct(8))
     answer = tmp_path / "answer.json"
-    asked = ["whatif", *words(tmp_path, log), "--without", name(one), "--json"]
+    asked = ["whatif", *words(tmp_path, log), "--ur", name(one), "--json"]
     assert main([*asked, "--out", str(answer)]) == 0
     told = json.loads(answer.read_text())
     assert told["warnings"] == []
@@ -300,7 +300,7 @@ def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
     )
     assert refused.value.hint == (
         "logreplay check names the records: transfer the log again. A redo sets such units aside by"
-        " itself, with what provably builds on them"
+        " itself, with what provably depends on them"
     )
 
 

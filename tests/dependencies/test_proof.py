@@ -370,7 +370,7 @@ def test_undo_and_whatif_compare_with_the_state_after_the_log(
         assert manifest["baseline"]["rows"] == 3
         assert manifest["baseline"]["differing"] == (0 if code == 0 else 3)
         capsys.readouterr()
-        assert main(["whatif", *given, "--without", name(two), "--json"]) == code
+        assert main(["whatif", *given, "--ur", name(two), "--json"]) == code
         answer = json.loads(capsys.readouterr().out)
         assert answer["baseline"]["differing"] == (0 if code == 0 else 3)
     assert main(["redo", *words, "--baseline", str(folder), "--out", str(tmp_path / "redo")]) == 4
@@ -398,7 +398,7 @@ def test_a_log_that_contradicts_itself_is_told_of_where_the_graph_is_asked(
     assert warning.startswith("1 changes found their row other than the one before in the log")
     assert bundle.exit_code == 4
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
-    assert main(["whatif", *words, "--schema", "none", "--without", name(two)]) == 4
+    assert main(["whatif", *words, "--schema", "none", "--ur", name(two)]) == 4
     assert "logreplay check names them" in capsys.readouterr().out
 
 

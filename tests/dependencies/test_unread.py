@@ -82,12 +82,12 @@ def test_a_what_if_names_what_it_cannot_read(
 ) -> None:
     log, units = damaged(tmp_path, damage)
     for unit in (units[0], units[3]):
-        assert main.main(["whatif", *log, *NO_KEYS, "--without", unit, "--json"]) == 4
+        assert main.main(["whatif", *log, *NO_KEYS, "--ur", unit, "--json"]) == 4
         answer = json.loads(capsys.readouterr().out)
         assert answer["unread"] == [units[1]]
         assert units[1] in answer["warnings"][0]
-    assert main.main(["whatif", *log, *NO_KEYS, "--without", units[3]]) == 4
-    assert "nothing in the log that can be read builds on it" in capsys.readouterr().out
+    assert main.main(["whatif", *log, *NO_KEYS, "--ur", units[3]]) == 4
+    assert "nothing in the log that can be read depends on it" in capsys.readouterr().out
 
 
 @ANY
@@ -95,7 +95,7 @@ def test_a_unit_that_cannot_be_read_is_not_taken_for_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[Change], None]
 ) -> None:
     log, units = damaged(tmp_path, damage)
-    code = main.main(["whatif", *log, *NO_KEYS, "--without", units[1]])
+    code = main.main(["whatif", *log, *NO_KEYS, "--ur", units[1]])
     printed = capsys.readouterr()
     assert code == (12 if damage is no_place else 4)
     assert units[1] in (printed.err if damage is no_place else printed.out)
@@ -112,7 +112,7 @@ def test_a_graph_and_an_undo_name_it(
     log, units = damaged(tmp_path, damage)
     out = ["--out", str(tmp_path / "out")]
     assert main.main([command, *log, *NO_KEYS, "--ur", units[3], *out]) in (4, 8)
-    assert f"what builds on them, is not known: {units[1]}" in capsys.readouterr().out
+    assert f"what depends on them, is not known: {units[1]}" in capsys.readouterr().err
 
 
 @ONE_IMAGE
@@ -120,7 +120,7 @@ def test_the_image_that_can_be_read_tells_the_row(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[Change], None]
 ) -> None:
     log, units = damaged(tmp_path, damage)
-    assert main.main(["whatif", *log, *NO_KEYS, "--without", units[0], "--json"]) == 4
+    assert main.main(["whatif", *log, *NO_KEYS, "--ur", units[0], "--json"]) == 4
     answer = json.loads(capsys.readouterr().out)
     assert [entry["unit"] for entry in answer["dependents"]] == [units[1], units[2]]
     assert {entry["key"] for entry in answer["dependents"]} == {"1"}
@@ -153,5 +153,5 @@ def test_it_is_not_left_out_by_a_guess(
 
 def test_a_change_that_lacks_a_segment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, units = torn(tmp_path)
-    assert main.main(["whatif", *log, *NO_KEYS, "--without", units[1], "--json"]) == 4
+    assert main.main(["whatif", *log, *NO_KEYS, "--ur", units[1], "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["unread"] == [units[0]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from replay.cli import inspection
+from replay.cli import looks
 from replay.cli import main as entry
 from replay.logs import files
 from tests.support.places import ROOT
@@ -34,7 +34,7 @@ def test_a_command_without_memory(
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setitem(inspection.INSPECTIONS, "inspect", fails)
+    monkeypatch.setitem(looks.LOOKS, "inspect", fails)
     assert entry.main(["inspect", "--control", "t.ctl", "--data", "t.dat"]) == 12
     said = capsys.readouterr().err
     assert said.startswith("logreplay: LR1007 found no memory left for this program; expected")

@@ -155,9 +155,9 @@ def test_ongoing_scans_in_a_target(
                 assert "LR4006" in said or "LR4007" in said, said
                 return  # what builds on what flags alone set aside does not fit
             assert code in (0, 4), said
-            aside = set(re.findall(r"set aside: unit ([0-9A-F]+)/(\d+): LR", said))
+            aside = set(re.findall(r"quarantined: unit ([0-9A-F]+)/(\d+): LR", said))
             to = end if point is None else point.commit_lrsn
-            came = set[int]() if "Way: backward" in said else set().union(
+            came = set[int]() if "Direction: backward" in said else set().union(
                 *(delivered[one] for one in chosen)
             )  # fmt: skip
             came -= {number for number in came if named(made, made.done[number]) in aside}

@@ -115,7 +115,7 @@ def test_a_target_beyond_the_log_is_told(
     assert main(["replay", *log, "--to", url, "--apply"]) == 0
     execute(url, "UPDATE logreplay_position SET commit_lrsn = 'FF000000000000000000'")
     assert main(["verify", *log, "--to", url, "--expected", str(state)]) == 0
-    assert "note: the target stands after the last unit of this log" in capsys.readouterr().out
+    assert "note: the target stands after the last unit of this log" in capsys.readouterr().err
 
 
 def test_a_table_that_was_emptied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -326,7 +326,7 @@ def test_a_certificate_that_was_changed(
     assert "WRONG: its signature is not one of what it says" in said
     certificate.write_text(json.dumps({k: v for k, v in written.items() if k != "signature"}))
     assert main(check) == 0
-    assert "not signed" in capsys.readouterr().out
+    assert "unsigned" in capsys.readouterr().out
     assert main([*check, "--public-key", str(keys(tmp_path)[1])]) == 8
     assert "WRONG: it is not signed" in capsys.readouterr().out
 

@@ -105,7 +105,7 @@ def test_a_commit_in_flight_is_waited_for(server: str, log: list[str]) -> None:
     ("change", "said"),
     [
         ("UPDATE logreplay.position SET commit_lrsn = '{0}'", "the target stands at"),
-        ("INSERT INTO logreplay.pending VALUES ('{1}', 'x', 1)", "set aside since"),
+        ("INSERT INTO logreplay.pending VALUES ('{1}', 'x', 1)", "quarantined since"),
     ],
 )
 def test_what_was_asked_before_the_plan_is_asked_again(

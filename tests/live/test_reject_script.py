@@ -205,7 +205,7 @@ def test_what_was_skipped_on_a_way_back_is_a_comment(place: Place) -> None:
     place.sql("UPDATE shop.item SET a = 12")
     assert place.replay("--until-position", "0" * 20, *SKIP) == 4
     text = place.script()
-    assert "-- not run: it was to be taken back" in text
+    assert "-- not run: it was to be undone" in text
     assert not [line for line in commands(text) if "item" in line]
 
 

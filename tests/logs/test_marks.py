@@ -184,7 +184,7 @@ def test_every_command_with_positions_takes_marks(
     out = ["--out", str(tmp_path / "undo"), "--schema", "none"]
     assert main(["undo", *log, "--from-mark", "B", *out]) == 0
     told = capsys.readouterr()
-    assert f"note: behind the mark B: commit position {at(400)}" in told.err
+    assert f"note: after mark B: commit position {at(400)}" in told.err
     assert "2 statements" in told.out
     assert main(["extract", *log, *part, "--out", str(tmp_path / "copy")]) == 0
     assert "2 changes" in capsys.readouterr().out
@@ -345,11 +345,11 @@ def test_a_mark_outside_of_the_log_is_said(
     log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["mark", "LATE", *log, "--position", at(5000)]) == 0
-    assert "note: nothing commits there" in capsys.readouterr().out
+    assert "note: nothing commits there" in capsys.readouterr().err
     assert numbers(log, tmp_path / "out", "--until-mark", "LATE") == list(range(6))
     assert "lies outside of the log: the log goes from commit position" in capsys.readouterr().err
     assert main(["mark", *log]) == 0
-    assert f"note: LATE ({at(5000)}) lies outside" in capsys.readouterr().out
+    assert f"note: LATE ({at(5000)}) lies outside" in capsys.readouterr().err
 
 
 def test_units_that_share_a_commit_are_counted(
@@ -360,7 +360,7 @@ def test_units_that_share_a_commit_are_counted(
         builder.unit(member=member, commit=100).insert(ACCT, acct(member))
     control, data = builder.write(tmp_path)
     assert main(["mark", "B", "--control", str(control), "--data", *map(str, data)]) == 0
-    assert "2 units of recovery commit there" in capsys.readouterr().out
+    assert "2 units of recovery commit there" in capsys.readouterr().err
 
 
 def test_what_a_mark_needs(log: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -361,7 +361,7 @@ def asked_for_one(
         return refused(check, answer) or Verdict(check, "refused")
     if len(must) > 1:
         others = sorted(must - {unit.number})
-        return Verdict(check, "wrong", f"undone, but u{others} build on u{unit.number}")
+        return Verdict(check, "wrong", f"undone, but u{others} depend on u{unit.number}")
     wanted = without(case, {unit.number})
     if wanted is None:
         return Verdict(check, "wrong", f"the others can't be without u{unit.number}")

@@ -140,7 +140,7 @@ def test_a_chain_of_copies_keeps_its_options(log: list[str], tmp_path: Path) -> 
     kept = json.loads((tmp_path / "b/manifest.json").read_text())
     assert (kept["changes"], kept["balance"]["skipped"]) == (
         0,
-        {"taken by the bundle before (--after)": kept["balance"]["read"]},
+        {"taken by the output folder before (--after)": kept["balance"]["read"]},
     )
     for other in (["--whole-units"], ["--table", "SAKILA.FILM"], ["--until-time", "2030-01-01"]):
         assert main([*more, *other, "--out", str(tmp_path / "c")]) == 12

@@ -200,7 +200,7 @@ def test_other_options_are_refused(
     assert redo(out, *words([first]), "--after", tmp_path / "one", *more) == 12
     message = capsys.readouterr().err
     assert f"found {name} " in message
-    assert "as in the bundle before" in message
+    assert "as in the output folder before" in message
     assert not out.exists()
 
 
@@ -235,7 +235,7 @@ def test_a_chain_with_a_mapping(tmp_path: Path, capsys: pytest.CaptureFixture[st
     after = [*words([one, two]), "--after", tmp_path / "one"]
     for mapping, key in (("other.toml", "key"), ("map.toml", "else")):
         assert redo(tmp_path / "two", *after, *mapped(mapping, key)) == 12, (mapping, key)
-        assert "as in the bundle before" in capsys.readouterr().err
+        assert "as in the output folder before" in capsys.readouterr().err
     assert redo(tmp_path / "two", *after, *mapped("map.toml", "key")) == 0
     assert manifest(tmp_path / "two")["statements"] == 1
 
@@ -267,7 +267,7 @@ def test_a_bundle_of_another_source_or_kind_is_refused(tmp_path: Path, first: Lo
     with replay.open_log(control=first.control, data=first.data) as opened:
         undo = opened.select().undo(schema=_NO_KEYS)
         undo.write(tmp_path / "undo")
-        with pytest.raises(LogReplayError, match="no position at which the bundle ended"):
+        with pytest.raises(LogReplayError, match="no position at which the output folder ended"):
             opened.select().redo(schema=_NO_KEYS).write(tmp_path / "t", after=tmp_path / "undo")
         with pytest.raises(UsageError, match="found --after with undo"):
             undo.write(tmp_path / "two", after=tmp_path / "one")

@@ -166,7 +166,7 @@ def test_other_options_and_other_folders_are_refused(
     site.arrive(0, range(3))
     assert site.grow() == 0
     assert site.grow("--table", "*.T") == 12
-    assert "expected None, as in the bundle before" in capsys.readouterr().err
+    assert "expected None, as in the output folder before" in capsys.readouterr().err
     assert site.grow("--overwrite") == 12
     assert site.grow("--after", "none") == 12
     assert site.follow("--until-time", "2030-01-01") == 12

@@ -536,8 +536,8 @@ def test_a_unit_that_is_open_at_the_end_of_a_file(
     adjoining = ["--adjoining"] if kind == "target" else []
     code = receiver.take([logs.second], *adjoining, *([] if adjoining else ["--gaps", "warn"]))
     said = capsys.readouterr()
-    assert "LR2041" in said.out
-    assert "give the files where it began too" in said.out
+    assert "LR2041" in said.out + said.err
+    assert "give the files where it began too" in said.out + said.err
     assert receiver.keys() == [2, 5]
     assert code == (8 if kind == "target" else 4)  # the later unit finds no row
     assert receiver.take([logs.first, logs.second]) in (0, 4)

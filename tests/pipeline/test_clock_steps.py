@@ -89,6 +89,6 @@ def test_commands_say_it(command: str, tmp_path: Path, capsys: pytest.CaptureFix
     words += ["--catalog", str(tmp_path / "catalog.csv"), "--out", str(tmp_path / "out")]
     words += ["--schema", "none"] if command == "undo" else []
     assert main([command, *words, "--until-time", "2001-09-09 01:46:42"]) == 4
-    assert "commit times go back within the log" in capsys.readouterr().out
+    assert "commit times go back within the log" in capsys.readouterr().err
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert any("commit times go back" in text for text in manifest["warnings"])

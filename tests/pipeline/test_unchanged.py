@@ -98,7 +98,7 @@ def test_damage_that_is_found_then_is_none(
     given, path = opened(family_logs.logmaster, tmp_path)
     with replay.open_log(**given) as log:
         while_it_is_read(lambda: HARM[harm](path))
-        with pytest.raises(InputError, match="LR2001 .*Somebody wrote it while it was read"):
+        with pytest.raises(InputError, match="LR2001 .*It was written while it was read"):
             log.select().redo().write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

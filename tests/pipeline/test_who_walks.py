@@ -36,7 +36,7 @@ COMMANDS = [
     ["inspect"],
     ["state", "--at", TIME],
     ["state", "--diff", "start", "end"],
-    ["whatif", "--without", "plan=*"],
+    ["whatif", "--plan", "*"],
     ["history", "--table", "SHOP.ITEM", "--key", "1"],
     ["report", "audit"],
     ["report", "integrity"],

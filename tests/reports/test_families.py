@@ -94,9 +94,9 @@ def test_incomplete_units_are_shown_and_marked(incomplete: Path) -> None:
         aside = log.report("open").rows[0]["unit"]
         history = log.history(units=aside)
         assert history.versions
-        assert {version.fate for version in history.versions} == {"set aside"}
+        assert {version.fate for version in history.versions} == {"quarantined"}
         assert history.exit_code == 4
-        assert any("incomplete or build on such" in warning for warning in history.warnings)
+        assert any("incomplete or depend on such" in warning for warning in history.warnings)
 
 
 def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:

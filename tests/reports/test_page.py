@@ -92,7 +92,7 @@ def test_who_built_on_whom_is_what_whatif_says(
     unit = max(later, key=lambda one: len(closure(one)))
     names = page["units"]["name"]
     assert closure(unit)
-    main(["whatif", *words(sakila_small), "--without", names[unit], "--json"])
+    main(["whatif", *words(sakila_small), "--ur", names[unit], "--json"])
     answer = json.loads(capsys.readouterr().out)
     assert {entry["unit"] for entry in answer["dependents"]} == {names[u] for u in closure(unit)}
 

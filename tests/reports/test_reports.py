@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -80,8 +81,8 @@ def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> No
     everything = log.report("summary", include_aborted=True)
     assert everything.totals["rolled_back"] > 0
     assert everything.totals["inserts"] == log.report("summary").totals["inserts"]
-    with pytest.raises(UsageError, match="LR1001 found --where with report summary"):
-        log.report("summary", where="customer_id = 1")
+    with pytest.raises(UsageError, match="LR1001 found --where with report large"):
+        log.report("large", where="customer_id = 1")
 
 
 def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Pat
     assert changes > bundle.tally.statements
     assert everything.totals["units"] > bundle.tally.units
     (note,) = everything.notes
-    assert "no statement for an update that changes nothing" in note
+    assert "no-op updates are counted here but not written" in note
     assert log.report("activity").notes == everything.notes
     assert not log.report("summary", ops="insert").notes
 
@@ -286,9 +287,9 @@ def test_totals_have_the_names_of_the_log(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["whatif", "--without", "000000000000A1B2E377"], "warning: no foreign keys are known"),
+        (["whatif", "--ur", "000000000000A1B2E377"], "warning: no foreign keys are known"),
         (["state", "--diff", "start", "start"], "warning: nothing found: the rows of both"),
-        (["report", "integrity"], "note: nothing later builds on the selected changes"),
+        (["report", "integrity"], "note: nothing later depends on the selected changes"),
     ],
 )
 def test_csv_says_beside_it_why_an_exit_code_is_not_0(
@@ -359,3 +360,89 @@ def test_moments_clocks_and_the_order_of_tables(tmp_path: Path) -> None:
     for other in (["2024-03-15 08:00:00", "2024-03-15 08:30:00"], ["unknown", times[1]]):
         without = related(tmp_path, dict(zip(hour, other, strict=True)), {"A": 1})
         assert [line["begun"] for line in without.lines("large", top=2)] == [None, None]
+
+
+def test_who_changed_a_column_and_the_undo_of_one_of_them(
+    sakila: Path, changes: list[dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Jobs are counted by the updates that change the column; a DELETE is none. The command below
+    takes back exactly these."""
+    chosen = ["--table", "CUSTOMER", "--changed", "EMAIL"]
+    expected: Counter[tuple[str, ...]] = Counter()
+    for change in changes:
+        if change["table"] == "SAKILA.CUSTOMER" and change["op"] == "update":
+            before, after = (json.loads(change[side]) for side in ("before", "after"))
+            changed = before["email"] != after["email"]
+            expected[change["authid"], change["correlation_id"], change["plan"]] += changed
+    assert main(["who", *named(sakila), *chosen, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    found = {(row["user"], row["job"], row["plan"]): row["updates"] for row in report["rows"]}
+    assert found == {who: count for who, count in expected.items() if count}
+    assert not any(row["deletes"] or row["inserts"] for row in report["rows"])
+    assert "bytes" not in report["columns"]
+
+    who, command = next(iter(report["commands"].items()))
+    words = shlex.split(command)
+    assert words[-4:] == ["--cascade", "non-conflicting", "--out", "undo"]
+    words[-3:] = ["force", "--out", str(tmp_path / "undo"), "--schema", "none"]
+    assert main(words[1:]) in (0, 4)
+    script = "".join(path.read_text("utf-8") for path in (tmp_path / "undo").glob("*.sql"))
+    assert script.count("UPDATE sakila.customer SET") == found[tuple(who.split())]
+    assert main(["who", *named(sakila), *chosen, "--group-by", "user"]) == 0
+    assert "--user CLERK0 --cascade non-conflicting" in capsys.readouterr().out
+
+
+def test_counts_by_values_are_those_of_all_where_all_satisfy_them(log: replay.Log) -> None:
+    every = log.report("summary", group_by=("table", "user"), table="RENTAL")
+    same = log.report("summary", group_by=("table", "user"), table="RENTAL", where="rental_id > 0")
+    columns = [name for name in every.columns if name not in ("bytes", "updates")]
+    assert [[row[name] for name in columns] for row in same.rows] == [
+        [row[name] for name in columns] for row in every.rows
+    ]
+    # headers count an update that changes nothing
+    assert sum(row["updates"] for row in same.rows) <= sum(row["updates"] for row in every.rows)
+
+
+def test_units_of_a_query_are_those_that_every_command_takes(
+    sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT unit FROM units WHERE authid <> 'CLERK0' AND (changes > 50 OR plan = 'X')"
+    assert main(["sql", *named(sakila), "--query", query, "--format", "csv"]) == 0
+    asked = capsys.readouterr().out.split()[1:]
+    chosen = [word for unit in asked for word in ("--ur", unit)]
+    for command in ("redo", "export"):
+        for name, words in (("query", ["--units", query]), ("named", chosen)):
+            out = tmp_path / f"{command}-{name}"
+            assert main([command, *named(sakila), *words, "--out", str(out)]) in (0, 4)
+        one, other = (
+            json.loads((tmp_path / f"{command}-{name}" / "manifest.json").read_text("utf-8"))
+            for name in ("query", "named")
+        )
+        assert one["selection"].pop("query_units") == len(asked) > 20
+        assert one["selection"].pop("unit_query") == query
+        assert len(other["selection"].pop("units")) == len(asked)
+        assert one["selection"] == other["selection"]
+        for manifest in (one, other):
+            del manifest["positions"]
+        assert one["balance"] == other["balance"]
+    for select, found in (("SELECT 1", "no units"), ("SELECT unit, urid FROM units", "2 columns")):
+        words = ["--units", select, "--out", str(tmp_path / "none")]
+        assert main(["redo", *named(sakila), *words]) == 12
+        assert f"LR1001 found --units with {found}" in capsys.readouterr().err.replace(
+            "values that are ", ""
+        )
+
+
+def test_a_unit_is_named_by_its_last_digits(
+    sakila: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["history", *named(sakila), "--ur", "b2e38c", "--json"]) == 0
+    versions = json.loads(capsys.readouterr().out)["versions"]
+    assert {version["unit"] for version in versions} == {"000000000000A1B2E38C/1"}
+    assert main(["sql", *named(sakila), "--query", "SELECT urid FROM units"]) == 0
+    ends = Counter(line.strip()[-4:] for line in capsys.readouterr().out.splitlines()[1:])
+    shared = next(end for end, count in ends.items() if count > 1)
+    for digits, message in (("FFFFFF", "no unit of recovery"), (shared, "several units end with")):
+        code = main(["history", *named(sakila), "--ur", digits])
+        said = capsys.readouterr().err
+        assert (code, message in said) == (12, True), said

@@ -189,7 +189,7 @@ def test_what_a_target_cannot_say_is_named(target: str) -> None:
 def test_what_might_mean_something_else_is_left_out(clause: str, said: str) -> None:
     script = made(f"CREATE TABLE S.T ({clause})", "postgres")
     assert said in script.left_out[0]
-    assert any(line.startswith("-- not said in postgres:") for line in script.foreign_keys)
+    assert any(line.startswith("-- not available in postgres:") for line in script.foreign_keys)
 
 
 def test_a_number_kept_as_text_is_not_compared() -> None:

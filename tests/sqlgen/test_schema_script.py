@@ -93,7 +93,7 @@ def test_every_dialect_writes_what_it_reads_or_says_what_it_left_out(dialect: st
     ]
     foreign = [tree for tree in trees if tree.find(sqlglot.exp.ForeignKey)]
     assert len(foreign) + len(made.left_out) == 1
-    assert not made.left_out or "-- not said in " in made.text
+    assert not made.left_out or "-- not available in " in made.text
 
 
 def test_names_that_collide() -> None:
@@ -124,7 +124,7 @@ def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     assert "11 tables in" in shown.out
     assert (
-        "warning: not said in sqlite: foreign key fk_rental_customer_id of SAKILA.RENTAL to"
+        "warning: not available in sqlite: foreign key fk_rental_customer_id of SAKILA.RENTAL to"
         " SAKILA.CUSTOMER" in shown.err
     )
     assert main([*log, "--out", str(tmp_path / "x.sql")]) == 12

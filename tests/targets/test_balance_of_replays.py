@@ -81,7 +81,7 @@ def test_a_target_on_its_way(
     assert replay(log, empty, "--until-position", lrsn(2000).hex()) == 0
     said = capsys.readouterr().out
     assert sheet(said)["skipped: stays in the target"] == 1
-    assert "3 units and 3 statements taken back" in said
+    assert "3 units and 3 statements undone" in said
 
 
 def test_the_history_of_runs_says_why_one_ended(

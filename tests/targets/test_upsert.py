@@ -78,7 +78,7 @@ PARTS = {
     "all but a member": ("redo", Selection(excepted=FIRST)),
     "of an operation": ("redo", Selection(ops=("update",))),
     "of a value": ("redo", Selection(where="after.A < 5")),
-    "of a member, and what builds on it": ("undo", replace(FIRST, cascade="all")),
+    "of a member, and what depends on it": ("undo", replace(FIRST, cascade="all")),
     "of a member, but for what others built on": (
         "undo",
         replace(FIRST, cascade="non-conflicting"),

@@ -20,7 +20,7 @@ _UNKNOWN = {
         " others"
     ),
     "incomplete units": (
-        "units that begin before the log are found and set aside; where units that depend on them"
+        "units that begin before the log are found and quarantined; where units that depend on them"
         " begin is not in the log"
     ),
     "recovery sets": "the log has no recovery points",

@@ -46,7 +46,7 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         "LR2032",
         "function",
         "a compensation record for a change that is not in the log",
-        "the change it takes back, in the same unit of recovery",
+        "the change it undoes, in the same unit of recovery",
     ),
     (
         "LR2011",

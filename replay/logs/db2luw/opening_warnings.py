@@ -61,7 +61,7 @@ def incomplete(
     if not count:
         return texts if bare else []
     done = (
-        "they are set aside (--log-option headless=apply writes what is there)"
+        "they are quarantined (--log-option headless=apply writes what is there)"
         if set_aside
         else "what is there of them is written (--log-option headless=apply)"
     )
@@ -114,7 +114,7 @@ def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> l
         f"LR2030 {count} place(s) where records are missing in a log that holds all others, the"
         f" first behind the record at offset {int(first['offset'])} of {files[first['file']].name}:"
         f" positions go on {size} bytes further than the records are long. Collect the log again;"
-        " what can be told of the units that lack them is set aside"
+        " units that are known to lack them are quarantined"
     ]
 
 
@@ -180,12 +180,12 @@ def passed_over(
             " brings are not in the log, so copy the tables again"
         )
     if unknown:
-        texts.append(f"{unknown} record(s) of unknown types were passed over by their length")
+        texts.append(f"{unknown} record(s) of unknown types were skipped by their length")
     texts += _of_unknown_rows(records, files)
     if others:
         texts.append(
             f"{others} record(s) of unknown functions (component/function"
-            f" {', '.join(sorted(functions)[:10])}) were passed over"
+            f" {', '.join(sorted(functions)[:10])}) were skipped"
         )
     return texts
 

@@ -404,7 +404,7 @@ def open_log(inputs: Inputs) -> LuwLog:
     if inputs.gaps is Gaps.REFUSE and index.hole is not None:
         raise InputError(
             "LR2037",
-            f"found a hole in the log: {index.hole}; expected none (--gaps refuse)",
+            f"found a gap in the log: {index.hole}; expected none (--gaps refuse)",
             Where(read[0].name),
             "Collect what is missing, or go on without it: --gaps warn",
         )

@@ -283,7 +283,7 @@ class _Builder:
         self._warn(
             row,
             f"{self._name(key, self.states[key])}: a statement drops columns or gives them other"
-            " types: its changes before that are set aside, and the later ones are read as the"
+            " types: its changes before that are quarantined, and the later ones are read as the"
             " catalog export describes the table, which must be from after it",
         )
 
@@ -310,7 +310,7 @@ class _Builder:
             dropped,
             f"table {key[1]} of table space {key[0]} is dropped, and its number used again by"
             f" {self.result.versions[base].name}: the changes before that are of a table that the"
-            " catalog export does not name, and are set aside; where it is in the target, drop it"
+            " catalog export does not name, and are quarantined; where it is in the target, drop it"
             " there",
         )
 
@@ -356,7 +356,7 @@ class _Builder:
         for key, place in sorted(unknown):
             text = (
                 f"{self._name(key, self.states[key])}: its structure changes in a unit of recovery"
-                " whose end is not in the log; what others change in it later is set aside"
+                " whose end is not in the log; what others change in it later is quarantined"
             )
             self.told.append((self.states[key].stack[place].row, text))
 
@@ -470,7 +470,7 @@ class _Builder:
             self._warn(
                 row,
                 f"TS{key[0]}.T{key[1]}: its description in the log cannot be read; its changes are"
-                " set aside",
+                " quarantined",
             )
             return
         self._changed(
@@ -525,7 +525,7 @@ class _Builder:
             self._warn(
                 row,
                 f"{self._name(key, state)}: columns are added in a way that cannot be read; its"
-                " changes are set aside from there on",
+                " changes are quarantined from there on",
             )
             return
         old, new = arrays
@@ -537,7 +537,7 @@ class _Builder:
             self._warn(
                 row,
                 f"TS{key[0]}.T{key[1]}: nothing names the columns that are added; its changes are"
-                " set aside from there on",
+                " quarantined from there on",
             )
             return
         table = self.result.versions[version].table
@@ -632,7 +632,8 @@ class _Builder:
         self._warn(
             row,
             f"{name}: columns are dropped, and the log does not say which: its"
-            " changes before that are set aside, and the later ones are read as the catalog export"
+            " changes before that are quarantined, and the later ones are read as the catalog"
+            " export"
             " describes the table, which must be from after it",
         )
 
@@ -692,5 +693,5 @@ class _Builder:
             row,
             f"{self._name(key, state)}: {what} is in the log, and not how: all its rows are read as"
             " the catalog export names and describes them, and are wrong where a column had another"
-            " type of the same length; those that do not fit are set aside",
+            " type of the same length; those that do not fit are quarantined",
         )

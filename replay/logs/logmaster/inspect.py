@@ -90,7 +90,7 @@ def _sentence(limit: Mapping[str, Any]) -> str:
 def _covered(log: Mapping[str, Any]) -> str:
     """What a log of a set covers, below the hole before it."""
     low, high = (log[end] or log[place] for end, place in (("begin", "first"), ("end", "last")))
-    hole = "*** HOLE: nothing covers {} to {}\n  ".format(*log["hole"]) if log["hole"] else ""
+    hole = "*** GAP: nothing covers {} to {}\n  ".format(*log["hole"]) if log["hole"] else ""
     parts = [
         f"{hole}{log['control']} ({log['joint']}): {low or 'nothing'} to {high or 'nothing'}",
         f"{log['records']:,} records",
@@ -311,7 +311,7 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
         if entry["hole"] is not None:
             low, high = entry["hole"]
             yield _limit(
-                f"a hole in the log set, from {low} to {high}, before {entry['control']}",
+                f"a gap in the log set, from {low} to {high}, before {entry['control']}",
                 "what changed there is in no log: redo and undo refuse (LR2037; --gaps)",
             )
 
@@ -345,7 +345,7 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
     if catalog:
         yield _limit(
             f"{catalog} committed catalog change(s), type CO",
-            "they are DDL, which the scripts neither repeat nor take back",
+            "they are DDL, which the scripts neither repeat nor undo",
             warning=False,
         )
     units = _units(census)
@@ -356,8 +356,8 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
         )
         yield _limit(
             what,
-            "changes are missing from the log (INCOMPLETETRANS, INCOMPLETEDEP): the units are set"
-            " aside (--incomplete)",
+            "changes are missing from the log (INCOMPLETETRANS, INCOMPLETEDEP): the units are"
+            " quarantined (--incomplete)",
         )
     if units["contradictory"]:
         yield _limit(

@@ -179,19 +179,19 @@ class LogSet(LogmasterLog):
         """InputError (LR2037) where a hole is between the logs and nobody said that it may be."""
         found = list(holes(self.spans)) if self.refuses_holes else []
         if found:
-            more = f", and {len(found) - 1} more hole(s)" if len(found) > 1 else ""
+            more = f", and {len(found) - 1} more gap(s)" if len(found) > 1 else ""
             raise InputError(
                 "LR2037",
-                f"found a hole in the log set: {found[0]}{more}; expected logs of which each begins"
+                f"found a gap in the log set: {found[0]}{more}; expected logs of which each begins"
                 " where one before it ends",
                 hint="Give the logs that are missing, or go on without them: --gaps warn (units"
-                " that lack records are set aside, changes in the hole are missing)",
+                " that lack records are quarantined, changes in the gap are missing)",
             )
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""
         found = list(holes(self.spans)) if self.tells_holes else []
-        texts = [f"the log set has a hole: {hole}; the changes of it are missing" for hole in found]
+        texts = [f"the log set has a gap: {hole}; the changes of it are missing" for hole in found]
         texts += [
             f"{one.control} and {other.control} hold the same {one.records:,} records, which are"
             " taken once: was a log given twice?"
@@ -200,7 +200,7 @@ class LogSet(LogmasterLog):
         for one, other in list(self.repeats.differing)[:_NAMED]:
             texts.append(
                 f"two logs of the set hold different bytes for one change: {self._named(one)} and"
-                f" {self._named(other)}; its unit of recovery is set aside"
+                f" {self._named(other)}; its unit of recovery is quarantined"
             )
         return texts + super().warnings(taken)
 

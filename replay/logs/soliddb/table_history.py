@@ -320,7 +320,7 @@ class _Builder:
             return states
         self.result.warnings.append(
             f"{after.schema}.{after.name}: the export of the system tables is older than"
-            f" {record.text!r}: later changes of the table are set aside; say in the manifest of"
+            f" {record.text!r}: later changes of the table are quarantined; say in the manifest of"
             " what time it is (metadata_logaddr)"
         )
         return [
@@ -352,7 +352,7 @@ class _Builder:
             return replace(after, schema=schema)
         self.result.warnings.append(
             f"{change.new}.{after.name} came from another schema by {record.text!r}, and which one"
-            " is not in the log: its changes before are set aside"
+            " is not in the log: its changes before are quarantined"
         )
         return TableState(None, "", after.name, lost=True)
 
@@ -396,7 +396,7 @@ class _Builder:
         )
         self.result.warnings.append(
             f"{after.schema}.{after.name}: rows before an ALTER TABLE whose text is not in the log"
-            f" close {what}; their changes are set aside"
+            f" close {what}; their changes are quarantined"
         )
         return replace(after, attributes=None)
 
@@ -449,7 +449,7 @@ class _Builder:
         what = record.text or "an ALTER TABLE whose text is not in the log"
         self.result.warnings.append(
             f"{state.schema}.{state.name}: its columns {where} {what!r} are not known; its changes"
-            " there are set aside"
+            " there are quarantined"
         )
 
     # -- what goes into the change stream

@@ -55,8 +55,7 @@ class OutsideRows:
         if self.strange:
             kinds = ", ".join(map(str, sorted(self.strange)))
             texts.append(
-                f"records of unpublished kinds (RECID {kinds}) outside of transactions were passed"
-                " over"
+                f"records of unpublished kinds (RECID {kinds}) outside of transactions were skipped"
             )
         if self.commit >= 0 and not self.headless:
             texts.append(

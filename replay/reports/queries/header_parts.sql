@@ -11,6 +11,14 @@ CREATE TABLE count_parts (
     op VARCHAR, fate VARCHAR, origin VARCHAR, changes BIGINT, bytes BIGINT
 );
 
+-- What a pass over the changes gives, where values decide.
+CREATE TABLE row_facts (
+    table_name VARCHAR, op VARCHAR, commit_lrsn VARCHAR, commit_time TIMESTAMP,
+    urid VARCHAR, member BIGINT,
+    authid VARCHAR, plan VARCHAR, correlation_id VARCHAR, connection_id VARCHAR,
+    origin VARCHAR, fate BIGINT
+);
+
 CREATE TABLE events (
     commit_position VARCHAR, unit VARCHAR, commit_time VARCHAR, kind VARCHAR,
     table_name VARCHAR, authid VARCHAR, plan VARCHAR, correlation VARCHAR, ended VARCHAR,

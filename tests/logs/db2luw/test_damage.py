@@ -495,7 +495,7 @@ def test_a_record_of_an_unknown_type_is_passed_over_by_its_length(tmp_path: Path
 
     log = opened(tmp_path, written(work))
     assert len(script(log, tmp_path)[1]) == 2
-    assert "1 record(s) of unknown types were passed over by their length" in log.warnings([])
+    assert "1 record(s) of unknown types were skipped by their length" in log.warnings([])
 
 
 def test_a_row_under_another_component_sets_its_unit_aside(tmp_path: Path) -> None:

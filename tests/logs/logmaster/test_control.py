@@ -662,7 +662,7 @@ def test_columns_that_the_log_lacks_are_said(
     )
     assert (
         "TESTOWN.ACCT: the log lacks 2 of its columns: undo does not bring their values back"
-        in capsys.readouterr().out
+        in capsys.readouterr().err
     )
     assert main(["inspect", "--control", str(control), "--data", str(data[0])]) == 4
     assert "the log lacks 2 columns of the table" in capsys.readouterr().out

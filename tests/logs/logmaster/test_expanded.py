@@ -32,4 +32,4 @@ def test_lengths_that_do_not_tell_how_long_values_were(
     control, data = log.write(tmp_path)
     argv = ["redo", "--control", str(control), "--data", str(data[0]), "--engine", "local"]
     assert main([*argv, "--out", str(tmp_path / "out")]) == (4 if warned else 0)
-    assert (f"{ACCT.owner}.{ACCT.name}: {SAYS}" in capsys.readouterr().out) is warned
+    assert (f"{ACCT.owner}.{ACCT.name}: {SAYS}" in capsys.readouterr().err) is warned

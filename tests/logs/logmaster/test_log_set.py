@@ -320,12 +320,12 @@ def test_a_hole_is_refused_and_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "LR2037" in (message := capsys.readouterr().err)
     assert f"{lrsn(400).hex().upper()} to {lrsn(500).hex().upper()}" in message
     assert main([*redo, str(tmp_path / "warned"), "--gaps", "warn"]) == 4
-    assert "has a hole" in capsys.readouterr().out
+    assert "has a gap" in capsys.readouterr().err
     assert main([*redo, str(tmp_path / "allowed"), "--gaps", "allow"]) == 0
     assert main(["inspect", *logs]) == 4
     shown = capsys.readouterr().out
-    assert "a hole in the log set, from" in shown
-    assert "\n  *** HOLE: nothing covers " in shown
+    assert "a gap in the log set, from" in shown
+    assert "\n  *** GAP: nothing covers " in shown
     assert "overlaps" in shown
 
 
