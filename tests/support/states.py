@@ -13,7 +13,7 @@ from replay.targets.states import state_header, state_tables
 #: How a table is made that has the columns of another one, where not ``AS SELECT``; and how values
 #: are compared where there is no EXCEPT ALL.
 _LIKE = {"mariadb": "LIKE {}", "mysql": "LIKE {}"}
-_COUNTED = {"sqlite": "quote({})", "mariadb": "QUOTE({})", "mysql": "QUOTE({})"}
+_COUNTED = {"sqlite": "quote({})", "mariadb": "{}", "mysql": "{}"}
 
 
 def compare_states(

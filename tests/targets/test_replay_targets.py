@@ -16,7 +16,7 @@ import pytest
 from replay.cli.main import main
 from replay.logs.logmaster.opening import open_log
 from replay.targets import Target, target_named
-from replay.targets.states import state_batches, state_tables
+from replay.targets.states import state_batches, state_header, state_tables
 from sqlgen.constraints import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
@@ -43,11 +43,9 @@ def states(sakila: Path, sakila_small: Path, tmp_path_factory: pytest.TempPathFa
         (folder / state).mkdir()
         for name, path in state_tables(source).items():
             if name in tables:
-                write_state(
-                    folder / state / f"{name}.csv",
-                    pa.Table.from_batches(state_batches(path)),
-                    tables[name],
-                )
+                texts = pa.schema([(column, pa.string()) for column in state_header(path)])
+                rows = pa.Table.from_batches(state_batches(path), texts)
+                write_state(folder / state / f"{name}.csv", rows, tables[name])
     return folder
 
 
