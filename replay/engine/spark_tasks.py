@@ -248,6 +248,8 @@ def write_archive(folder: Path) -> Path:
 #: rooms above it), and what each worker would import for its first task by itself.
 _OF_TASKS = (
     "replay.output.jobs",
+    "replay.output.datasets",
+    "replay.output.scripts",
     "replay.engine.spark_tasks",
     "pyspark.worker_message",
     "dateutil.relativedelta",

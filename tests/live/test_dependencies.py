@@ -196,7 +196,7 @@ def test_a_replay_says_what_builds_on_units_that_flags_set_aside(
     arguments = ["--control", str(control), "--data", str(data), "--engine", "local"]
     arguments += ["--to", f"sqlite:///{path}", "--enforcement", "off"]
     assert main(["replay", *arguments, "--incomplete", "quarantine", *end]) == 4
-    said = [line for line in capsys.readouterr().out.splitlines() if "by the log's flags" in line]
+    said = [line for line in capsys.readouterr().err.splitlines() if "by the log's flags" in line]
     name = str(UnitId(built.more["UORID"] + built.more["MEMBERID"].to_bytes(2, "big")))
     assert len(said) == (0 if ended else 1)
     assert all(name in line for line in said)

@@ -127,7 +127,7 @@ def test_a_unit_that_a_later_log_completes(
     ((unit,), *_) = rows(database, "SELECT unit FROM logreplay.pending")
     capsys.readouterr()
     assert main(["status", "--to", database]) == 0
-    assert f"set aside: unit {unit[:20]}/" in capsys.readouterr().out
+    assert f"quarantined: unit {unit[:20]}/" in capsys.readouterr().out
     assert main(["replay", *early, *go]) == 4
     assert replay("--until-lrsn", point["commit_lrsn"]) == 0
     assert rows(database, "SELECT unit FROM logreplay.pending") == []
