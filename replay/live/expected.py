@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Mask
+from replay.arrays import Hashes, Index, Mask
 from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.choices import Mode
@@ -24,6 +24,7 @@ from replay.engine.contract import SPLIT_BYTES
 from replay.errors import TargetError, Where
 from replay.live.comparable import ComparedColumn, family_of, of_state, of_texts, of_values
 from replay.live.differences import RowHash, SignedRows
+from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
 from replay.output.bundle import raise_for
@@ -39,9 +40,6 @@ from replay.targets.states import state_batches, state_header
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType
 from sqlgen.structure import Action
-
-#: A change: commit position, URID (hexadecimal), member, and where in its unit it stands.
-Place = tuple[str, str, int, int]
 
 #: Rows that are hashed at once, about.
 _ROWS = 65_536
@@ -108,6 +106,7 @@ class LogChanges:
             if not file.name.startswith(f"{ROLLED_BACK}/")
         ]
         self._structure = list(self._structure_changes())
+        self._moves: dict[tuple[str, ...], KeyMoves | None] = {}
 
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
@@ -144,21 +143,24 @@ class LogChanges:
         table: TableChanges,
         columns: Sequence[ComparedColumn],
         form: RowHash,
+        moves: KeyMoves | None = None,
     ) -> Iterator[SignedRows]:
         """After images (added) and before images (taken away) of a table's changes, where ``form``
-        says so as cells."""
+        says so as cells; ``moves`` as :meth:`moves` tells."""
         for rows, sides in self._images(table, columns):
-            yield from _signed(sides["before"], sides["after"], rows, form)
+            home = None if moves is None else moves.of_changes(_keyed(rows, sides, form))
+            yield from _signed(sides["before"], sides["after"], rows, form, home)
 
-    def moves_keys(self, table: ComparedTable) -> bool:
-        """Whether a row of a table gets another key."""
-        assert table.changes is not None
-        for rows, sides in self._images(table.changes, table.columns):
-            update = np.asarray(pc.equal(rows["op"].combine_chunks(), "update"))
-            before, after = sides["before"], sides["after"]
-            if any((update & _differ(before[one], after[one])).any() for one in table.form.key):
-                return True
-        return False
+    def moves(
+        self, table: TableChanges, columns: Sequence[ComparedColumn], form: RowHash
+    ) -> KeyMoves | None:
+        """Where the rows of a table are in the end; None where none changes its key."""
+        names = tuple(version.name for version in table.versions)
+        if names not in self._moves:
+            self._moves[names] = key_moves(
+                lambda: (_keyed(*part, form) for part in self._images(table, columns))
+            )
+        return self._moves[names]
 
     def _images(
         self, table: TableChanges, columns: Sequence[ComparedColumn]
@@ -303,8 +305,9 @@ def _signed(
     after: Mapping[str, pa.Array],
     rows: pa.Table,
     form: RowHash,
+    home: Hashes | None,
 ) -> Iterator[SignedRows]:
-    """Both images of changes, as rows that go and come."""
+    """Both images of changes, as rows that go and come; ``home``: what stands for their keys."""
     op = rows["op"].combine_chunks()
     cells: dict[str, Mask] | None = None
     if form.cells:
@@ -315,10 +318,28 @@ def _signed(
         (-1, before, ["update", "delete"]),
         (1, after, ["update", "insert"]),
     ):
-        part = SignedRows(images, len(rows), sign, cells)
+        part = SignedRows(images, len(rows), sign, cells, home)
         chosen = np.flatnonzero(np.asarray(pc.is_in(op, pa.array(kinds))))
         if len(chosen):
             yield part if len(chosen) == len(rows) else part.take(chosen)
+
+
+def _keyed(
+    rows: pa.Table, sides: Mapping[str, Mapping[str, pa.Array]], form: RowHash
+) -> KeyedChanges:
+    """Changes by the hashes of their keys and images."""
+    op = rows["op"].combine_chunks()
+    keys, images = [], []
+    for side, absent in (("before", "insert"), ("after", "delete")):
+        part = SignedRows(sides[side], len(rows))
+        there = np.asarray(pc.not_equal(op, absent))
+        keys.append(np.where(there, form.key_of(part), NO_KEY))
+        images.append(form.image_of(part))
+
+    def places(chosen: Index) -> list[Place]:
+        return list(_places(rows.take(pa.array(chosen))))
+
+    return KeyedChanges((keys[0], keys[1]), (images[0], images[1]), places)
 
 
 def _differ(one: pa.Array, other: pa.Array) -> Mask:
@@ -480,11 +501,7 @@ def _table(
     if not columns:
         return None, [*notes, f"table {name}: none of its columns can be compared"]
     form = _form(facts, columns, work, changes, log is not None and log.partial)
-    table = ComparedTable(name, path, header, tuple(columns), form, changes)
-    if form.cells and log is not None and log.moves_keys(table):
-        why = "changes of the log are left out, and others give its rows other keys"
-        return None, [*notes, f"table {name}: {why}"]
-    return table, notes
+    return ComparedTable(name, path, header, tuple(columns), form, changes), notes
 
 
 def _header(path: Path | None, facts: TableFacts, schema: str, name: str) -> dict[str, str]:

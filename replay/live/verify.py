@@ -202,11 +202,15 @@ def _expected(
     table: ComparedTable, log: LogChanges | None, work: ReplayInput | None
 ) -> Iterator[SignedRows]:
     """The rows of a table that should be there."""
-    changes = table.changes
+    changes, form = table.changes, table.form
+    moves = None
+    if form.cells and log is not None and changes is not None:
+        moves = log.moves(changes, table.columns, form)
     if table.path is not None and (changes is None or changes.emptied is None):
-        yield from initial_rows(table.path, table.columns, table.header, work)
+        for rows in initial_rows(table.path, table.columns, table.header, work):
+            yield rows if moves is None else moves.of_initial(rows, form)
     if log is not None and changes is not None:
-        yield from log.rows(changes, table.columns, table.form)
+        yield from log.rows(changes, table.columns, form, moves)
 
 
 def _report(

@@ -132,29 +132,3 @@ def test_a_long_unit_beyond_all_memory_is_refused(
     assert main(["redo", *log, "--out", str(tmp_path / "out")]) == 8
     assert "LR3012" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_rows_with_other_keys_are_not_compared_where_changes_are_left_out(
-    sqlite: tuple[str, Callable[[], list[Row]]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """What was left out may have changed the row before it got another key."""
-    url, _ = sqlite
-    log = LogBuilder((TABLE,))
-    log.unit().update(TABLE, BEFORE[4], (5, 105, "changed"))
-    log.unit(AUTHID="OTHER").update(TABLE, BEFORE[0], (1, 101, "left out"))
-    log.unit().update(TABLE, (1, 101, "left out"), (9, 101, "left out"))
-    control, (data,) = log.write(tmp_path)
-    state = tmp_path / "state"
-    state.mkdir()
-    lines = "".join(f"{k},{u},{t}\n" for k, u, t in BEFORE)
-    (state / "KEYED.csv").write_text(f"K,U,T\n{lines}")
-    chosen = ["--control", str(control), "--data", str(data), "--engine", "local", "--to", url]
-    assert main(["replay", *chosen, "--apply", "--where-columns", "key"]) == 0
-    verify = ["verify", *chosen, "--expected", str(state)]
-    assert main(verify) == 0
-    assert "all as expected" in capsys.readouterr().out
-    main([*verify, "--authid", "CLERK"])
-    said = capsys.readouterr().out
-    assert "not compared: table keyed: changes of the log are left out" in said

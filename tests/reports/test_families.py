@@ -96,7 +96,9 @@ def test_incomplete_units_are_shown_and_marked(incomplete: Path) -> None:
         assert history.versions
         assert {version.fate for version in history.versions} == {"quarantined"}
         assert history.exit_code == 4
-        assert any("incomplete unit, or dependent on such" in warning for warning in history.warnings)
+        assert any(
+            "incomplete unit, or dependent on such" in warning for warning in history.warnings
+        )
 
 
 def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_unit_that_was_taken_whole_is_not_set_aside(
     assert replay(first) == rows[: 2 if waiting else 1]
     capsys.readouterr()
     assert replay(again) == rows[:4]
-    assert "quarantined" not in capsys.readouterr().out
+    assert "quarantined: unit" not in capsys.readouterr().out
     assert replay(whole) == rows
     assert replay(again) == rows
     assert replay(whole, "--until-position", "00" * 10) == []
