@@ -80,7 +80,7 @@ TOO_NARROW = [
     ("postgres", AMOUNT, "integer", "it rounds to whole numbers"),
     ("postgres", BIGINT, "real", "it keeps 24 binary digits"),
     ("postgres", MOMENT, "timestamp(5) without time zone", "it rounds to 5 digits"),
-    ("postgres", MOMENT, "timestamp with time zone", "it holds moments"),
+    ("postgres", MOMENT, "timestamp with time zone", "it holds timestamps"),
     ("postgres", MOMENT, "date", "it holds dates"),
     ("postgres", TEXT, "uuid", "logreplay does not know"),
     ("postgres", TEXT, "integer[]", "logreplay does not know"),
