@@ -38,7 +38,7 @@ from replay.errors import InputError, Where
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.unchanged import is_known, log_name
-from replay.pipeline.headers import headers, judged_headers
+from replay.pipeline.headers import HeaderBlock, headers, judged_headers
 from replay.pipeline.plan import Plan
 
 #: The sum of a log of which nothing was taken.
@@ -56,7 +56,7 @@ class LogPosition:
     that were read, as :func:`logs_of` names them, each with a sum of its records that were taken,
     by which one is known that comes again longer, or mended ('': not made). ``pending_logs``: those
     of them that ``pending`` units are in or hang on (None: not known). ``last_records``: how many
-    records the log with most of them has of the last unit that was taken (None: not known)."""
+    changes the log with most of them has of the last unit that was taken (None: not known)."""
 
     source: str
     position: UnitPosition | None = None
@@ -252,9 +252,9 @@ def refuse_passed(
     fresh, more = list[bool](), False
     for name, _, files in logs:
         known = is_known(name, before.logs)
-        total, count = ("", 0) if known else _sum_of(log, plan.splits, files, applied)
-        fresh.append(not known and total not in sums)
-        more |= fresh[-1] and before.last_records is not None and count > before.last_records
+        fresh.append(not known and _sum_of(log, plan.splits, files, applied) not in sums)
+        if fresh[-1] and before.last_records is not None:
+            more |= _of_unit(plan, log, files, before.position) > before.last_records
     if is_placed(log):
         _refuse_other_places(before, logs, fresh)
     new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
@@ -271,7 +271,7 @@ def refuse_passed(
         _refuse_moved(plan, log, applied, every[~taken], read)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(found) else ():
-        for first, rows, units in _selected(plan, log, split):
+        for first, rows, units in _selected_units(plan, log, split):
             mine = np.flatnonzero(np.isin(units, found))
             if len(mine) and not len(wrong):
                 unit = UnitPosition(units[mine[0]].tobytes()).unit
@@ -297,13 +297,18 @@ def _fields(units: Records, name: str) -> Records:
     return np.ascontiguousarray(units.view(UNIT_POSITION_FIELDS)[name])
 
 
-def _selected(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[int, Index, Records]]:
-    """(number of the first record of a block, places in it, units with their commit positions) of
-    the records of a split that a plan selects."""
+def _selected(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[HeaderBlock, Index]]:
+    """(some headers, places in them) of the records of a split that a plan selects."""
     every = judged_headers(log, [split], plan.selection, plan.version_taken)
     for some, _, _, verdict in every:
         chosen = (verdict == 0) | (verdict == INCOMPLETE)
-        rows = np.flatnonzero(chosen & (some.envelope.disposition() != CANCELLED))
+        yield some, np.flatnonzero(chosen & (some.envelope.disposition() != CANCELLED))
+
+
+def _selected_units(plan: Plan, log: LogFile, split: Split) -> Iterator[tuple[int, Index, Records]]:
+    """(number of the first record of a block, places in it, units with their commit positions) of
+    these."""
+    for some, rows in _selected(plan, log, split):
         yield some.first, rows, _positions(some.envelope, rows)
 
 
@@ -320,7 +325,7 @@ def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Reco
     splits = [split for split in plan.splits if split.file in files]
     if selected:
         for split in splits:
-            found += (np.unique(units) for _, _, units in _selected(plan, log, split))
+            found += (np.unique(units) for _, _, units in _selected_units(plan, log, split))
     else:
         for some in headers(log, splits):
             done = some.envelope.unit_disposition() == ord("C")
@@ -372,12 +377,10 @@ def refuse_rests(
 
 def _sum_of(
     log: LogFile, splits: Iterable[Split], files: Collection[int], applied: AppliedUnits
-) -> tuple[str, int]:
+) -> str:
     """What tells the records of a log that were taken from other ones: how many they are, and the
-    sum of hashes of their units. It does not depend on what comes behind them. And how many of them
-    are of the last unit that was taken."""
-    count, total, of_last = 0, 0, 0
-    last = np.frombuffer(applied.position or bytes(UNIT_POSITION.itemsize), UNIT_POSITION)
+    sum of hashes of their units. It does not depend on what comes behind them."""
+    count, total = 0, 0
     # of ids that are numbered, the number depends on what comes before the log
     skipped = 4 if _numbered(log) is not None else 0
     for some in headers(log, (split for split in splits if split.file in files)):
@@ -387,8 +390,22 @@ def _sum_of(
         names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
         count += len(names)
         total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
-        of_last += int((_positions(envelope, rows) == last).sum())
-    return f"{count}-{total & _WORD:016x}" if count else _NOTHING, of_last
+    return f"{count}-{total & _WORD:016x}" if count else _NOTHING
+
+
+def _of_unit(plan: Plan, log: LogFile, files: Collection[int], unit: UnitPosition) -> int:
+    """How many changes that a plan selects some files have of a unit, however often and in how many
+    segments; 0 where records have no places."""
+    one, places = np.frombuffer(unit, UNIT_POSITION), [np.zeros(0, POSITION)]
+    if not isinstance(log, MadeOfLogs):
+        return 0
+    for split in (split for split in plan.splits if split.file in files):
+        for found, rows in _selected(plan, log, split):
+            here = log.record_places(found.envelope)
+            if here is not None:
+                mine = rows[_positions(found.envelope, rows) == one]
+                places.append(opaque(np.ascontiguousarray(here[mine])))
+    return len(np.unique(np.concatenate(places)))
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
@@ -407,7 +424,7 @@ def _refuse_moved(
     taken = known[applied.mask(_fields(known, "commit"), _fields(known, "unit"))]
     moved = units[np.isin(_fields(units, "unit"), _fields(taken, "unit"))]
     for split in plan.splits if len(moved) else ():
-        for first, rows, held in _selected(plan, log, split):
+        for first, rows, held in _selected_units(plan, log, split):
             mine = np.flatnonzero(np.isin(held, moved))
             if not len(mine):
                 continue
@@ -489,8 +506,9 @@ def position_after(
     for number, (name, _, files) in enumerate(given):
         holds = number in owing or not holding.isdisjoint(files)
         if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
-            logs[name], last_records = _sum_of(log, plan.splits, files, applied)
-            most = max(most or 0, last_records)
+            logs[name] = _sum_of(log, plan.splits, files, applied)
+            if at is not None:
+                most = max(most or 0, _of_unit(plan, log, files, at))
         logs.setdefault(name, "")
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
