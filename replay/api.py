@@ -231,11 +231,11 @@ class Log(Questions):
     def take(self, selection: Selection) -> Selected:
         """A part of the log as :class:`replay.changes.selection.Selection`; errors as
         :meth:`select`."""
-        selection = self.settled(selection)
+        selection = self._settled(selection)
         make_request(self.opened, selection, Demand(continued=True))
         return Selected(self, selection)
 
-    def settled(self, selection: Selection) -> Selection:
+    def _settled(self, selection: Selection) -> Selection:
         """A selection whose units are known (:func:`replay.reports.sql.settled`)."""
         return sql.settled(self.asked(), selection) if by_log(selection) else selection
 
@@ -267,7 +267,7 @@ class Selected:
     ) -> Request:
         """What is wanted, placed and checked (:func:`replay.pipeline.request.make_request`)."""
         make = make_request if demand.export is None else formats.export_request
-        return make(self.log.opened, self.log.settled(selection or self.selection), demand, keys)
+        return make(self.log.opened, self.log._settled(selection or self.selection), demand, keys)
 
     @checked
     def redo(

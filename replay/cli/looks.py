@@ -206,8 +206,9 @@ def _whatif(arguments: argparse.Namespace) -> int:
                 dependents,
                 warnings,
                 command,
-                [word for _, words in arguments.chosen for word in words] + column_words(selection),
+                [word for _, words in arguments.chosen for word in words],
                 except_words(request.selection),
+                column_words(selection),
             )
             if differences is not None:
                 answer["baseline"] = differences.describe()

@@ -32,23 +32,24 @@ def answer_of(
     command: Callable[..., str],
     chosen_words: Sequence[str],
     excepted: Sequence[str] | None,
+    columns: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What :func:`replay.dependencies.cascade.what_if` says, and ``dependents``: each unit that
     must go too with who, when, the change that it builds on (``builds_on``, ``table``, ``key``,
     ``why``) and how many ``step`` it is from what was chosen; ``chosen``: the same of these;
     ``commands`` of both ways. ``command`` makes a command line of ours; ``chosen_words`` are the
     options that say which changes, ``excepted`` the same as values of ``--except`` (None: it
-    takes whole units, and cannot say it)."""
+    takes whole units, and cannot say it), ``columns`` the options that say of which columns."""
     answer = what_if(dependents, warnings)
     facts = unit_facts(dependents.subgraph)
     chosen = set(answer["without"])
     answer["chosen"] = [{"unit": unit, **facts[unit]} for unit in answer["without"]]
     answer["dependents"] = _dependents(dependents, chosen, facts)
-    undo = command("undo", *chosen_words, "--cascade", "all", "--out", "undo")
+    undo = command("undo", *chosen_words, *columns, "--cascade", "all", "--out", "undo")
     answer["commands"] = {"undo": undo}
     if excepted is not None:
         named = [word for unit in excepted for word in ("--except", unit)]
-        answer["commands"]["redo"] = command("redo", *named, "--out", "redo")
+        answer["commands"]["redo"] = command("redo", *named, *columns, "--out", "redo")
     return answer
 
 

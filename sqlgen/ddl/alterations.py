@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlgen.ddl.ddl_clauses import Clause, ColumnEntry
 from sqlgen.ddl.ddl_facts import TableNames
-from sqlgen.ddl.ddl_tables import TableReader
+from sqlgen.ddl.ddl_tables import OF_CONSTRAINTS, TableReader
 from sqlgen.ddl.ddl_tokens import Cursor, NotUnderstood
 
 
@@ -78,8 +78,11 @@ class _Reader(TableReader):
     def _find(self, parts: Sequence[str]) -> str:
         return ".".join(self._qualified(parts, self.schema))
 
-    def _drop_column(self, name: str) -> None:
-        self.recasts = True
+    def _changes_keys(self, action: Cursor, drops: str = "") -> None:
+        """What is dropped and is no constraint is a column."""
+        words = {*action.words()}
+        self.recasts |= "DROP" in words and not words & OF_CONSTRAINTS
+        action.skip(action.end - action.at)
 
     def _clause(self, clause: Clause | None) -> None:
         """Keys and checks leave rows as they are."""

@@ -30,7 +30,7 @@ _NO_CONSTRAINT = frozenset(
     " CHANGE_TRACKING FILETABLE_NAMESPACE".split()
 )
 #: What is in an action that is about constraints.
-_OF_CONSTRAINTS = frozenset(
+OF_CONSTRAINTS = frozenset(
     {"CONSTRAINT", "KEY", "INDEX", "UNIQUE", "CHECK", "FOREIGN", "PRIMARY", "ORGANIZATION"}
 )
 #: How an action of ALTER TABLE begins.
@@ -204,7 +204,7 @@ class TableReader(SchemaFacts):
         list are."""
         begin, words = action.at, {*action.words()}
         if action.peek() in BEGIN_ACTIONS or action.peek() == "SET":
-            drops = "constraint" if words & _OF_CONSTRAINTS else "column"
+            drops = "constraint" if words & OF_CONSTRAINTS else "column"
             drops = drops if {"DROP", "UNUSED"} & words else ""
             action.skip()
         names = {name[-1].upper() for name in all_names(action)} - {"COLUMN", "COLUMNS"}

@@ -241,7 +241,7 @@ def test_ranges_are_inclusive_and_meet(small: list[str], tmp_path: Path) -> None
             4,
             "--ur 000000000000A1B2DC19/2 leaves out 297 records",
         ),
-        (["--authid", "NOPE", "--authid", "NOR"], 4, "--authid NOPE NOR leaves out 297 records"),
+        (["--authid", "NOPE", "--authid", "NOR"], 4, "--user NOPE NOR leaves out 297 records"),
         (["--member", "9", "--table", "*.FILM"], 4, "--member 9 leaves out"),
         (
             ["--authid", "CLERK*", "--from-time", "2030-01-01"],

@@ -84,7 +84,7 @@ def test_marks_are_made_and_listed(
     assert (tmp_path / MARKS_BESIDE).read_text().count("\n") == 3
     assert main(["mark", *log]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"3 mark(s) in {tmp_path / MARKS_BESIDE}"
+    assert lines[0] == f"3 marks in {tmp_path / MARKS_BESIDE}"
     assert [line.split()[0] for line in lines[2:]] == ["NIGHT", "UNIT", "NIGHT"]
     assert main(["mark", "--marks", str(tmp_path / MARKS_BESIDE)]) == 0
     assert "who did that?" in capsys.readouterr().out
@@ -184,7 +184,7 @@ def test_every_command_with_positions_takes_marks(
     out = ["--out", str(tmp_path / "undo"), "--schema", "none"]
     assert main(["undo", *log, "--from-mark", "B", *out]) == 0
     told = capsys.readouterr()
-    assert f"note: after mark B: commit position {at(400)}" in told.err
+    assert f"note: behind the mark B: commit position {at(400)}" in told.err
     assert "2 statements" in told.out
     assert main(["extract", *log, *part, "--out", str(tmp_path / "copy")]) == 0
     assert "2 changes" in capsys.readouterr().out

@@ -144,10 +144,7 @@ def test_what_a_unit_did(log: replay.Log) -> None:
     assert history.versions[1].key == {"FILM_ID": 819, "STORE_ID": 1}
     commands = dict(history.commands)
     assert "--ur 000000000000A1B2E38C/1" in commands["its whole unit:"]
-    assert (
-        "--authid CLERK0 --plan DISTSERV --correlation SAKILA04"
-        in commands["all that this job did:"]
-    )
+    assert "--user CLERK0 --plan DISTSERV --job SAKILA04" in commands["all that this job did:"]
 
 
 def test_the_command_line(sakila: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -167,7 +164,7 @@ def test_the_command_line(sakila: Path, capsys: pytest.CaptureFixture[str], tmp_
     assert main([*words, "--key", "819,1", "--out", str(out)]) == 12
     capsys.readouterr()
     assert main([*words, "--key", "999999,1"]) == 4
-    assert "nothing found: the log has" in capsys.readouterr().out
+    assert "nothing found: none of 2,076 committed changes" in capsys.readouterr().out
     assert main([*words, "--key", "819"]) == 12
     assert "expected 2: FILM_ID=…,STORE_ID=…" in capsys.readouterr().err
     assert main([*words, "--key", "x,1"]) == 12

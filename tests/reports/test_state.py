@@ -439,7 +439,7 @@ def test_a_state_before_the_log_proves_flagged_units(
         expected = rows_in(incomplete / "independent", opened)
         assert rows_of(state) == expected
         assert len(expected) == 6
-        assert "11 unit(s) are incomplete" in state.warnings[-1]
+        assert "11 incomplete units, or dependent on such" in state.warnings[-1]
 
 
 def test_a_table_is_no_path_to_elsewhere(tmp_path: Path) -> None:
