@@ -243,7 +243,10 @@ class Case:
         return {
             unit.number
             for unit in self.history.committed
-            if all(change.before == change.after for change in unit.effective)
+            if all(
+                change.before == change.after and not change.spelled_anew
+                for change in unit.effective
+            )
         }
 
     def ask(self, *arguments: str) -> Answer:

@@ -90,6 +90,10 @@ class Change:
     after: Row | None
     origin: str = " "
     """R where a foreign key caused it."""
+    spelled_anew: frozenset[str] = frozenset()
+    """Columns of the same value that the log may have in other bytes (a packed 1.00 whose sign is C,
+    then F). The product writes them, so it counts them as changed: units may be refused or undone
+    with others because of them, they need not."""
 
     @property
     def op(self) -> str:
@@ -505,7 +509,7 @@ def footprint(changes: Sequence[Change], schema: bool = True) -> Footprint:
     for change in changes:
         first = net[change.rid][1] if change.rid in net else change.before
         net[change.rid] = (change.table, first, change.after)
-        touched.setdefault(change.rid, set()).update(change.changed)
+        touched.setdefault(change.rid, set()).update(change.changed, change.spelled_anew)
         for key in known_keys(change.table, schema):
             old, new = values(change.before, key), values(change.after, key)
             if old != new:

@@ -67,6 +67,17 @@ def plain(table: Table, row: Row) -> tables.Row:
     return tuple(row[name] for name in table.names)
 
 
+def maybe_spelled_anew(change: Change) -> frozenset[str]:
+    """Packed decimals of one value, whose signs an encoder draws for each image."""
+    before, after = change.before or {}, change.after or {}
+    return frozenset(
+        column.name
+        for column in change.table.columns
+        if column.kind == "decimal" and before.get(column.name) is not None
+        if before[column.name] == after.get(column.name)
+    )
+
+
 class Site(ABC):
     """A history that is written as a log. ``source``: how the command is told of it."""
 
@@ -230,6 +241,8 @@ class LogMasterSite(Site):
             for row in (change.before, change.after)
             if row is not None
         )
+        if len(self.form.plus) > 1 and len({*images}) > 1:
+            change.spelled_anew = maybe_spelled_anew(change)
         return zos_headers.Change(
             table,
             {"I": "I ", "U": "UB", "D": "D "}[change.op],
@@ -351,6 +364,8 @@ class LuwSite(Site):
         table, place = self.tables[change.table.name], self._place(change)
         if change.op == "U":
             old, new = (self.bytes_of(change, row) for row in (change.before, change.after))
+            if self.form.odd and old != new:
+                change.spelled_anew = maybe_spelled_anew(change)
             at = log.update(tid, table, place, old, new)
         elif change.op == "I":
             at = log.insert(tid, table, place, self.bytes_of(change, change.after))
