@@ -91,9 +91,9 @@ class Change:
     origin: str = " "
     """R where a foreign key caused it."""
     spelled_anew: frozenset[str] = frozenset()
-    """Columns of the same value that the log may have in other bytes (a packed 1.00 whose sign is C,
-    then F). The product writes them, so it counts them as changed: units may be refused or undone
-    with others because of them, they need not."""
+    """Columns of the same value that the log may have in other bytes (a packed 1.00 whose sign is
+    C, then F). The product writes them, so it counts them as changed: units may be refused or
+    undone with others because of them, they need not."""
 
     @property
     def op(self) -> str:
