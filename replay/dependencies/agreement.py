@@ -481,9 +481,11 @@ class _Words:
     def _look_up(self, wanted: Sequence[tuple[int, int]]) -> None:
         """Find where records (file, number) lie: one walk over each split that has some."""
         splits = sorted(self.splits, key=lambda split: (split.file, split.first_record))
-        for split, following in zip(splits, [*splits[1:], None], strict=True):
+        following: Split | None = None
+        for split in reversed(splits):
             inner = following is not None and following.file == split.file
             stop = following.first_record if following is not None and inner else sys.maxsize
+            following = split
             left = sorted(
                 number
                 for file, number in {*wanted} - self.cut.keys()

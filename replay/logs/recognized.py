@@ -80,7 +80,7 @@ def recognized(words: Iterable[str], source: str | None = None) -> Recognized:
         wanted: [path for path, kind in kinds.items() if kind == wanted]
         for wanted in {*kinds.values(), *_FAMILY, "ddl", "rows", _OTHER, "empty"}
     }
-    found = _of_family(family, by_kind)
+    found = _of_family(family, by_kind, names)
     taken = {*found.log, *found.logs, found.catalog, *(p for _, ps in found.in_turn for p in ps)}
     strays = [path for path in kinds if path not in taken and not _passed_over(path)]
     beside = dict.fromkeys(by_kind["ddl"])
@@ -95,9 +95,9 @@ def recognized(words: Iterable[str], source: str | None = None) -> Recognized:
     )
 
 
-def _of_family(family: str, kinds: dict[str, list[str]]) -> Recognized:
+def _of_family(family: str, kinds: dict[str, list[str]], words: Sequence[str]) -> Recognized:
     if family == "logmaster":
-        return _log_master(kinds)
+        return _log_master(kinds, words)
     if family == "logmaster-load":
         texts = sorted((*kinds["rows"], *kinds[_OTHER]), key=natural)
         data = [path for path in texts if counts(os.path.basename(path))]
@@ -115,13 +115,14 @@ def _of_family(family: str, kinds: dict[str, list[str]]) -> Recognized:
     return Recognized(family, log=every)  # an installed one, which nothing is known of
 
 
-def _log_master(kinds: dict[str, list[str]]) -> Recognized:
+def _log_master(kinds: dict[str, list[str]], words: Sequence[str]) -> Recognized:
     """Control and data files. Where one of the two is named alone, the other is what is named like
-    it beside it."""
+    it beside it; an empty file that is one of the ``words`` is data."""
     controls, data = kinds["control"], kinds["data"]
     if controls:
         named = fitting(controls, kinds["empty"])
         data = [*data, *(path for paths in named.values() for path in paths)]
+        data = data or [path for path in kinds["empty"] if path in words]
     if not data:
         return Recognized("logmaster", logs=tuple(controls))
     if not controls:

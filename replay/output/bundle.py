@@ -248,12 +248,6 @@ def raise_for(plan: Plan, tally: Tally) -> None:
             first.where,
             first.hint,
         )
-    if tally.read == 0:
-        raise InputError(
-            "LR2002",
-            "found no record in the data files; expected at least one",
-            hint="Was the right data file given?",
-        )
 
 
 def manifest_of(

@@ -58,7 +58,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " too, with only the header line.",
     ),
     "LR2002": (
-        "The data files hold no record.",
+        "A file of the log is empty, where others are not, or its control file has no end (DLGE).",
         "Was the right file given, and was its transfer complete?",
     ),
     "LR2003": (

@@ -64,6 +64,32 @@ def test_a_folder_with_stray_files_is_taken_and_they_are_named(
     assert f"logreplay undo {night} --engine local --user CLERK0" in said  # what was typed, again
 
 
+def without_end(control: bytes) -> bytes:
+    """A control file without its DLGE record, each record behind its length."""
+    kept, place = b"", 0
+    while place < len(control):
+        size = int.from_bytes(control[place : place + 2], "big")
+        record, place = control[place : place + size], place + size
+        kept += b"" if record[4:8] == "DLGE".encode("cp037") else record
+    return kept
+
+
+def test_an_empty_data_file_is_a_quiet_night_or_a_lost_transfer(
+    night: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty, out = tmp_path / "nothing.bin", str(tmp_path / "out")
+    empty.touch()
+    log = [str(night / "small.ctl"), str(empty)]  # beside data that were not named
+    for words in (["inspect"], ["check"], ["report", "summary"], ["redo", "--out", out]):
+        assert main([*words, *log, *["--engine", "local"][: 2 * (words[0] != "inspect")]]) == 4
+        said = "".join(capsys.readouterr())
+        assert f"{empty} is empty, though {log[0]} is whole: no change was selected" in said
+    cut = night / "small.ctl"
+    cut.write_bytes(without_end(cut.read_bytes()))
+    assert main(["check", *log]) == 12
+    assert "LR2002" in capsys.readouterr().err
+
+
 def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:
     for words in (
         ["history", "--table", "CUSTOMER", str(night), "--key", "511"],

@@ -307,6 +307,8 @@ def _column_limits(version: TableVersion) -> Iterator[dict[str, Any]]:
 
 def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
     """What the scripts cannot do, and why. Those that are no ``warning`` are notes."""
+    for what, _, why in (text.partition(": ") for text in log.warnings(()) if log.empty):
+        yield _limit(what, why)
     for entry in log.timeline():
         if entry["hole"] is not None:
             low, high = entry["hole"]

@@ -51,7 +51,9 @@ def open_log(
     """Open a logical log. ``scratch`` is where ``.gz`` files are unpacked to (beside the file when
     None is given: then ``.gz`` is refused); ``known`` as for
     :func:`replay.logs.logmaster.control.read_control`; ``shared`` a folder of a store for what is
-    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them.
+    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them. A log whose data
+    files are all empty is one of no records, if its control file says where it ends (DLGE): nothing
+    was selected, or the files were not transferred, which its warnings say.
 
     Raises InputError for files that cannot be read, do not belong together, or whose layout cannot
     be settled.
@@ -62,14 +64,18 @@ def open_log(
     if places is None:
         room = None if scratch is None else str(scratch)
         places = unpacked_together([str(given) for given in data], room, shared)
-    for given, path in zip(data, places, strict=True):
-        kind = detect_data(head(path), parsed.system_id, str(given), framed)
-        files.append(LogmasterDataFile(path, str(given), kind))
+    heads = [head(path) for path in places]
+    quiet = bool(parsed.end) and not any(heads)
+    for given, path, first in zip(data, places, heads, strict=True):
+        if not quiet:
+            kind = detect_data(first, parsed.system_id, str(given), framed)
+            files.append(LogmasterDataFile(path, str(given), kind))
     log = LogmasterLog(
         parsed,
         tuple(files),
         RecordShape(parsed.header.size, parsed.system_id),
         control_path=str(control),
+        empty=tuple(map(str, data)) if quiet else (),
     )
     log.shape = RecordShape(_header_length(log), parsed.system_id)
     _drop_empty_order(log)

@@ -73,7 +73,7 @@ class LogmasterLog:
     ``later_segments_have_length`` its records tell, ``row_readings`` the reading of the row images
     (:func:`replay.decoding.image_layouts.layouts`) of table versions that allow several; None: not
     known before the log is indexed (:meth:`splits`), or somebody asks. ``rules`` are what its
-    headers have in common.
+    headers have in common. ``empty``: data files without a byte, where none has one.
     """
 
     control: ControlFile
@@ -86,6 +86,7 @@ class LogmasterLog:
     row_readings: dict[int, int] | None = field(default_factory=dict)
     rules: HeaderRules = field(default_factory=HeaderRules)
     as_found: Mapping[str, FileState] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
     catalog: Catalog = field(init=False)
 
     def __post_init__(self) -> None:
@@ -138,7 +139,7 @@ class LogmasterLog:
 
     def inputs(self) -> list[str]:
         """The files the user named."""
-        return [self.control_path, *(file.given for file in self.files)]
+        return [self.control_path, *(file.given for file in self.files), *self.empty]
 
     def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
         """The control file, and the numbers of the data files, of each log."""
@@ -225,7 +226,12 @@ class LogmasterLog:
 
     def warnings(self, taken: Sequence[TableVersion]) -> list[str]:
         """What a user should know before trusting scripts for these table versions."""
-        texts = []
+        texts = [
+            f"{path} is empty, though {self.control_path} is whole: no change was selected in this"
+            " log, or the data were lost on their way: compare with the size of the data set that"
+            " Log Master wrote"
+            for path in self.empty
+        ]
         names = [version.name for version in taken]
         several = sorted({name for name in names if names.count(name) > 1})
         if several:

@@ -88,6 +88,8 @@ def open_set(
     _settle_together(logs)
     catalog = join_catalogs([log.control for log in logs])
     log = _made(looks, catalog, gaps)
+    if not log.files:
+        log = replace(log, empty=tuple(str(path) for pair in pairs for path in pair.data))
     return replace(log, end=_end(looks)) if continues else log
 
 
