@@ -25,6 +25,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
 from replay.logs import inspect, source_named
 from replay.logs.words import said_of
 from replay.output.whole_folder import check_output
+from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, OpenLog, usage_errors
 from replay.public import command as command_line
 from replay.public import public
@@ -185,6 +186,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
     with WorkFolder() as scratch:
         demand = Demand(dependencies=True, baseline=arguments.baseline)
         request = reading.request(scratch, demand, selection)
+        refuse_other_run(request.log)
         tell_notes(request.notes)
         warnings = list(request.warnings)
         with Bar(sys.stderr) as progress, target_state.baseline_of(request) as state:
@@ -442,6 +444,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     with WorkFolder() as scratch:
         try:
             opened = LogInput.of(arguments).open(scratch)
+            refuse_other_run(opened.log)
         except (InputError, Refusal) as error:
             print(f"logreplay: {error}", file=sys.stderr)
             family = source_named(arguments.source)
@@ -475,6 +478,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
                 print(line)
             return EXIT_OK
+        refuse_other_run(log)
         description = inspect.describe(family, log)
         checked = _agreement(reading, opened) if arguments.deep else None
     code, values = description.exit_code, dict(description.values)

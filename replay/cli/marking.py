@@ -26,7 +26,7 @@ from replay.logs.marks import (
     read_marks,
     remove_mark,
 )
-from replay.pipeline.extent import log_extent
+from replay.pipeline.extent import log_extent, refuse_other_run
 from replay.pipeline.resolve_positions import commit_point, lies_outside
 from replay.reports.layout import table_lines
 from replay.storage import Place
@@ -143,6 +143,7 @@ def _beside_log(arguments: argparse.Namespace, log: LogFile) -> int:
             f"found a --note of {len(arguments.note):,} letters; expected {_LONGEST_NOTE:,} at"
             " most",
         )
+    refuse_other_run(log)
     point = commit_point(log, arguments.position, arguments.time, arguments.ur)
     unit = "" if arguments.ur is None else unit_text(*arguments.ur)
     mark = Mark(

@@ -6,13 +6,14 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeVar
 
 import numpy as np
 
-from replay.changes.envelope import bounds_of, compare
+from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import time_text
 from replay.changes.position import Position
 from replay.changes.selection import (
@@ -23,7 +24,9 @@ from replay.changes.selection import (
     left_out,
 )
 from replay.engine.contract import Engine
+from replay.errors import InputError
 from replay.logs import LogFile, Split
+from replay.logs.record_facts import final_position, refuse_behind_end
 from replay.pipeline.headers import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
@@ -79,6 +82,24 @@ def log_extent(
     else:
         parts = map(pickle.loads, engine.results(ExtentJob(time), log, found.splits))
     return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
+
+
+def refuse_other_run(log: LogFile) -> None:
+    """InputError (LR2042) where a unit commits behind the end that a control file states, if all
+    its records say so: a damaged position is no end. Reads all headers; a damaged framing is
+    reported by whoever reads the records."""
+    end = final_position(log)
+    if end is None:
+        return
+    behind, sooner = set[bytes](), set[bytes]()
+    with suppress(InputError):
+        if (last := log_extent(log).last) is not None and last > end:
+            for some in all_headers(log):
+                units, later = some.envelope.unit(), compare(some.envelope.commit(), end) > 0
+                behind |= {*np.unique(opaque(units[later & some.committed()])).tolist()}
+                sooner |= {*np.unique(opaque(units[~later])).tolist()}
+    if behind - sooner:
+        refuse_behind_end(log, last)
 
 
 @dataclass(frozen=True)

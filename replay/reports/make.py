@@ -23,6 +23,7 @@ from replay.dependencies.links import (
 from replay.dependencies.write_sets import WriteSets
 from replay.errors import UsageError
 from replay.output.formats import OPS
+from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.ask import (
     Asked,
@@ -221,6 +222,7 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     an undo would hit."""
     demand = Demand(dependencies=True)
     request = replace(make_request(asked.opened, selection, demand, asked.keys), mode=Mode.UNDO)
+    refuse_other_run(request.log)
     plan = request.plan(asked.split_bytes, asked.engine)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)

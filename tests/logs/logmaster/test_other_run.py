@@ -17,12 +17,23 @@ from tests.support.places import FIXTURES
 SMALL, WHOLE = FIXTURES / "sakila" / "small", FIXTURES / "sakila" / "log"
 
 
-@pytest.mark.parametrize("command", ["redo", "report", "check", "export"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("redo", "report summary", "report integrity", "check", "export", "inspect", "doctor"),
+        *("whatif --user CLERK0", "mark NIGHT --ur 2DF3/2"),
+    ],
+)
 def test_units_behind_the_stated_end(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [command, *(["summary"] if command == "report" else [])]
-    words += ["--control", str(SMALL / "small.ctl"), "--data", str(WHOLE / "sakila.dat.gz")]
+    words = [
+        *command.split(),
+        "--control",
+        str(SMALL / "small.ctl"),
+        "--data",
+        str(WHOLE / "sakila.dat.gz"),
+    ]
     out = ["--out", str(tmp_path / "out")] if command in ("redo", "export") else []
     assert main([*words, *out]) == 12
     told = capsys.readouterr().err
