@@ -26,7 +26,7 @@ _LISTED = 5
 
 def settle_log(values: argparse.Namespace) -> None:
     """Put into ``values`` what the words name; notes on standard error say which files of a folder
-    are no part of it, and what DDL is beside it. Errors as of :func:`recognized`; UsageError
+    are no part of it. Errors as of :func:`recognized`; UsageError
     (LR1001) beside an option that names a log."""
     for name in _EXPLICIT:
         if name in values.given:
@@ -54,11 +54,8 @@ def _tell(values: argparse.Namespace, found: Recognized) -> None:
         more = f" and {len(strays) - _LISTED} more" if len(strays) > _LISTED else ""
         said = ", ".join(strays[:_LISTED]) + more
         print(f"note: no part of the log: {said}", file=sys.stderr)
-    if values.command.name not in _WANT_KEYS or values.schema is not None:
-        return
-    if schemas := found.schemas or _beside(found):
-        said = " or ".join(f"--schema {path}" for path in schemas[:3])
-        print(f"note: DDL is beside the log; if it has its tables: {said}", file=sys.stderr)
+    if values.command.name in _WANT_KEYS and values.schema is None:
+        values.beside = found.schemas or _beside(found)
 
 
 def _beside(found: Recognized) -> tuple[str, ...]:

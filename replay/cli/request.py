@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,7 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
 from replay.engine import local
 from replay.engine.contract import Engine, is_local, suitable_engine
+from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
@@ -39,6 +41,7 @@ from replay.pipeline.request import (
 )
 from replay.public import public
 from replay.targets import target_of
+from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -64,8 +67,9 @@ def made(kind: Callable[..., Made], values: argparse.Namespace) -> Made:
 @dataclass(frozen=True)
 class LogInput:
     """What is read and by what: a log as options name it, what is known of its keys, and the
-    settings of the engine. ``continues``: its units may end in a log to come; ``run_folder``: that
-    of this run in the store that ``work`` names."""
+    settings of the engine. ``beside``: DDL beside the log, where none was named and keys matter;
+    ``continues``: its units may end in a log to come; ``run_folder``: that of this run in the store
+    that ``work`` names."""
 
     source: str = "logmaster"
     named: tuple[str, ...] = ()
@@ -80,6 +84,7 @@ class LogInput:
     schema: str | None = None
     schema_dialect: str = "postgres"
     schema_encoding: str = ""
+    beside: tuple[str, ...] = ()
     engine: str = EngineName.AUTO
     master: str | None = None
     conf: Pairs = ()
@@ -178,12 +183,27 @@ class LogInput:
     ) -> Request:
         """The log, opened for ``demand``, with it placed and checked."""
         opened = self.open(scratch, demand, selection)
+        self._propose_schema(opened.log)
         selection = self.settled(opened, selection, scratch)
         if demand.export is None:
             return make_request(opened, selection, demand, self.keys(target))
         from replay.output.formats import export_request
 
         return export_request(opened, selection, demand, self.keys(target))
+
+    def _propose_schema(self, log: LogFile) -> None:
+        """Say which DDL beside the log has its tables: of several, that with most foreign keys."""
+        found: dict[str, tuple[int, int]] = {}
+        tables = [version.table for version in log.catalog.versions] if self.beside else []
+        for path in self.beside:
+            with suppress(LogReplayError, SqlgenError):
+                keys = key_source(path, self.schema_dialect, None, self.schema_encoding)
+                if callable(keys) and not (stated := keys(tables)).strange:
+                    found[path] = len(stated.foreign_keys), -len(stated.unread)
+        if found:
+            path = max(found, key=found.__getitem__)
+            said = f"note: DDL with tables of the log is beside it: --schema {path}"
+            print(said, file=sys.stderr)
 
     def engine_for(self, log: LogFile, progress: Callable[[str, int, int], None]) -> Engine:
         """The engine asked for, or the one that suits a log; Spark begins to start in the

@@ -22,6 +22,7 @@ def night(sakila_small: Path, tmp_path: Path) -> Path:
     """A folder with a log, DDL and files that nobody asked for."""
     for name in (*SMALL, "schema-ri.sql"):
         shutil.copy(sakila_small / name, tmp_path)
+    (tmp_path / "a.sql").write_text("CREATE TABLE SHOP.OTHER (A INT);\n", encoding="utf-8")
     (tmp_path / "README.md").write_text("What this is, and why.\n", encoding="utf-8")
     (tmp_path / "small.dat.sha256").write_text("00ff  small.dat\n", encoding="utf-8")
     return tmp_path
@@ -54,13 +55,14 @@ def test_a_folder_with_stray_files_is_taken_and_they_are_named(
     found = recognized([str(night)])
     assert found.in_turn == pair(night)
     assert [Path(name).name for name in found.strays] == [
-        "README.md", "schema-ri.sql", "small.dat.sha256",
+        "README.md", "a.sql", "schema-ri.sql", "small.dat.sha256",
     ]  # fmt: skip
     words = ["whatif", str(night), "--user", "CLERK0", "--engine", "local"]
     assert main(words) == 4
     said, noted = capsys.readouterr()
-    assert "note: no part of the log: README.md, schema-ri.sql, small.dat.sha256" in noted
-    assert f"--schema {night}/schema-ri.sql" in noted
+    assert "note: no part of the log: README.md, a.sql, schema-ri.sql, small.dat.sha256" in noted
+    assert f"note: DDL with tables of the log is beside it: --schema {night}/schema-ri.sql" in noted
+    assert "a.sql" not in noted.partition("note: DDL")[2]  # its tables are others
     assert f"logreplay undo {night} --engine local --user CLERK0" in said  # what was typed, again
 
 

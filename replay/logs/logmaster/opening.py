@@ -51,9 +51,9 @@ def open_log(
     """Open a logical log. ``scratch`` is where ``.gz`` files are unpacked to (beside the file when
     None is given: then ``.gz`` is refused); ``known`` as for
     :func:`replay.logs.logmaster.control.read_control`; ``shared`` a folder of a store for what is
-    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them. A log whose data
-    files are all empty is one of no records, if its control file says where it ends (DLGE): nothing
-    was selected, or the files were not transferred, which its warnings say.
+    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them. A log whose
+    data files are all empty is one of no records, if its control file says where it ends (DLGE):
+    nothing was selected, or the files were not transferred, which its warnings say.
 
     Raises InputError for files that cannot be read, do not belong together, or whose layout cannot
     be settled.
