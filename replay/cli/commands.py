@@ -261,7 +261,8 @@ def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, sche
         return {}
     tables = [version.table for version in request.log.catalog.versions]
     text, _ = schema_text(arguments.schema, arguments.schema_dialect, arguments.schema_encoding)
-    return schema_file.parse_declared(text, arguments.schema_dialect, tables)
+    exact = request.opened.family.exact_decimals
+    return schema_file.parse_declared(text, arguments.schema_dialect, tables, exact)
 
 
 def _structure(arguments: argparse.Namespace) -> int:

@@ -207,6 +207,8 @@ class Family:
     checkup: Callable[[Any], Checkup] = nothing_open
     #: ``(log)``: InputError where a log may be looked at and must not be used for more.
     admit: Callable[[Any], None] = _admitted
+    #: Whether the precision of a decimal is known, not only how many bytes it takes.
+    exact_decimals: bool = True
     #: What writes parts of its logs as logs again, and what to use where nothing does.
     writer: Callable[[], LogWriter] | None = None
 

@@ -148,12 +148,18 @@ class ColumnClauses:
     left_out: list[str] = field(default_factory=list)
 
 
-def parse_declared(text: str, dialect: str, tables: Sequence[Table]) -> dict[str, Declared]:
-    """What the DDL in ``text`` declares of ``tables`` (OWNER.NAME -> what). SqlgenError LR1010 when
+def parse_declared(
+    text: str, dialect: str, tables: Sequence[Table], exact_decimals: bool = False
+) -> dict[str, Declared]:
+    """What the DDL in ``text`` declares of ``tables`` (OWNER.NAME -> what). ``exact_decimals``:
+    their decimals have the precision of the source, whatever the DDL says. SqlgenError LR1010 when
     it is not SQL of the dialect."""
     facts = read_schema(text, dialect, tuple(tables), lenient=True).facts
     by_name = {f"{table.schema}.{table.name}".upper(): table for table in tables}
-    return {name: _declared(one, by_name[name], dialect) for name, one in facts.items()}
+    said = {name: _declared(one, by_name[name], dialect) for name, one in facts.items()}
+    if exact_decimals:
+        return {name: replace(one, decimals={}) for name, one in said.items()}
+    return said
 
 
 def _declared(facts: Facts, table: Table, dialect: str) -> Declared:

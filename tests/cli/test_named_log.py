@@ -11,6 +11,7 @@ import pytest
 from replay.cli.main import main
 from replay.cli.named_log import settle_log
 from replay.cli.parser import parse
+from replay.logs import FAMILIES, source_named
 from replay.logs.recognized import recognized
 from tests.support.family_logs import FamilyLog, db2luw, logmaster_load, soliddb
 
@@ -157,3 +158,13 @@ def test_logs_of_other_families_are_found_in_their_folder(
     control = dict(found.in_turn).get("control", ())
     assert [*control, *found.log] == [log.get("control") or log["log"]]
     assert sorted(dict(found.in_turn).get("data", ())) == log.get("data", [])
+
+
+def test_a_schema_decides_the_precision_that_packed_numbers_leave_open(
+    night: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = night / "kiosk.sql"
+    schema.write_text("CREATE TABLE SAKILA.KIOSK_SCAN (PRICE DECIMAL(6,2));\n", encoding="utf-8")
+    assert main(["ddl", str(night), "--schema", str(schema)]) in (0, 4)
+    assert "price DECIMAL(6, 2)" in capsys.readouterr().out
+    assert [name for name in FAMILIES if not source_named(name).exact_decimals] == ["logmaster"]

@@ -61,6 +61,9 @@ def table_of(script: SchemaScript) -> str:
 def test_a_packed_number_has_the_even_precision_that_is_stated(stated: str, precision: int) -> None:
     text = f"CREATE TABLE S.T (ID INTEGER NOT NULL, PRICE {stated});"
     assert f"price DECIMAL({precision}, 2)" in table_of(made(text, "postgres"))
+    assert (
+        parse_declared(text, "postgres", [TABLE], exact_decimals=True)["S.T"].sized(TABLE) == TABLE
+    )
 
 
 def test_db2s_words_for_postgres() -> None:

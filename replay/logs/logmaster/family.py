@@ -97,4 +97,5 @@ FAMILY = Family(
     checkup=lambda log: checkup.checkup(log),
     admit=lambda log: log.admit(),
     writer=lambda: copying.WRITER,
+    exact_decimals=False,
 )
