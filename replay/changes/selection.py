@@ -156,9 +156,9 @@ class Selection:
     (None: the one beside the log), which become positions where the log is known. Positions are 10
     bytes (or what the log places: 6, 8, a whole LOGADDR), times 17 packed bytes (as in the header),
     ``databases`` and ``tablespaces`` globs of names or ids in decimal digits, ``partitions`` and
-    ``pages`` first and last numbers, ``rids`` the octets of row identifiers; None and empty mean no
+    ``pages`` first and last numbers, ``rids`` the bytes of row identifiers; None and empty mean no
     limit. A unit that is text is the last digits of its id, and ``unit_query`` a query (DuckDB) for
-    units: :func:`replay.reports.sql.settled` finds both in a log, and puts the octets of the units
+    units: :func:`replay.reports.sql.settled` finds both in a log, and puts the bytes of the units
     of the query into ``query_units``. ``any_name``: of units, names and places it is enough that
     one takes a change. ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
     SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
@@ -327,9 +327,9 @@ def by_log(selection: Selection) -> bool:
 
 
 @lru_cache(maxsize=4)
-def units_of_query(octets: bytes) -> UnitSet:
+def units_of_query(ids: bytes) -> UnitSet:
     """The units that a query gave (:attr:`Selection.query_units`)."""
-    return UnitSet.of(np.frombuffer(octets, UNIT))
+    return UnitSet.of(np.frombuffer(ids, UNIT))
 
 
 @dataclass(frozen=True)
@@ -499,9 +499,9 @@ def _named(selection: Selection, envelope: Envelope) -> Iterator[tuple[str, Mask
             yield f"{kind}s", wanted
     if selection.rids:
         rid, wanted = envelope.rid(), np.zeros(len(envelope), bool)
-        for octets in selection.rids:
-            if rid.shape[1] == len(octets):
-                wanted |= compare(rid, octets) == 0
+        for wanted_rid in selection.rids:
+            if rid.shape[1] == len(wanted_rid):
+                wanted |= compare(rid, wanted_rid) == 0
         yield "rids", wanted
 
 

@@ -156,7 +156,7 @@ def _request(
     selection: Selection,
 ) -> Request:
     if kind == EXTRACT:
-        # what the other outputs set aside stays in the copy, flagged, as extract has it; unless
+        # what the other outputs quarantine stays in the copy, flagged, as extract has it; unless
         # units are left out by what the log itself says of them
         kept = arguments.incomplete == Incomplete.RESOLVE
         selection = replace(

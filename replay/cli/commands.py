@@ -350,7 +350,7 @@ _LINES = (ExportFormat.JSONL, ExportFormat.DEBEZIUM)
 
 def _printed(write: Callable[[Path], int]) -> int:
     """Write a bundle into a temporary folder, print its files in order, and say on standard error
-    what became of it. What is set aside is not printed."""
+    what became of it. What is quarantined is not printed."""
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         with contextlib.redirect_stdout(sys.stderr):
@@ -369,7 +369,7 @@ def _tried(
     arguments: argparse.Namespace, write: Callable[[Path], int], mode: Mode, checked: bool
 ) -> int:
     """``--dry-run URL``: write the scripts into a temporary folder and try them. ``checked``: they
-    would have checks if they were kept and no unit were set aside."""
+    would have checks if they were kept and no unit were quarantined."""
     with WorkFolder() as scratch:
         folder = Path(scratch) / "out"
         with contextlib.redirect_stdout(sys.stderr):

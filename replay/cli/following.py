@@ -38,6 +38,7 @@ from replay.errors import (
     TargetError,
     UsageError,
     cause_of,
+    counted,
 )
 from replay.live import status, verify
 from replay.live.replay_request import input_of
@@ -305,7 +306,7 @@ class Follower:
     def _needed(self, receiver: Receiver, found: Arrived, stand: status.Stand) -> dict[str, bool]:
         """Which logs a receiver needs, by control file: all of them while one is there that ends
         before its position and that it has not read, for what that has may be in another one; all
-        from the first one on that has what is set aside."""
+        from the first one on that has what is quarantined."""
         sizes = {name: size for name, size, _ in found.state}
         changed = {name: when for name, _, when in found.state}
         ends = [self._end(pair.control, changed[pair.control]) for pair in found.pairs]
@@ -390,7 +391,7 @@ def _what_is_held(found: Arrived) -> str:
     """What to say of logs that come behind one that is not whole."""
     first = next(name for name in found.waiting if name not in found.held)
     return (
-        f"{len(found.held)} log(s), the first {storage.name_of(found.held[0])}, come behind one"
+        f"{counted(len(found.held), 'log')}, the first {storage.name_of(found.held[0])}, behind one"
         f" that is not whole yet ({storage.name_of(first)}): logs are taken in the order of their"
         " positions"
     )

@@ -220,8 +220,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
             "LR1004",
             "found a selection of no change that took effect in this log"
             + (
-                f", as far as it can be read: not read are changes of unit(s) {unread}"
-                * bool(unread)
+                f", as far as it can be read: not read are changes of units {unread}" * bool(unread)
             ),
         )
     form = "json" if arguments.json else arguments.format

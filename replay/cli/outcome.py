@@ -51,7 +51,7 @@ def check_file(path: Path | None, overwrite: bool) -> None:
 
 
 def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) -> None:
-    """Print what became of every record: findings, units that were set aside, the balance sheet;
+    """Print what became of every record: findings, quarantined units, the balance sheet;
     and where the files are, if they stay. ``out``: their folder, if it is not the bundle's."""
     for finding in bundle.contents["findings"]["shown"][:20]:
         print(finding)

@@ -35,14 +35,14 @@ class Stopped(BaseException):
     """The end of a run that was told to stop: between two transactions, with nothing lost."""
 
 
-#: Codes of verdicts on units that are set aside because of others.
+#: Codes of verdicts on units that are quarantined because of others.
 _BECAUSE_OF_OTHERS = ("LR3011", "LR3014")
 
 
 @dataclass
 class Seen:
     """What is known of a receiver, for those who look from outside: where it stands, how many
-    ``units`` and ``changes`` are in it, how many units are set aside (``pending``), of these those
+    ``units`` and ``changes`` are in it, how many are quarantined (``pending``), of these those
     that only depend on others (``held``), what is in the way (``trouble``), and whether it is where
     a run shall end (``reached``).
 

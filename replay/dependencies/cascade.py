@@ -381,7 +381,7 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
         raise Refusal(
             "LR3010",
             "found changes that cannot be read in the units to leave out, so the units that"
-            f" depend on them are not known: unit(s) {unread}; expected units whose changes"
+            f" depend on them are not known: units {unread}; expected units whose changes"
             " can be read",
             hint="logreplay check names the records: transfer the log again. A redo sets such units"
             " aside by itself, with what provably depends on them",

@@ -51,7 +51,7 @@ from replay.dependencies.proof import (
     questions,
 )
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
-from replay.errors import some_of
+from replay.errors import counted, some_of
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import other_versions
 from replay.pipeline.packed_records import in_commit_order, packed
@@ -102,8 +102,8 @@ class HeaderSurvey:
         texts = []
         if self.unread:
             texts.append(
-                f"{len(self.unread):,} unit(s) of recovery have changes that cannot be read, so"
-                " what they depend on, and what depends on them, is not known:"
+                f"{counted(len(self.unread), 'unit has', 'units have')} changes that cannot be"
+                " read, so what they depend on, and what depends on them, is not known:"
                 f" {self.unread_units()}; logreplay check names the records"
             )
         if self.contrary:
@@ -114,8 +114,8 @@ class HeaderSurvey:
             )
         if self.untold:
             texts.append(
-                f"{len(self.untold):,} unit(s) of recovery deleted rows that others may refer to,"
-                " after an incomplete unit that may have changed these; the log flags"
+                f"{counted(len(self.untold), 'unit')} of recovery deleted rows that others may"
+                " refer to, after an incomplete unit that may have changed these; the log flags"
                 f" none of them, so they are taken: {some_of(self.untold, len(self.untold))};"
                 " --baseline (the state before the log) proves it"
             )

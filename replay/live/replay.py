@@ -20,7 +20,7 @@ from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId, Unit
 from replay.changes.units import AppliedUnits, UnitSet
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
-from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
+from replay.errors import EXIT_ERROR, EXIT_OK, Refusal, counted
 from replay.live.bulk import brings_loads
 from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
@@ -284,8 +284,8 @@ class ReplayPlan:
         if applied:
             tally.quarantined_units = tally.quarantined_units.but(applied)
             self.lines.append(
-                f"{len(applied):,} unit(s) that this log does not have whole, or that may depend on"
-                " such ones, are in the target"
+                f"in the target: {counted(len(applied), 'unit')} that this log does not have whole,"
+                " or that may depend on such ones"
             )
 
     def _tell(self, plan: Plan, tally: Tally, route: Route, workload: Workload) -> None:

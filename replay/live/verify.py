@@ -20,7 +20,7 @@ from typing import Any
 from replay.changes.choices import Enforcement
 from replay.changes.position import Position
 from replay.changes.selection import Selection
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where, counted
 from replay.live import certificate
 from replay.live.differences import RowDifferences, RowHash, SignedRows, differences_of, totals_of
 from replay.live.expected import (
@@ -146,8 +146,8 @@ def state(
         out(f"note: {note}")
     if aside:
         out(
-            f"warning: {aside:,} unit(s) of recovery are quarantined, so they are neither in the"
-            " target nor in what was expected; logreplay status names them"
+            f"warning: {counted(aside, 'quarantined unit')} of recovery, neither in the target nor"
+            " in what was expected; logreplay status names them"
         )
     if hidden:
         out(f"warning: {HIDDEN}: the rows after the whole log were expected")

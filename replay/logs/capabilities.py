@@ -14,9 +14,9 @@ from replay.logs import FACTS, Family, LogFile, TellsLess
 _SELECTION: tuple[tuple[str, str | None, str, str], ...] = (
     ("from_time", None, "--from-time", "commit times"),
     ("until_time", None, "--until-time", "commit times"),
-    ("authids", None, "--authid", "authorization ids"),
+    ("authids", None, "--user", "authorization ids"),
     ("plans", None, "--plan", "plans"),
-    ("correlations", None, "--correlation", "correlation ids"),
+    ("correlations", None, "--job", "correlation ids"),
     ("connections", None, "--connection", "connections"),
     ("members", None, "--member", "members"),
     ("luws", None, "--luw", "logical units of work"),

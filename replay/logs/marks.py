@@ -21,7 +21,7 @@ from typing import IO, Any, Protocol, runtime_checkable
 
 from replay import storage
 from replay.changes.position import Position
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import LogFile
 from replay.logs.named import MARKS_BESIDE
 from replay.storage import Place, StoredPath
@@ -188,7 +188,7 @@ def named_mark(known: Sequence[Mark], words: str, place: Place) -> int:
 def _not_there(words: str, name: str, count: int, place: Place) -> str:
     if not count:
         return f"found no mark {name!r} in {place}"
-    return f"found {words!r}, and {count} mark(s) {name!r} in {place}; expected no more than those"
+    return f"found {words!r}, and {counted(count, 'mark')} {name!r} in {place}; expected no more"
 
 
 def _those(known: Sequence[Mark]) -> str:

@@ -34,7 +34,7 @@ from replay.changes.selection import INCOMPLETE
 from replay.changes.units import AppliedUnits, UnitSet, unit_column
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.decoding.hashes import hash_rows
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, counted
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.unchanged import is_known, log_name
@@ -282,7 +282,7 @@ def refuse_passed(
         lowest = Position(min(one.tobytes() for one in _fields(wrong, "commit")))
         raise InputError(
             "LR2039",
-            f"found {len(wrong):,} unit(s) of recovery that commit at or below"
+            f"found {counted(len(wrong), 'unit')} of recovery with a commit at or below"
             f" {before.position.commit.hexadecimal}, in logs that were not read before, and were"
             " not quarantined; expected none there: everything up to that position counts as taken",
             where,
@@ -368,8 +368,8 @@ def refuse_rests(
     if len(rests):
         raise InputError(
             "LR2041",
-            f"found the rest of {len(rests):,} unit(s) of recovery that were quarantined, and not"
-            " their beginning; expected all of them",
+            f"found the rest of {counted(len(rests), 'quarantined unit')} of recovery, and not the"
+            " beginning; expected all of them",
             where or Where(),
             "Give the log in which they began as well, which was read before",
         )

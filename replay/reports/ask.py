@@ -168,7 +168,7 @@ def left_out_columns(request: Request) -> list[str]:
 
 
 def aside_warnings(changes: RowChanges) -> list[str]:
-    """What a user must know of units that are set aside."""
+    """What a user must know of quarantined units."""
     warnings = list(changes.warnings)
     for unit in sorted(changes.damaged)[:20]:
         warnings.append(f"unit {unit} cannot be read, so it is not here: {changes.aside[unit]}")
@@ -433,8 +433,8 @@ def takes(selection: Selection, change: Mapping[str, Any]) -> bool:
         return False
     unit, member = change["urid"], change["member"]
     if selection.query_units is not None:
-        octets = bytes.fromhex(unit) + (member or 0).to_bytes(2)
-        if UnitId(octets) not in units_of_query(selection.query_units):
+        unit_id = bytes.fromhex(unit) + (member or 0).to_bytes(2)
+        if UnitId(unit_id) not in units_of_query(selection.query_units):
             return False
     if selection.units and not any(
         unit_text(urid, None) == unit and wanted in (None, member)

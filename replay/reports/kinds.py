@@ -270,7 +270,7 @@ def listed(
                 "LR1001",
                 f"found more than {options.most_rows:,} changes; expected at most that many"
                 " (--max-rows)",
-                hint="Select fewer (--table, --authid, --from-time …), raise --max-rows, or write"
+                hint="Select fewer (--table, --user, --from-time …), raise --max-rows, or write"
                 " them as data: logreplay export",
             )
         facts = version.facts

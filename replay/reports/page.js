@@ -10,6 +10,7 @@ const last = N ? X.reduce((a, b) => Math.max(a, b), -Infinity) : 1;
 const opOf = C.op.names.map(name => { const at = OPS.indexOf(name); return at < 0 ? 3 : at; });
 const sums = new Int32Array(N);
 C.unit.forEach((unit, n) => { sums[unit] += C.changes[n]; });
+const several = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
 const at = (column, n) => column.names[column.at[n]] ?? "";
 
 // ---- rows and dependencies, by unit
@@ -263,7 +264,7 @@ function showUnit(unit) {
   if (E && committed) {
     const after = dependents(unit), before = [...builtOn(unit)];
     element("h2", "What if it had not been?", box);
-    element("p", after.length ? `${after.length.toLocaleString("en")} later unit(s) built on it, and would have to go too.`
+    element("p", after.length ? `${several(after.length, "later unit")} built on it, and would have to go too.`
       : "No later unit built on it: it can be taken back alone.", box);
     more(after, 20, element("div", "", box), ([other, edge], parent) => linkTo(other, `${who(other)}: it ${at(E.why, edge)}`, parent));
     if (before.length) element("h2", "It built on", box);
@@ -291,7 +292,7 @@ function showRow(n) {
   picked = R.unit[n];
   draw();
   box.replaceChildren(); box.scrollTop = 0;
-  element("h2", `${at(R.table, n)} ${R.key[n]}: ${same.length} change(s)`, box);
+  element("h2", `${at(R.table, n)} ${R.key[n]}: ${several(same.length, "change")}`, box);
   const table = ["--table", at(R.table, n)], back = element("button", "back to the unit", box);
   back.onclick = () => showUnit(R.unit[n]);
   command("its whole life, key changes followed", box, "history", ...table, "--where", R.key[n].replaceAll(", ", " and "));

@@ -24,7 +24,7 @@ def widened(values: pa.Array, source: Column, target: Column) -> pa.Array:
     if target.type is SqlType.TIMESTAMP and source.type is SqlType.TIMESTAMP:
         return _with_digits(values, target.length)
     if (source.type, target.type) == _FIXED:
-        # of other text the column's size counts octets that its code page decides
+        # of other text the column's size counts bytes that its code page decides
         plain = pc.string_is_ascii(values)
         return pc.if_else(plain, pc.utf8_rpad(values, source.length), values)
     if (target.type, source.type) == _FIXED:

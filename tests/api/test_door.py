@@ -261,7 +261,7 @@ def test_what_a_family_cannot_know_is_refused() -> None:
     folder = Path(__file__).resolve().parents[2] / "fixtures" / "soliddb"
     with (
         replay.open_log("soliddb", log=folder / "syslog.csv", catalog=folder) as log,
-        pytest.raises(Refusal, match="LR3020 found --authid"),
+        pytest.raises(Refusal, match="LR3020 found --user"),
     ):
         log.select(authids="X")
 

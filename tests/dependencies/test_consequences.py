@@ -298,7 +298,7 @@ def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
     assert refused.value.code == "LR3010"
     assert refused.value.message == (
         "found changes that cannot be read in the units to leave out, so the units that depend on"
-        f" them are not known: unit(s) {name(one)}; expected units whose changes can be read"
+        f" them are not known: units {name(one)}; expected units whose changes can be read"
     )
     assert refused.value.hint == (
         "logreplay check names the records: transfer the log again. A redo sets such units aside by"

@@ -288,7 +288,7 @@ def test_what_flags_pass_over_is_asked_of_a_state_or_said(tmp_path: Path) -> Non
     bundle = suspects.redo(tmp_path, constraints=FK)
     assert not held(bundle, suspects)
     said = " ".join(bundle.manifest["warnings"])
-    assert "2 unit(s) of recovery deleted rows that others may refer to" in said
+    assert "2 units of recovery deleted rows that others may refer to" in said
     assert name(left) in said
     assert name(alone) in said
     state = {"PARENT": [(1, "A", 0, 0), (2, "B", 0, 0), (4, "D", 0, 0)], "CHILD": [(5, 1, 0)]}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from replay.errors import UsageError
+from replay.errors import UsageError, counted
 from replay.logs.logmaster import census, dump, inspect
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
@@ -136,7 +136,10 @@ def test_incomplete_units_are_a_warning(incomplete: Path) -> None:
     assert found["units"]["from_dependent_position"] > found["units"]["possibly_dependent"]
     assert found["control"]["dependent_position"] == known["dependentrba"]
     assert found["exit_code"] == 4
-    assert f"warning: {len(known['incomplete'])} incomplete unit(s)" in inspect.describe(log).text()
+    assert (
+        f"warning: {counted(len(known['incomplete']), 'incomplete unit')}"
+        in inspect.describe(log).text()
+    )
 
 
 def test_the_report_says_it_all(sakila: Path, tmp_path: Path) -> None:
@@ -252,7 +255,7 @@ def test_a_committed_mass_delete_cannot_be_undone(small: LogmasterLog, tmp_path:
     delete = number_of(small, whole("D "))
     found = described(changed(small, tmp_path, (delete, 104, "DM".encode("cp037"))))
     (limit,) = (entry for entry in found["limits"] if entry["warning"])
-    assert limit["what"] == "1 committed mass delete(s)"
+    assert limit["what"] == "1 committed mass delete"
     assert limit["table"].startswith("SAKILA.")
     assert (found["exit_code"], found["damaged"]["count"]) == (4, 0)
 

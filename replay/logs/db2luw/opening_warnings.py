@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.errors import NAMED, some_of
+from replay.errors import NAMED, counted, some_of
 from replay.logs.db2luw import chains, layouts, strays, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordKind, RecordRole, number
@@ -31,9 +31,9 @@ def untimed(
         return []
     row = records[first]
     return [
-        f"{count} unit(s) of recovery, of which the first ends at offset"
-        f" {int(row['offset'])} of {files[row['file']].name}, have a commit record without a time:"
-        " for --from-time and --until-time they count as just before the next unit that has one"
+        f"no commit time of {counted(count, 'unit')} of recovery, of which the first ends at offset"
+        f" {int(row['offset'])} of {files[row['file']].name}: --from-time and --until-time take"
+        " such a unit as just before the next one that has a time"
     ]
 
 
@@ -56,7 +56,7 @@ def incomplete(
         ]
         set_aside |= bool(known_units["incomplete"][part].any())
     texts = [
-        f"{bare} unit(s) of recovery have their commit here and their changes between two files"
+        f"{counted(bare, 'unit')} of recovery with the commit here and changes between two files"
     ]
     if not count:
         return texts if bare else []
@@ -66,8 +66,8 @@ def incomplete(
         else "what is there of them is written (--log-option headless=apply)"
     )
     return (texts if bare else []) + [
-        f"{count} unit(s) of recovery, TID {some_of(names, count)}, begin before the log or"
-        f" have records that lie between its files: {done}"
+        f"{counted(count, 'unit')} of recovery, TID {some_of(names, count)}, with a begin before"
+        f" the log, or records between its files: {done}"
     ]
 
 
@@ -82,8 +82,8 @@ def halves(count: int) -> list[str]:
     if not count:
         return []
     return [
-        f"{count} overflow record(s) of moved rows have no other half in their unit of"
-        " recovery; they are taken as plain inserts and deletes"
+        f"{counted(count, 'overflow record')} of moved rows without the other half in the unit of"
+        " recovery: taken as plain inserts and deletes"
     ]
 
 
@@ -97,8 +97,8 @@ def endless(result: units.Units, holds: Mask) -> list[str]:
         count += int(cut.sum())
     return (
         [
-            f"{count} unit(s) of recovery have no end, though their transaction ids come again"
-            " later; they are left out"
+            f"left out: {counted(count, 'unit')} of recovery without an end, though the transaction"
+            " id comes again later"
         ]
         if count
         else []
@@ -111,10 +111,10 @@ def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> l
         return []
     first, size, count = records[holes.behind[0]], int(holes.size[0]), len(holes.behind)
     return [
-        f"LR2030 {count} place(s) where records are missing in a log that holds all others, the"
-        f" first behind the record at offset {int(first['offset'])} of {files[first['file']].name}:"
-        f" positions go on {size} bytes further than the records are long. Collect the log again;"
-        " units that are known to lack them are quarantined"
+        f"LR2030 {counted(count, 'place')} where records are missing in a log that holds all"
+        f" others, the first behind the record at offset {int(first['offset'])} of"
+        f" {files[first['file']].name}: positions go on {size} bytes further than the records are"
+        " long. Collect the log again; units that are known to lack them are quarantined"
     ]
 
 
@@ -124,7 +124,7 @@ def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> li
         return []
     row = records[suspects[0]]
     return [
-        f"LR2030 {len(suspects)} record(s), the first at offset {int(row['offset'])} of"
+        f"LR2030 {counted(len(suspects), 'record')}, the first at offset {int(row['offset'])} of"
         f" {files[row['file']].name}, begin a unit of recovery, name a record before them that"
         " is not known to be of it, and fit a unit without an end, or a gap in another: if their"
         " transaction id or log stream is damaged, that unit is written without them, or not at"
@@ -140,9 +140,9 @@ def lost(records: Records, those: tuple[int, int], files: list[OpenedFile]) -> l
     row = records[first]
     place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
     return [
-        f"{count} record(s), {place}, name one before them in their transaction that is not"
-        " in the log, where those of the others are: it was lost, filtered out, or lies before"
-        " this log"
+        f"{counted(count, 'record names', 'records name')} one of the transaction that is not in"
+        f" the log, where those of the others are ({place}): it was lost, filtered out, or lies"
+        " before this log"
     ]
 
 
@@ -176,16 +176,16 @@ def passed_over(
             for key in loads
         }
         texts.append(
-            f"{len(loads)} load(s) began, of {some_of(sorted(names), len(names))}; rows that a load"
-            " brings are not in the log, so copy the tables again"
+            f"{counted(len(loads), 'load')} began, of {some_of(sorted(names), len(names))}; rows"
+            " that a load brings are not in the log, so copy the tables again"
         )
     if unknown:
-        texts.append(f"{unknown} record(s) of unknown types were skipped by their length")
+        texts.append(f"skipped by length: {counted(unknown, 'record')} of unknown types")
     texts += _of_unknown_rows(records, files)
     if others:
         texts.append(
-            f"{others} record(s) of unknown functions (component/function"
-            f" {', '.join(sorted(functions)[:10])}) were skipped"
+            f"skipped: {counted(others, 'record')} of unknown functions (component/function"
+            f" {', '.join(sorted(functions)[:10])})"
         )
     return texts
 
@@ -223,8 +223,8 @@ def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:
         return []
     first = records[first_row]
     return [
-        f"{count} row(s) of unknown outer types"
+        f"left out: {counted(count, 'row')} of unknown outer types"
         f" ({', '.join(f'0x{each:02X}' for each in sorted(types))}), the first in the"
-        f" record at offset {int(first['offset'])} of {files[first['file']].name}, are taken for"
-        " none that users see, and left out; if they are, their units are written without them"
+        f" record at offset {int(first['offset'])} of {files[first['file']].name}: taken for"
+        " none that users see; if they are, their units are written without them"
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from replay.arrays import Records, one_of
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
-from replay.errors import InputError
+from replay.errors import InputError, counted
 from replay.logs.db2luw import layouts, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole, number
@@ -122,8 +122,8 @@ def read(
         found.took(row, text, said)
     if unread or open_:
         found.warnings.append(
-            f"{len(unread) + len(open_)} DDL statement(s) of the log cannot be read: what older"
-            " rows have in columns that they add is taken from the catalog export"
+            f"cannot read {counted(len(unread) + len(open_), 'DDL statement')} of the log: what"
+            " older rows have in columns that they add is taken from the catalog export"
         )
     return found
 

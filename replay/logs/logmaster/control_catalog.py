@@ -16,7 +16,7 @@ import numpy as np
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import Field, FieldKind, Layout
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, counted
 from replay.logs.logmaster.control_columns import (
     SCHEMES,
     ColumnReader,
@@ -172,7 +172,8 @@ class CatalogBuilder:
         if orphans:
             record = columns[min(orphans)][0][0]
             message = (
-                f"found DLCI records of {len(orphans)} table generation(s) without a DTBI record;"
+                f"found DLCI records of {counted(len(orphans), 'table generation')} without a DTBI"
+                " record;"
                 " expected one DTBI for each"
             )
             raise InputError(

@@ -19,7 +19,7 @@ from replay.changes.envelope import (
     Change,
 )
 from replay.decoding.layout import Field, FieldKind
-from replay.errors import EXIT_UNUSABLE
+from replay.errors import EXIT_UNUSABLE, counted
 from replay.logs.description import Description, exit_code_of
 from replay.logs.logmaster.census import (
     ABORTED,
@@ -331,7 +331,7 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
     for (index, change), count in sorted(events.items()):
         why = "the log holds no images of the rows: undo refuses (LR3002)"
         yield _limit(
-            f"{count} committed {change.name.lower().replace('_', ' ')}(s)",
+            counted(count, f"committed {change.name.lower().replace('_', ' ')}"),
             why,
             log.catalog.versions[index].name,
         )
@@ -346,14 +346,14 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
             )
     if catalog:
         yield _limit(
-            f"{catalog} committed catalog change(s), type CO",
+            f"{counted(catalog, 'committed catalog change')}, type CO",
             "they are DDL, which the scripts neither repeat nor undo",
             warning=False,
         )
     units = _units(census)
     if units["incomplete"] or units["possibly_dependent"] or log.dependent_position is not None:
         what = (
-            f"{units['incomplete']} incomplete unit(s) of recovery and"
+            f"{counted(units['incomplete'], 'incomplete unit')} of recovery and"
             f" {units['possibly_dependent']} that may depend on them"
         )
         yield _limit(
@@ -363,7 +363,7 @@ def _limits(log: LogmasterLog, census: Census) -> Iterator[dict[str, Any]]:
         )
     if units["contradictory"]:
         yield _limit(
-            f"{units['contradictory']} unit(s) of recovery both committed and aborted",
+            f"{counted(units['contradictory'], 'unit')} of recovery both committed and aborted",
             "their records contradict each other (LR2016)",
         )
     for version in versions:

@@ -18,7 +18,7 @@ from replay.changes.envelope import Change, compare, distinct
 from replay.changes.position import Position
 from replay.decoding.hashes import unit_hash
 from replay.decoding.layout import FieldKind, Layout
-from replay.errors import Finding, InputError
+from replay.errors import Finding, InputError, counted
 from replay.logs.logmaster import set_repeats
 from replay.logs.logmaster.headers import Headers, timestamp_text
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
@@ -179,7 +179,7 @@ class LogSet(LogmasterLog):
         """InputError (LR2037) where a hole is between the logs and nobody said that it may be."""
         found = list(holes(self.spans)) if self.refuses_holes else []
         if found:
-            more = f", and {len(found) - 1} more gap(s)" if len(found) > 1 else ""
+            more = f", and {counted(len(found) - 1, 'more gap')}" if len(found) > 1 else ""
             raise InputError(
                 "LR2037",
                 f"found a gap in the log set: {found[0]}{more}; expected logs of which each begins"

@@ -14,7 +14,7 @@ from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.decoding import codecs
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
@@ -151,7 +151,8 @@ def _paired(control: str, data: Sequence[str]) -> list[LoadStatement]:
         inputs = ", ".join(statement.inddn for statement in statements)
         raise InputError(
             "LR2007",
-            f"found {len(data)} LOAD file(s) for {len(statements)} LOAD statements ({inputs});"
+            f"found {counted(len(data), 'LOAD file')} for"
+            f" {counted(len(statements), 'LOAD statement')} ({inputs});"
             " expected one for each, in their order",
             Where(control),
             "Name the files with --data in the order of INDDN in the LOAD control file",
@@ -301,11 +302,11 @@ def _definition(
     for wrong, found, expected in (
         (
             unknown,
-            "column(s) that the DDL does not have, or of a type of its own",
+            "columns that the DDL does not have, or of a type of its own",
             "columns of the table, of Db2's types",
         ),
-        (lost, "no column(s) of the primary key", "all of them"),
-        (large, "large object column(s)", "none: what LOAD files hold of them is not published"),
+        (lost, "no columns of the primary key", "all of them"),
+        (large, "large object columns", "none: what LOAD files hold of them is not published"),
     ):
         if wrong:
             raise InputError(

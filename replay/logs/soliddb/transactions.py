@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from replay.arrays import Bytes, Index, Mask
-from replay.errors import InputError
+from replay.errors import InputError, counted
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.export import NONE
 from replay.logs.soliddb.joined_rows import ORDER, Joined
@@ -39,8 +39,8 @@ class OutsideRows:
         texts = []
         if self.endless:
             texts.append(
-                f"{self.endless} row(s) at an end of the log are of transactions whose commit is"
-                " not in it; they are left out"
+                f"left out: {counted(self.endless, 'row')} at an end of the log, of transactions"
+                " whose commit is not in it"
             )
         if self.headless:
             begin = (
@@ -49,7 +49,7 @@ class OutsideRows:
                 else "no whole one follows"
             )
             texts.append(
-                f"{self.headless} row(s) at the beginning belong to a transaction whose start is"
+                f"{counted(self.headless, 'row')} at the beginning: the start of the transaction is"
                 f" not in the log; {begin}. Begin an export at the LOGADDR of a COMMIT"
             )
         if self.strange:
@@ -319,7 +319,7 @@ class IndexNotes:
         texts = outside.words()
         if self.lost_texts:
             texts.append(
-                f"{self.lost_texts} SQL record(s) belong to no DDL record and are not repeated"
+                f"not repeated: {counted(self.lost_texts, 'SQL record')} without a DDL record"
             )
         texts += of_values
         if self.several:
@@ -333,7 +333,7 @@ class IndexNotes:
             )
         if self.texts:
             texts.append(
-                f"{self.texts} row(s) have a TEXTDATA, which is documented as always NULL; it is"
-                " not looked at"
+                f"{counted(self.texts, 'row has', 'rows have')} a TEXTDATA, which is documented as"
+                " always NULL; it is not looked at"
             )
         return texts

@@ -14,7 +14,7 @@ from replay.arrays import Index
 from replay.changes.catalog import ColumnFormat, TableVersion
 from replay.decoding import codecs
 from replay.decoding.hashes import hash_ranges, mixed
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, counted
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.rows import Cells, SolidRowWalk, years
@@ -31,11 +31,11 @@ _SIGNED = {"TINYINT": 127, "SMALLINT": 32_767}
 
 #: What is said of a number of values, where there are some ({}: the type of their column).
 _NOTES = {
-    "doubles": ("of REAL have more digits than single precision; the nearest single is taken"),
-    "above": "are above the signed range of {}",
-    "time": "of {} hold a time of day as well, which is not looked at",
-    "date": "of {} hold a date as well, which is not looked at",
-    "cut": ("are as long as one of which only the beginning is logged; compare one with the table"),
+    "doubles": "of REAL with more digits than single precision; the nearest single is taken",
+    "above": "above the signed range of {}",
+    "time": "of {} with a time of day, which is not looked at",
+    "date": "of {} with a date, which is not looked at",
+    "cut": "as long as one of which only the beginning is logged; compare one with the table",
 }
 
 
@@ -149,11 +149,12 @@ def words_of(
             _check_order(notes, number, where, name)
         for what, text in _NOTES.items():
             if of[number, what]:
-                texts.append(f"{name}: {of[number, what]} value(s) {text.format(column.code)}")
+                values = counted(of[number, what], "value")
+                texts.append(f"{name}: {values} {text.format(column.code)}")
         if of[number, "zeros"] and of[number, "biased"]:
             texts.append(
-                f"{name}: {of[number, 'zeros']} value(s) have zeros only, where others have the"
-                " year's bias; they are taken as 00:00:00 and may be none"
+                f"{name}: zeros only in {counted(of[number, 'zeros'], 'value')}, where others have"
+                " the year's bias; taken as 00:00:00, and may be none"
             )
     return texts
 

@@ -447,7 +447,7 @@ def test_a_transaction_id_that_comes_again_without_an_end_is_told(tmp_path: Path
     log = opened(tmp_path, written(again))
     assert len(script(log, tmp_path)[1]) == 1
     assert any(
-        "1 unit(s) of recovery have no end, though their transaction ids come again" in warning
+        "1 unit of recovery without an end, though the transaction id comes again" in warning
         for warning in log.warnings([])
     )
 
@@ -461,7 +461,7 @@ def test_a_lost_record_is_told(tmp_path: Path, lost: int) -> None:
 
     builder = LogBuilder()
     work(builder, builder.begin())
-    told = "1 record(s), the first one at offset"
+    told = "1 record names one of the transaction that is not in the log"
     assert not any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
     del builder.records[lost]
     assert any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
@@ -495,7 +495,7 @@ def test_a_record_of_an_unknown_type_is_passed_over_by_its_length(tmp_path: Path
 
     log = opened(tmp_path, written(work))
     assert len(script(log, tmp_path)[1]) == 2
-    assert "1 record(s) of unknown types were skipped by their length" in log.warnings([])
+    assert "skipped by length: 1 record of unknown types" in log.warnings([])
 
 
 def test_a_row_under_another_component_sets_its_unit_aside(tmp_path: Path) -> None:

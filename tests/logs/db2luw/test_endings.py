@@ -81,8 +81,8 @@ def test_a_unit_without_a_commit_time_counts_as_just_before_the_next_one(
         unit.insert(PLAIN, row(number), (1, number))
         unit.commit(seconds)
     log = opened(tmp_path, builder.bytes())
-    assert [text.split(", have")[1].split(":")[0] for text in log.opening_warnings] == [
-        " a commit record without a time"
+    assert [text.split(", of which")[0] for text in log.opening_warnings] == [
+        "no commit time of 2 units of recovery"
     ]
     times = log.unit_fields(log.envelope(0, log.entries()["offset"], log.entries()["length"]))[
         "committed"

@@ -48,7 +48,7 @@ def test_a_unit_without_its_beginning_is_named_and_set_aside(
     shape = {"byte-order": "big" if big else "little", "dialect": dialect}
     log = opened(tmp_path, b"".join(records[1:]), framing=framing, options=shape)
     assert log.units()["incomplete"].tolist() == [True, False, False]
-    assert any("1 unit(s) of recovery, TID 000000000A1F, begin" in w for w in log.warnings([]))
+    assert any("1 unit of recovery, TID 000000000A1F, with a begin" in w for w in log.warnings([]))
     bundle, lines = script(log, tmp_path)
     assert len(lines) == 1
     assert "VALUES (3," in lines[0]
@@ -233,7 +233,7 @@ def test_a_file_that_is_missing_in_the_middle_is_told(
     log = opened(tmp_path, *files, framing=framing, options=shape)
     assert not log.warnings([])
     log = opened(tmp_path, files[0], files[2], framing=framing, options=shape)
-    assert any("1 place(s) where records are missing" in text for text in log.warnings([]))
+    assert any("1 place where records are missing" in text for text in log.warnings([]))
 
 
 @pytest.mark.parametrize("big", few([True, False], True))
@@ -248,6 +248,6 @@ def test_a_load_names_its_table(tmp_path: Path, dialect: str, framing: str, big:
     shape = {"byte-order": "big" if big else "little", "dialect": dialect}
     log = opened(tmp_path, builder.bytes(), framing=framing, options=shape)
     assert [text for text in log.opening_warnings if "load" in text] == [
-        "3 load(s) began, of APP.PLAIN, TS9.T77; rows that a load brings are not in the log, so"
+        "3 loads began, of APP.PLAIN, TS9.T77; rows that a load brings are not in the log, so"
         " copy the tables again"
     ]

@@ -220,7 +220,7 @@ def test_records_that_are_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     inputs = as_log(tmp_path, builder)
     (tmp_path / "log").write_bytes(b"".join(builder.records[:13] + builder.records[14:]))
     log = reader.open_log(inputs)
-    assert any("1 place(s) where records are missing" in text for text in log.opening_warnings)
+    assert any("1 place where records are missing" in text for text in log.opening_warnings)
     assert log.units()["incomplete"].sum() == 1
     compare(inputs, random.Random("lost"), monkeypatch)
     with pytest.raises(InputError, match="LR2037"):

@@ -144,7 +144,7 @@ def test_rows_of_unknown_outer_types_are_told(tmp_path: Path) -> None:
     lines = script(opened(tmp_path, bytes(data)), tmp_path)[1]
     assert len(lines) == 1
     assert any(
-        f"1 row(s) of unknown outer types (0x08), the first in the record at offset"
+        f"1 row of unknown outer types (0x08), the first in the record at offset"
         f" {len(builder.records[0]) + 16} of" in text
         for text in opened(tmp_path, bytes(data)).opening_warnings
     )

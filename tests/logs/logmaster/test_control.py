@@ -304,7 +304,7 @@ def test_missing_records() -> None:
             3,
         )
     two = LogBuilder((ACCT, replace(ACCT, name="B", obid=4))).control_records()
-    fails(two[:9] + two[10:], "LR2008", "1 table generation(s) without a DTBI record", 10)
+    fails(two[:9] + two[10:], "LR2008", "1 table generation without a DTBI record", 10)
 
 
 @pytest.mark.parametrize("number", [5, 7, 0, 999])

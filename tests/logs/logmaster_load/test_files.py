@@ -243,7 +243,7 @@ def test_a_key_column_that_the_file_lacks(log: Log) -> None:
     names = [name for name in NAMES if name != "ID"]
     code, text = log.run(line("I", "x"), statement=control(names))
     assert code == 12
-    assert "no column(s) of the primary key: ID" in text
+    assert "no columns of the primary key: ID" in text
 
 
 def test_columns_that_the_file_lacks_are_told_of(log: Log) -> None:

@@ -880,7 +880,7 @@ def test_lengths_that_speak_for_a_cut_value_are_told(tmp_path: Path) -> None:
     unit.insert(CUSTOMER, (1, "a", "b", "1.00", "2001-01-01 00:00:00", 5, "n" * (256 + 13)))
     unit.commit()
     assert any(
-        "DBA.CUSTOMER.NOTE: 1 value(s) are as long as one of which only the beginning" in text
+        "DBA.CUSTOMER.NOTE: 1 value as long as one of which only the beginning" in text
         for text in opened(tmp_path, log).warnings([])
     )
 

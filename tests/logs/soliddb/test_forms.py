@@ -185,17 +185,17 @@ def test_hidden_columns_need_no_sql_type(tmp_path: Path) -> None:
         (
             "REAL",
             (struct.pack(">d", 0.1), struct.pack(">d", 0.123456789)),
-            "1 value(s) of REAL have more digits than single precision",
+            "1 value of REAL with more digits than single precision",
         ),
         (
             "SMALLINT",
             (struct.pack(">i", 40_000), struct.pack(">i", -5)),
-            "1 value(s) are above the signed range of SMALLINT",
+            "1 value above the signed range of SMALLINT",
         ),
         (
             "TIME",
             (bytes(11), b"\x80" + bytes(10)),
-            "1 value(s) have zeros only, where others have the year's bias",
+            "zeros only in 1 value, where others have the year's bias",
         ),
     ],
 )
