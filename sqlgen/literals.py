@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.arrays import Codes, RowMask
 from sqlgen.choices import (
     EmptyTextPolicy,
     MidnightPolicy,
@@ -27,7 +26,7 @@ from sqlgen.choices import (
 from sqlgen.dialects import FloatForm, Profile, TextForm
 from sqlgen.errors import settle_choices
 from sqlgen.render.float_literals import float_body, float_text
-from sqlgen.schema import FLOATS, Column, SqlType
+from sqlgen.schema import FLOATS, Codes, Column, RowMask, SqlType
 
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
 _MOMENTS = frozenset({SqlType.TIME, SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ})

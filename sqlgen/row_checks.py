@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.arrays import RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
+from sqlgen.schema import RowMask
 from sqlgen.statements import joined
 
 #: Statements in a block: with so many its opening and closing cost little, and the database does

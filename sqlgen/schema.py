@@ -21,6 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 
@@ -107,3 +109,11 @@ class Table:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+
+#: Codes or octets.
+Codes = npt.NDArray[np.uint8]
+#: True for some of ``n`` rows.
+RowMask = npt.NDArray[np.bool_]
+#: Numbers of 53 bits.
+Doubles = npt.NDArray[np.float64]

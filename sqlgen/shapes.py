@@ -21,13 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.literals import ValueProblem, literal_parts
 from sqlgen.render.float_literals import other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column
+from sqlgen.schema import FLOATS, Codes, Column, RowMask
 from sqlgen.statements import (
     EMITTED,
     PROBLEM,

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.arrays import Codes, RowMask
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError
@@ -27,7 +26,7 @@ from sqlgen.names import identifier, table_expression
 from sqlgen.render.float_literals import float_text, other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, Table
+from sqlgen.schema import FLOATS, Codes, Column, RowMask, Table
 from sqlgen.script import escape_comment
 
 #: Outcomes of a row.

@@ -751,7 +751,7 @@ USED_ALL_THE_SAME = {
     "replay.logs.logmaster_load.opening": {"octets"},
     "replay.logs.logmaster_load.values": {"octet"},  # a published format's word
     "replay.pipeline.extent": {"octets"},  # the name of a type
-    "sqlgen.db2.parser": {"octets"},  # a keyword of Db2
+    "sqlgen.db2": {"octets"},  # a keyword of Db2
     "replay.dependencies.drawing": {"built on"},  # a label of GraphML
     "replay.logs.logmaster.log_set": {"told"},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, overload
@@ -323,3 +323,23 @@ def _within(positions: Bytes, version: TableVersion) -> Mask:
     if version.dropped not in (LOWEST, HIGHEST):
         inside &= values < np.bytes_(version.dropped)
     return np.asarray(inside)
+
+
+# -- masked columns
+# -------------------------------------------------------------------------------------------------
+# Which values messages, reports and manifests must not tell: those of columns that a mapping masks,
+# which are named as OWNER.NAME.COLUMN everywhere.
+
+
+#: What stands in place of the values of a key.
+MASKED_KEY = "(masked)"
+
+
+def any_masked(masked: Set[str], table: str, columns: Iterable[str]) -> bool:
+    """Whether one of some columns of a table (OWNER.NAME) is among those that are ``masked``."""
+    return any(f"{table}.{column}" in masked for column in columns)
+
+
+def masked_value(column: str) -> str:
+    """What is said in place of a value."""
+    return f"a value in {column}, which is masked"

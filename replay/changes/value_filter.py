@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Mask
-from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.catalog import Catalog, TableVersion, any_masked
 from replay.changes.envelope import Change
-from replay.changes.masked import any_masked
 from replay.errors import UsageError
 from sqlgen.errors import SqlgenError
 

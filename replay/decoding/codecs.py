@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.decoding import transcoding
+from replay.decoding import code_pages
 from replay.decoding.code_pages import charset_of
 from replay.errors import InputError
 
@@ -323,7 +323,7 @@ def decode_text(data: Bytes, offsets: Index, ccsid: int, null: Mask | None = Non
 
     ``InputError`` LR2015 when the CCSID is not known, LR1005 when the library for it is missing.
     """
-    text, begin, bad = transcoding.decode(charset_of(ccsid), data, offsets)
+    text, begin, bad = code_pages.decode(charset_of(ccsid), data, offsets)
     wrong = None if bad is None else _some(bad, null)
     return _strings(pa.string(), text, begin, null, wrong), wrong
 
@@ -339,7 +339,7 @@ def decode_fixed_text(block: Bytes, ccsid: int, null: Mask | None = None) -> Dec
 def encode_text(text: str, ccsid: int, width: int | None = None) -> bytes:
     """Text in a CCSID, filled up with blanks to ``width`` bytes; ``ValueError`` when it has no such
     character or is too long."""
-    data = transcoding.encode(text, ccsid)
+    data = code_pages.encode(text, ccsid)
     if width is None:
         return data
     blank = charset_of(ccsid).blank

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import product
 
 from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.decoding.image_values import unusable
+from sqlgen.schema import SqlType
 
 #: Type codes whose length counts double-byte characters in some logs and bytes in others (the notes
 #: leave it open).
@@ -58,3 +61,84 @@ def _cell(column: ColumnFormat, unit: int, fixed_unit: int, flip: bool) -> Cell:
         filled = graphic and column.expanded
         return Cell(column.nullable, True, width, unit if graphic else 1, column.expanded, filled)
     return Cell(column.nullable, False, width)
+
+
+# -- rows for machine code
+# -------------------------------------------------------------------------------------------------
+# How row images lie and how their values are written, as far as machine code takes them: those of
+# Log Master's logical logs, as data for one kernel (:mod:`replay.native.fast_path`).
+#
+# A row that is not as described here is no damaged one: it is left to the family's own walk
+# (:class:`replay.logs.Walk`), which every rule belongs to.
+
+
+class ValueForm(Enum):
+    """How the bytes of a value say it: two's complement, packed decimals, text in the column's
+    character set, moments as characters."""
+
+    INTEGER = auto()
+    PACKED = auto()
+    TEXT = auto()
+    MOMENT = auto()
+
+
+@dataclass(frozen=True)
+class PlainCell:
+    """One column. ``form`` is None where machine code cannot say its values, which may be looked
+    at all the same. ``width`` octets has a value that is not ``variable``; an ``expanded`` varying
+    value takes them, too."""
+
+    nullable: bool
+    variable: bool
+    width: int
+    form: ValueForm | None
+    expanded: bool = False
+
+
+@dataclass(frozen=True)
+class PlainRows:
+    """The columns of a table's row images in their order: one after the other, each behind a null
+    byte (X'00', or X'FF' for null) where it is nullable, and behind its size (two octets, the
+    higher one first) where it is variable."""
+
+    cells: tuple[PlainCell, ...]
+
+
+_FORMS = {
+    SqlType.CHAR: ValueForm.TEXT,
+    SqlType.VARCHAR: ValueForm.TEXT,
+    SqlType.SMALLINT: ValueForm.INTEGER,
+    SqlType.INTEGER: ValueForm.INTEGER,
+    SqlType.BIGINT: ValueForm.INTEGER,
+    SqlType.DECIMAL: ValueForm.PACKED,
+    SqlType.DATE: ValueForm.MOMENT,
+    SqlType.TIME: ValueForm.MOMENT,
+    SqlType.TIMESTAMP: ValueForm.MOMENT,
+}
+
+
+def plain_rows(fmt: RowFormat, reading: int) -> PlainRows | None:
+    """The images of a reading of a format, for machine code; None where that cannot take them."""
+    cells = tuple(layouts(fmt))[reading]
+    if any(column.lob for column in fmt.columns):
+        return None
+    if any(cell.unit != 1 or cell.filled for cell in cells):
+        return None
+    pairs = zip(cells, fmt.columns, strict=True)
+    return PlainRows(
+        tuple(
+            PlainCell(
+                cell.nullable, cell.variable, cell.width, _form(column, cell),
+                expanded=cell.expanded,
+            )
+            for cell, column in pairs
+        ),
+    )  # fmt: skip
+
+
+def _form(column: ColumnFormat, cell: Cell) -> ValueForm | None:
+    """How the bytes of a column say its values."""
+    form = None if column.raw else _FORMS.get(column.column.type)
+    if form is ValueForm.TEXT:
+        return form
+    return None if cell.variable or unusable(column, cell.width) else form

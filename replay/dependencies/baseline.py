@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Hashes, Index, Mask, Records, take_rows
+from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import RECORD, Change
-from replay.changes.masked import MASKED_KEY, any_masked
 from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import hash_values, mixed
 from replay.dependencies.analysis import DependencyAnalysis

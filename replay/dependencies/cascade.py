@@ -34,12 +34,12 @@ from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.graph import (
     ChangeLink,
 )
-from replay.dependencies.key_words import texts_of_links
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
 from replay.dependencies.passes import StartUnits
+from replay.dependencies.reasons import texts_of_links
 from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder

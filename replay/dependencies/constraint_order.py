@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records, one_of
+from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import ROW_CHANGES, Change
-from replay.changes.masked import MASKED_KEY, any_masked
 from replay.changes.order import run_starts
 from replay.dependencies.key_spaces import KeySpaces, key_spaces
 from replay.dependencies.least_turned import Cycle

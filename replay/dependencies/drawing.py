@@ -16,11 +16,11 @@ from replay.dependencies.analysis import Subgraph
 from replay.dependencies.graph import (
     graphml,
 )
-from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
+from replay.dependencies.reasons import key_texts
 from replay.dependencies.write_sets import WriteSets
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import RowDecoder

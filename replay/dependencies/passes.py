@@ -38,10 +38,9 @@ from replay.changes.position import (
 from replay.changes.selection import RecordFacts, Selection, decide, lacks_its_beginning
 from replay.changes.units import UnitCommits, UnitSet
 from replay.decoding.hashes import unit_hash, unit_hashes
-from replay.dependencies.forms import form_edges
 from replay.dependencies.graph import packed_edges
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.links import links, row_spaces, touch_order
+from replay.dependencies.links import form_edges, links, row_spaces, touch_order
 from replay.dependencies.proof import (
     QUESTION,
     AskedUnits,
@@ -54,8 +53,7 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, WriteSets
 from replay.errors import counted, some_of
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import other_versions
-from replay.pipeline.packed_records import in_commit_order, packed
-from replay.pipeline.scan import sort_records
+from replay.pipeline.scan import in_commit_order, packed, sort_records
 from replay.spill import Growing, spilled
 
 #: Buckets of keys; each is sorted by one task.

@@ -29,8 +29,8 @@ from replay.pipeline.plan import Plan
 from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
+from sqlgen.holding import ValueLimit
 from sqlgen.schema import Table
-from sqlgen.value_limits import ValueLimit
 
 #: How long to wait for a lock that a killed replay's connection may still hold.
 LOCK_SECONDS = 10.0

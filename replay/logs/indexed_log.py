@@ -28,7 +28,7 @@ from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.decoding.hashes import hash_rows
-from replay.decoding.plain_rows import PlainRows
+from replay.decoding.image_layouts import PlainRows
 from replay.errors import Finding, UsageError, some_of
 from replay.logs import Images, Split, Walk
 from replay.logs.files import here

@@ -18,7 +18,7 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import Change, Envelope
 from replay.changes.position import Position
-from replay.decoding.plain_rows import PlainRows
+from replay.decoding.image_layouts import PlainRows
 from replay.errors import Finding
 from sqlgen.constraints import Constraints
 

@@ -23,9 +23,8 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import TableVersion
 from replay.decoding import codecs
-from replay.decoding.plain_rows import PlainRows
+from replay.decoding.image_layouts import PlainRows
 from replay.native import fast_path_tables as tables
-from replay.native.fast_cells import characters_of, table_of_cells
 from replay.native.fast_program import (
     MOST,
     KernelInput,
@@ -34,6 +33,8 @@ from replay.native.fast_program import (
     Program,
     Room,
     RowImages,
+    characters_of,
+    table_of_cells,
 )
 from replay.native.kernels import RENDER_ROWS
 from replay.native.machine_code import MachineCode, loaded

@@ -46,8 +46,7 @@ from replay.native.fast_path_tables import (
     WATCHED,
     WHEN,
 )
-from replay.native.row_values_kernel import said_value
-from replay.native.row_walk_kernel import find_columns
+from replay.native.row_values_kernel import find_columns, said_value
 from replay.native.shared_kernel import (
     Array,
     U,

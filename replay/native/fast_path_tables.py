@@ -59,5 +59,4 @@ SEVERAL = 128
 SOURCES = (
     "replay.native.fast_path_tables",
     "replay.native.row_values_kernel",
-    "replay.native.row_walk_kernel",
 )

@@ -26,9 +26,8 @@ from replay.output.continuation import (
 )
 from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.whole_folder import check_files, whole_folder, write_manifest
-from replay.pipeline.bucket_result import BucketResult
 from replay.pipeline.input_digests import Digests
-from replay.pipeline.plan import Plan
+from replay.pipeline.plan import BucketResult, Plan
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints

@@ -46,10 +46,9 @@ from replay.output.formats import (
     transactions_dataset,
 )
 from replay.output.formats.format_values import cast
-from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
 from replay.pipeline.partition import BucketReader
-from replay.pipeline.plan import Plan
+from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.storage import name_of
 from sqlgen.structure import StructureChange
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from replay.arrays import Index
-from replay.changes.masked import masked_value
+from replay.changes.catalog import masked_value
 from replay.dependencies.baseline import CountedRows, Lookup, StateBefore
 from replay.errors import InputError, Where
 from replay.logs import LogFile

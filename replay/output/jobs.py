@@ -35,8 +35,7 @@ from replay.output.whole_folder import (
     send_attempt,
     wrong_size,
 )
-from replay.pipeline.bucket_result import BucketResult, WrittenFile
-from replay.pipeline.plan import Plan
+from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 from replay.storage.durable import begin_to_sync

@@ -26,15 +26,14 @@ from replay.changes.verdicts import Verdicts
 from replay.dependencies.analysis import Resolution, resolve_incomplete
 from replay.dependencies.cascade import written_dependents
 from replay.dependencies.graph import ranges
-from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import Link
+from replay.dependencies.reasons import key_texts
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.run_plan import CompletedRun, analysis_of
 from replay.output.whole_folder import StoredFolder, write_manifest
-from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.plan import Plan, UnitDecisions
+from replay.pipeline.plan import BucketResult, Plan, UnitDecisions
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 from replay.spill import spilled
 

@@ -27,8 +27,7 @@ from replay.output.bundle import raise_for, selection_warnings
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
 from replay.output.run_plan import CompletedRun, carry_out, damaged_units
-from replay.pipeline.bucket_result import BucketResult
-from replay.pipeline.plan import UnitDecisions
+from replay.pipeline.plan import BucketResult, UnitDecisions
 from replay.pipeline.request import Request
 
 #: What orders changes: units of recovery by commit, and changes within a unit by their place.

@@ -25,8 +25,7 @@ from replay.logs.record_facts import refuse_behind_end
 from replay.output.delete_and_reinsert import can_count, counts_parts
 from replay.output.jobs import write
 from replay.output.whole_folder import StoredFolder
-from replay.pipeline.bucket_result import BucketResult, contradictory_units
-from replay.pipeline.plan import Plan, UnitDecisions
+from replay.pipeline.plan import BucketResult, Plan, UnitDecisions, contradictory_units
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
 from sqlgen.late import LateModule

@@ -29,10 +29,9 @@ from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import Sink, Written, pace_of
 from replay.output.script_lines import Checks, comments_of, traces_of
-from replay.pipeline.bucket_result import BucketResult, WrittenFile
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.partition import BucketReader
-from replay.pipeline.plan import Plan
+from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule

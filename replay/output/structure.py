@@ -21,9 +21,8 @@ from replay.changes.selection import REASON, Selection, balance_of
 from replay.errors import Finding, InputError, Refusal, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import nothing_left
-from replay.pipeline.headers import judged_headers
 from replay.pipeline.plan import Plan
-from replay.pipeline.scan import sort_records
+from replay.pipeline.scan import judged_headers, sort_records
 from sqlgen import structure
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError

@@ -35,7 +35,7 @@ from replay.engine import local
 from replay.engine.contract import Engine, read_size
 from replay.errors import InputError, UsageError, Where
 from replay.logs import LogFile, Split
-from replay.pipeline.bucket_result import WrittenFile
+from replay.pipeline.plan import WrittenFile
 from replay.storage import Place, StoredPath
 from replay.storage.durable import refuse_url_as_path, rename_durably, sync_tree
 from replay.temp_folders import ASIDE, WorkFolder, remove_leftovers

@@ -20,7 +20,7 @@ from replay.changes.envelope import Change
 from replay.logs import LogFile
 from replay.native import fast_path, fast_program
 from replay.native import fast_path_tables as tables
-from replay.native.fast_cells import charset_number, spelled_characters
+from replay.native.fast_program import charset_number, spelled_characters
 from replay.pipeline.row_batch import OPS
 from sqlgen.dialects import Profile
 from sqlgen.render.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value

@@ -27,9 +27,9 @@ from replay.engine.contract import Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import final_position, refuse_behind_end
-from replay.pipeline.headers import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
+from replay.pipeline.scan import SPLIT, HeaderBlock, all_headers, headers, judged_headers
 
 Octets = TypeVar("Octets", bytes, Position)
 

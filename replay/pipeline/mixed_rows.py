@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records, of_rows
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
-from replay.decoding.plain_rows import PlainRows
+from replay.decoding.image_layouts import PlainRows
 from replay.logs import LogFile
 from replay.logs.plain import FoundImages, PlainImages
 from replay.native import fast_path, fast_program

@@ -50,10 +50,10 @@ from replay.pipeline.chunk import (
     uncommitted_of,
     walked,
 )
-from replay.pipeline.packed_records import in_commit_order
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import RowProblem
 from replay.pipeline.rows import RowDecoder
+from replay.pipeline.scan import in_commit_order
 from sqlgen.dialects import Profile
 
 #: Records rendered together, and the log bytes they may have: rows of 32 KB must not make a chunk

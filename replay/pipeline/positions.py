@@ -38,8 +38,8 @@ from replay.errors import InputError, Where, counted
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
 from replay.logs.unchanged import is_known, log_name
-from replay.pipeline.headers import HeaderBlock, headers, judged_headers
 from replay.pipeline.plan import Plan
+from replay.pipeline.scan import HeaderBlock, headers, judged_headers
 
 #: The sum of a log of which nothing was taken.
 _NOTHING = "0"

@@ -17,7 +17,7 @@ from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.record_facts import placed_unit, resolve_position
-from replay.pipeline.headers import all_headers
+from replay.pipeline.scan import all_headers
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records
-from replay.changes.catalog import TableVersion
+from replay.changes.catalog import TableVersion, any_masked, masked_value
 from replay.changes.envelope import Change
-from replay.changes.masked import any_masked, masked_value
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, Walk, where_of
 from replay.public import options

@@ -28,8 +28,7 @@ from replay.live.certificate import faults_of, file_facts, sealed
 from replay.logs import Family, LogFile
 from replay.logs.readings import open_points
 from replay.logs.text import aligned, counted, wrapped
-from replay.pipeline.headers import all_headers
-from replay.pipeline.scan import sort_records
+from replay.pipeline.scan import all_headers, sort_records
 from replay.storage import read_bytes
 from replay.version import __version__
 

@@ -27,7 +27,7 @@ from replay.decoding import codecs
 from replay.logs import LogFile, Split
 from replay.logs.record_facts import refuse_behind_end
 from replay.output.formats import OPS
-from replay.pipeline.headers import judged_headers
+from replay.pipeline.scan import judged_headers
 from replay.reports.relations import Relations
 
 #: Kinds of record that are no changes of rows and that the catalog report lists.

@@ -15,11 +15,11 @@ from replay.changes.selection import Selection
 from replay.dependencies.analysis import DependencyAnalysis
 from replay.dependencies.cascade import consequences
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.key_words import key_texts
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
+from replay.dependencies.reasons import key_texts
 from replay.dependencies.write_sets import WriteSets
 from replay.errors import UsageError
 from replay.output.formats import OPS

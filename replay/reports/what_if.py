@@ -13,10 +13,10 @@ from replay.changes import order
 from replay.changes.position import unit_of
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.cascade import Consequences, what_if
-from replay.dependencies.key_words import texts_of_links
 from replay.dependencies.links import (
     LINK_WORDS,
 )
+from replay.dependencies.reasons import texts_of_links
 from replay.errors import counted
 from replay.reports.layout import table_lines
 

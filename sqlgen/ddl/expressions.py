@@ -139,7 +139,7 @@ class TargetNames:
     def constant(self, tree: exp.Expr, column: Column) -> str:
         """A constant in a column, as the target writes it."""
         if self.dialect == "db2" and isinstance(tree, exp.Literal) and tree.is_string:
-            from sqlgen.db2.constants import moment  # the dialect, where there is DDL of it
+            from sqlgen.db2 import moment  # the dialect, where there is DDL of it
 
             if column.type in _MOMENT_TEXTS:
                 tree = exp.Literal.string(moment(tree.name, column.type))

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.arrays import Doubles, RowMask
 from sqlgen.dialects import FloatForm, Profile
-from sqlgen.schema import Column, SqlType
+from sqlgen.schema import Column, Doubles, RowMask, SqlType
 
 
 def float_text(values: pa.Array, form: FloatForm) -> pa.Array:

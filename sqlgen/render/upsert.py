@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlgen import statements
-from sqlgen.arrays import RowMask
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.late import exp
@@ -29,7 +28,7 @@ from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import FLOATS, Column, Table
+from sqlgen.schema import FLOATS, Column, RowMask, Table
 from sqlgen.statements import (
     EMITTED,
     Rendered,

@@ -16,9 +16,8 @@ from sqlglot import exp
 from sqlgen.ddl.expressions import Place, source_name
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, Table
-from sqlgen.soliddb import nodes
-from sqlgen.soliddb.columns import type_text
-from sqlgen.soliddb.table_shape import default_of
+from sqlgen.soliddb.parser import DropConstraint, ModifySchema, SoliddbClause, SoliddbCreateTable
+from sqlgen.soliddb.table_shape import default_of, type_text
 from sqlgen.soliddb.translate import read
 from sqlgen.structure import Action, Source, StructureChange
 
@@ -70,7 +69,7 @@ class _Foreign:
         return exp.Alter(
             this=self.table.copy(),
             kind="TABLE",
-            actions=[nodes.DropConstraint(this=self.name.copy())],
+            actions=[DropConstraint(this=self.name.copy())],
         )
 
     @property
@@ -160,7 +159,7 @@ class History:
         if index is not None and key[0] == "INDEX":
             table = self.objects.get(("TABLE", *_table_of(index, place)))
             if index is tree or (
-                isinstance(table, nodes.SoliddbCreateTable) and table.args.get("temporary")
+                isinstance(table, SoliddbCreateTable) and table.args.get("temporary")
             ):
                 return _written(table) if table is not None else ""
         return (
@@ -190,7 +189,7 @@ class History:
         kind, schema, name = key
         if key not in self.objects:
             return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
-        if isinstance(self.objects[key], nodes.SoliddbCreateTable) and self.objects[key].args.get(
+        if isinstance(self.objects[key], SoliddbCreateTable) and self.objects[key].args.get(
             "temporary"
         ):
             return _Back(())  # no target has it
@@ -256,7 +255,7 @@ class History:
             del self.objects[key]
 
     def _alter(self, action: exp.Expr, key: ObjectKey, place: Place) -> None:
-        if isinstance(action, exp.AlterRename | nodes.ModifySchema | exp.RenameColumn):
+        if isinstance(action, exp.AlterRename | ModifySchema | exp.RenameColumn):
             self._follow(action, key)
         created = self.objects.pop(key, None)
         if created is None:
@@ -264,7 +263,7 @@ class History:
         entries = created.this.expressions
         if isinstance(action, exp.AlterRename):
             created.this.this.set("this", action.this.this.copy())
-        elif isinstance(action, nodes.ModifySchema):
+        elif isinstance(action, ModifySchema):
             created.this.this.set("db", action.this.copy())
         elif isinstance(action, exp.ColumnDef):
             last = max(
@@ -330,9 +329,9 @@ def _place_of(table: exp.Table, schema: str) -> tuple[str, str]:
 def _changed(created: exp.Create, action: exp.Expr) -> bool:
     """Make the change of an entry or column of a CREATE TABLE in place; False where what comes out
     is not known."""
-    if isinstance(action, nodes.SoliddbClause):
+    if isinstance(action, SoliddbClause):
         return True
-    if isinstance(action, nodes.DropConstraint):
+    if isinstance(action, DropConstraint):
         constraint = _constraint(created, source_name(action.this))
         if constraint is not None:
             constraint.pop()
@@ -379,26 +378,26 @@ def _unaltered(tree: exp.Alter, created: exp.Create | None, place: Place) -> _Ba
     action, table = tree.args["actions"][0], tree.this
     back: exp.Expr | None = None
     lost = ""
-    if isinstance(action, nodes.SoliddbClause):
+    if isinstance(action, SoliddbClause):
         return _Back(())
     if isinstance(action, exp.ColumnDef):
         back = exp.Drop(kind="COLUMN", tables=[exp.Column(this=action.this.copy())])
     elif isinstance(action, exp.RenameColumn):
         back = exp.RenameColumn(this=action.args["to"].copy(), to=action.this.copy())
     elif isinstance(action, exp.AddConstraint):
-        back = nodes.DropConstraint(this=action.expressions[0].this.copy())
+        back = DropConstraint(this=action.expressions[0].this.copy())
     elif isinstance(action, exp.AlterRename):
         back = exp.AlterRename(this=exp.Table(this=table.this.copy()))
         table = exp.Table(
             this=action.this.this, db=table.args.get("db"), catalog=table.args.get("catalog")
         )
-    elif isinstance(action, nodes.ModifySchema):
+    elif isinstance(action, ModifySchema):
         former = table.args.get("db") or (
             exp.to_identifier(place.schema, quoted=True) if place.schema else None
         )
-        back = nodes.ModifySchema(this=former.copy()) if former is not None else None
+        back = ModifySchema(this=former.copy()) if former is not None else None
         table = exp.Table(this=table.this, db=action.this, catalog=table.args.get("catalog"))
-    elif created is not None and isinstance(action, nodes.DropConstraint):
+    elif created is not None and isinstance(action, DropConstraint):
         constraint = _constraint(created, source_name(action.this))
         if isinstance(constraint, exp.Constraint):
             back = exp.AddConstraint(expressions=[constraint.copy()])

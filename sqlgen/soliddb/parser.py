@@ -13,7 +13,54 @@ from sqlglot import exp, parser
 from sqlglot.tokenizer_core import TokenType
 
 from sqlgen.ddl.ddl_grammar import PhraseParser
-from sqlgen.soliddb import nodes
+
+
+class SoliddbClause(exp.Expression):
+    """A clause in solidDB's words: ``this`` those that name it (``STORE MEMORY``), ``expressions``
+    what follows, as it stands there."""
+
+    arg_types: ClassVar = {"this": True, "expressions": False}
+
+    @property
+    def words(self) -> str:
+        """The words that name the clause."""
+        return str(self.args["this"])
+
+
+class SoliddbStatement(SoliddbClause):
+    """A statement about storage or names, in solidDB's words: nothing in it is about rows."""
+
+
+class SoliddbCreateTable(exp.Create):
+    """CREATE TABLE with clauses after its columns (STORE MEMORY …); ``temporary``: GLOBAL
+    TEMPORARY, TRANSIENT and the like."""
+
+    arg_types: ClassVar = {**exp.Create.arg_types, "clauses": False, "temporary": False}
+
+    @property
+    def clauses(self) -> list[SoliddbClause]:
+        """The clauses after the columns."""
+        return list(self.args.get("clauses") or ())
+
+
+class CreateSequence(exp.Create):
+    """CREATE DENSE SEQUENCE: numbers without gaps, bound to the transaction that takes them."""
+
+
+class CreateView(exp.Create):
+    """CREATE VIEW … WITH CHECK OPTION."""
+
+
+class ModifySchema(exp.Expression):
+    """ALTER TABLE … MODIFY SCHEMA: the table goes to another schema, and belongs to its owner."""
+
+    arg_types: ClassVar = {"this": True}
+
+
+class DropConstraint(exp.Expression):
+    """ALTER TABLE … DROP CONSTRAINT."""
+
+    arg_types: ClassVar = {"this": True}
 
 
 class TypeWords(NamedTuple):
@@ -188,10 +235,8 @@ class SoliddbParser(PhraseParser):
         self.raise_error("Expected a statement of solidDB")
         return None
 
-    def _kept(
-        self, words: str, pieces: list[exp.Expr], comments: list[str]
-    ) -> nodes.SoliddbStatement:
-        statement = self.expression(nodes.SoliddbStatement(this=words, expressions=pieces))
+    def _kept(self, words: str, pieces: list[exp.Expr], comments: list[str]) -> SoliddbStatement:
+        statement = self.expression(SoliddbStatement(this=words, expressions=pieces))
         statement.add_comments(comments)
         return statement
 
@@ -331,11 +376,11 @@ class SoliddbParser(PhraseParser):
         clauses = self._table_clauses()
         if clauses or temporary:
             return self.expression(
-                nodes.SoliddbCreateTable(**parts, clauses=clauses, temporary=temporary)
+                SoliddbCreateTable(**parts, clauses=clauses, temporary=temporary)
             )
         return self.expression(exp.Create(**parts))
 
-    def _table_clauses(self) -> list[nodes.SoliddbClause]:
+    def _table_clauses(self) -> list[SoliddbClause]:
         clauses = []
         while self._curr and (words := self._words(TABLE_CLAUSES)):
             follows = TABLE_CLAUSES[words]
@@ -348,7 +393,7 @@ class SoliddbParser(PhraseParser):
                 pieces = [exp.Var(this=kind)]
             else:
                 pieces = []
-            clauses.append(self.expression(nodes.SoliddbClause(this=words, expressions=pieces)))
+            clauses.append(self.expression(SoliddbClause(this=words, expressions=pieces)))
         return clauses
 
     def _table_entry(self) -> exp.Expr:
@@ -471,7 +516,7 @@ class SoliddbParser(PhraseParser):
             settings[part] = self._parse_unary()
         if settings:
             parts["properties"] = exp.Properties(expressions=[exp.SequenceProperties(**settings)])
-        return self.expression((nodes.CreateSequence if dense else exp.Create)(**parts))
+        return self.expression((CreateSequence if dense else exp.Create)(**parts))
 
     def _create_view(self) -> exp.Expr:
         this: exp.Expr = self._name()
@@ -484,7 +529,7 @@ class SoliddbParser(PhraseParser):
             self.raise_error("Expected a query")
         checked = self._words(("WITH CHECK OPTION",))
         return self.expression(
-            (nodes.CreateView if checked else exp.Create)(this=this, kind="VIEW", expression=query)
+            (CreateView if checked else exp.Create)(this=this, kind="VIEW", expression=query)
         )
 
     # -- ALTER, DROP, TRUNCATE
@@ -502,7 +547,7 @@ class SoliddbParser(PhraseParser):
             pieces = self._rest(commas=True) if PHYSICAL[words] else []
             if PHYSICAL[words] and not pieces:
                 self.raise_error(f"Expected more after {words}")
-            return self.expression(nodes.SoliddbClause(this=words, expressions=pieces))
+            return self.expression(SoliddbClause(this=words, expressions=pieces))
         action: Any = None
         if self._words(("ADD CONSTRAINT",)):
             named = exp.Constraint(
@@ -512,13 +557,13 @@ class SoliddbParser(PhraseParser):
         elif self._words(("ADD COLUMN", "ADD")):
             action = self._column()
         elif self._words(("DROP CONSTRAINT",)):
-            action = nodes.DropConstraint(this=self._identifier())
+            action = DropConstraint(this=self._identifier())
         elif self._words(("DROP COLUMN", "DROP")):
             action = exp.Drop(kind="COLUMN", tables=[exp.Column(this=self._identifier())])
         elif self._words(("RENAME COLUMN", "RENAME")):
             action = exp.RenameColumn(this=self._identifier(), to=self._identifier())
         elif self._words(("MODIFY SCHEMA",)):
-            action = nodes.ModifySchema(this=self._identifier())
+            action = ModifySchema(this=self._identifier())
         elif self._words(("MODIFY COLUMN", "MODIFY")):
             column = self._identifier()
             kind = self._parse_types()

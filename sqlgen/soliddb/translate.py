@@ -24,9 +24,16 @@ from sqlgen.errors import SqlgenError
 from sqlgen.names import table_expression
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment
-from sqlgen.soliddb import Soliddb, nodes
-from sqlgen.soliddb.columns import column_of
-from sqlgen.soliddb.table_shape import TableShape, default_of, shape_of
+from sqlgen.soliddb import Soliddb
+from sqlgen.soliddb.parser import (
+    CreateSequence,
+    CreateView,
+    DropConstraint,
+    ModifySchema,
+    SoliddbClause,
+    SoliddbCreateTable,
+)
+from sqlgen.soliddb.table_shape import TableShape, column_of, default_of, shape_of
 from sqlgen.statements import truncate_statement
 
 #: What a sequence may reach that counts down or begins below 1: elsewhere it ends at -1, or begins
@@ -140,7 +147,7 @@ class _Translator:
 
     def statements(self, tree: exp.Expr) -> list[str]:
         kind = str(tree.args.get("kind", "")).upper()
-        if isinstance(self.before, nodes.SoliddbCreateTable) and self.before.args.get("temporary"):
+        if isinstance(self.before, SoliddbCreateTable) and self.before.args.get("temporary"):
             self.notes.append(
                 f"left out: {_on_one_line(tree)}; the rows of the table are not in the log, and it"
                 " is not in the target"
@@ -181,7 +188,7 @@ class _Translator:
 
     def _create_table(self, tree: exp.Create) -> list[str]:
         target, profile = self.target, self.target.profile
-        if isinstance(tree, nodes.SoliddbCreateTable):
+        if isinstance(tree, SoliddbCreateTable):
             if tree.args.get("temporary"):
                 self.notes.append(f"left out: {_on_one_line(tree)}; its rows are not in the log")
                 return []
@@ -345,13 +352,13 @@ class _Translator:
             parts.append("START WITH 1")
         if counts["start"] < 1 or counts.get("increment", 1) < 0:
             parts.append(_BOUNDS)
-        if isinstance(tree, nodes.CreateSequence):
+        if isinstance(tree, CreateSequence):
             self.notes.append("a DENSE sequence has no gaps; this one may have some")
         self.notes.append("where the sequence stands is not in the log")
         return [" ".join(parts) + ";"]
 
     def _create_view(self, tree: exp.Create) -> list[str]:
-        checked = isinstance(tree, nodes.CreateView)
+        checked = isinstance(tree, CreateView)
         if checked and not self.target.profile.abilities.check_option:
             raise CannotSay(f"{self.target.profile.name} has no WITH CHECK OPTION")
         this, columns = (
@@ -418,7 +425,7 @@ class _Translator:
             self.target.table(tree.this),
             tree.args["actions"][0],
         )
-        if isinstance(action, nodes.SoliddbClause):
+        if isinstance(action, SoliddbClause):
             self.notes.append(f"left out: {_on_one_line(tree)}")
             return []
         if isinstance(action, exp.ColumnDef):
@@ -434,9 +441,9 @@ class _Translator:
             ]
         if isinstance(action, exp.AlterRename):
             return [ddl.rename_table(table, source_name(action.this.this), profile, names)]
-        if isinstance(action, nodes.ModifySchema):
+        if isinstance(action, ModifySchema):
             return [self._altered("schema", tree, schema=self.target.spelled(action.this))]
-        if isinstance(action, nodes.DropConstraint):
+        if isinstance(action, DropConstraint):
             return [
                 self._altered("drop constraint", tree, constraint=self.target.spelled(action.this))
             ]

@@ -47,7 +47,7 @@ def test_what_is_published_stays_the_same(bench: Bench, case: str) -> None:
 def test_buckets_that_are_merged_from_files_give_the_same_bytes(
     bench: Bench, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("replay.pipeline.packed_records.RUN", 16)
+    monkeypatch.setattr("replay.pipeline.scan.RUN", 16)
     test_what_is_published_stays_the_same(bench, case)
 
 

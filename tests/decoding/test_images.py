@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
 from replay.decoding.codecs import encode_text
-from replay.decoding.image_description import describe_image
-from replay.decoding.image_layouts import NULL_BYTE
-from replay.decoding.plain_images import plain_rows
+from replay.decoding.image_layouts import NULL_BYTE, plain_rows
+from replay.decoding.images import describe_image
 from replay.errors import InputError
 from sqlgen.schema import Column, SqlType
 from tests.support.encoders import (

@@ -10,7 +10,7 @@ import pytest
 
 import replay
 from replay.changes.selection import Selection
-from replay.dependencies import forms
+from replay.dependencies import links
 from replay.errors import Refusal
 from replay.output.bundle import Bundle
 from tests.support.logbuilder import Col, LogBuilder, Row, Tab, Unit, generation, lrsn, statements
@@ -164,7 +164,7 @@ def test_rows_of_a_table_that_was_created_anew(tmp_path: Path, recreated: dict[s
 def test_many_changes_are_tied_through_the_first_in_the_new_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forms, "_PAIRS", 1)
+    monkeypatch.setattr(links, "_PAIRS", 1)
     tables = generations((plain(ID), NAME), (plain(ID), NAME, MORE))
     log = LogBuilder(tables)
     units = [log.unit() for _ in range(3)]

@@ -33,7 +33,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.cli.main import main
-from replay.dependencies import analysis, change_links, passes, reasons
+from replay.dependencies import analysis, passes, reasons
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -44,7 +44,7 @@ from replay.dependencies.links import (
 )
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.output import quarantine
-from replay.pipeline import packed_records, partition, scan
+from replay.pipeline import partition, scan
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.places import FIXTURES, ROOT
 
@@ -209,12 +209,11 @@ def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
     """Columns of a few octets lie in files, and whatever is done together is done of few."""
     set_value(spill, "BUDGET", 8)
     set_value(verdicts, "_TOGETHER", 3)
-    set_value(analysis, "_TOGETHER", 5)
     set_value(quarantine, "_TOGETHER", 7)
-    set_value(change_links, "TOGETHER", 40)
+    set_value(analysis, "TOGETHER", 40)
     set_value(graphs, "PART", 6)
     set_value(graphs, "_PIECE", 64)
-    set_value(packed_records, "RUN", 64)
+    set_value(scan, "RUN", 64)
 
 
 def bundle_of(folder: Path, mode: str, name: str) -> dict[str, bytes]:

@@ -13,8 +13,8 @@ import numpy as np
 
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
-from replay.decoding.image_description import describe_image
 from replay.decoding.image_layouts import Cell, layouts
+from replay.decoding.images import describe_image
 from replay.errors import InputError
 from sqlgen.schema import ARROW_TYPES, SqlType
 from tests.decoding.test_images import column

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.changes.clock_steps import ClockSteps
+from replay.changes.balance import ClockSteps
 from replay.changes.notation import time_of
 from replay.changes.selection import Selection
 from replay.cli.main import main

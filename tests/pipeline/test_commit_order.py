@@ -21,8 +21,8 @@ from replay.changes.order import commit_order
 from replay.engine import local
 from replay.engine import spark as spark_engine
 from replay.logs import LogFile, Split
-from replay.pipeline import packed_records
-from replay.pipeline.packed_records import in_commit_order, packed
+from replay.pipeline import scan
+from replay.pipeline.scan import in_commit_order, packed
 
 
 class Placed:
@@ -60,7 +60,7 @@ def test_runs_are_merged_into_one_order(seed: int, monkeypatch: pytest.MonkeyPat
     draw = random.Random(seed)
     records = drawn(draw, draw.randrange(1, 700), draw.choice([1, 2, 5, 200]))
     expected = take_rows(records, commit_order(records)).tobytes()
-    monkeypatch.setattr(packed_records, "RUN", draw.choice([1, 10, 99]))
+    monkeypatch.setattr(scan, "RUN", draw.choice([1, 10, 99]))
     monkeypatch.setattr(spill, "STEP", draw.choice([1, 7, 4096]))
     monkeypatch.setattr(spill, "BUDGET", draw.choice([0, 1 << 20]))
     cuts = [0, *sorted(draw.sample(range(len(records)), min(5, len(records)))), len(records)]

@@ -23,8 +23,7 @@ from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.decoding import images
-from replay.decoding.plain_images import plain_rows
-from replay.decoding.plain_rows import PlainRows
+from replay.decoding.image_layouts import PlainRows, plain_rows
 from replay.errors import UsageError
 from replay.logs import Images
 from replay.native import fast_path, machine_code

@@ -11,9 +11,8 @@ import pytest
 from replay.arrays import Index, Records
 from replay.changes.envelope import RECORD
 from replay.dependencies.passes import change_places, file_and_number
-from replay.pipeline.packed_records import unpacked
 from replay.pipeline.plan import Plan
-from replay.pipeline.scan import _by_bucket
+from replay.pipeline.scan import _by_bucket, unpacked
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 
 from replay.arrays import Bytes
 from replay.changes.envelope import RECORD
-from replay.pipeline.packed_records import packed, unpacked
+from replay.pipeline.scan import packed, unpacked
 
 SIZE = RECORD.itemsize
 

@@ -24,7 +24,7 @@ from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.output.bundle import write_bundle
-from replay.pipeline import commit_sample, input_digests, range_walk
+from replay.pipeline import input_digests, range_walk
 from replay.pipeline.extent import log_extent
 from replay.pipeline.plan import Plan, make_plan
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct
@@ -216,9 +216,9 @@ def test_a_file_that_was_unpacked_is_digested_as_it_was_given(tmp_path: Path) ->
 
 
 def test_samples_of_large_logs_are_thinner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [commit_sample.stride_of(1 << power) for power in (0, 28, 29, 33)] == [64, 64, 128, 2048]
-    assert commit_sample.stride_of((1 << 28) + 1) == 128
-    monkeypatch.setattr(commit_sample, "_ALL_OF", 100)
+    assert [range_walk.stride_of(1 << power) for power in (0, 28, 29, 33)] == [64, 64, 128, 2048]
+    assert range_walk.stride_of((1 << 28) + 1) == 128
+    monkeypatch.setattr(range_walk, "_ALL_OF", 100)
     log = open_log(*built().write(tmp_path))
     here, there = plans(log, Counting())
     assert here.bounds.tolist() == there.bounds.tolist()

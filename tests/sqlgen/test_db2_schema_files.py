@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.ddl_tokens import statements
-from sqlgen.ddl.schema_file import parse_declared
-from sqlgen.ddl.table_definitions import defined_tables
+from sqlgen.ddl.schema_file import defined_tables, parse_declared
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.examples import examples

@@ -7,10 +7,9 @@ import pytest
 
 from sqlgen.ddl import type_rule
 from sqlgen.dialects import profile_named
-from sqlgen.holding import Fit, fit, holding_of
+from sqlgen.holding import Fit, ValueLimit, fit, holding_of
 from sqlgen.literals import Policy
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
-from sqlgen.value_limits import ValueLimit
 
 LIVE = ("postgres", "duckdb", "sqlite", "mysql", "mariadb")
 COLUMNS = [

@@ -6,8 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl.schema_file import parse_declared
-from sqlgen.ddl.table_definitions import defined_tables
+from sqlgen.ddl.schema_file import defined_tables, parse_declared
 from sqlgen.schema import Column, SqlType, Table
 
 PAIR = {"P.T": "A B", "P.U": "A B"}

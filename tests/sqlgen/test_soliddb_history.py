@@ -10,8 +10,8 @@ from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.soliddb.columns import column_of, type_text
 from sqlgen.soliddb.history import History
+from sqlgen.soliddb.table_shape import column_of, type_text
 from sqlgen.soliddb.translate import read
 from sqlgen.structure import StructureChange, statements
 

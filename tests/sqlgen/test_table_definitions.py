@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlgen.ddl.table_definitions import defined_tables
+from sqlgen.ddl.schema_file import defined_tables
 from sqlgen.schema import SqlType
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "db2ddl"

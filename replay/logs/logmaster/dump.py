@@ -6,7 +6,7 @@ import numpy as np
 
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import ROW_CHANGES, Change
-from replay.decoding.image_description import describe_image
+from replay.decoding.images import describe_image
 from replay.decoding.layout import Field, FieldKind
 from replay.errors import UsageError
 from replay.logs.logmaster.census import BLOCK

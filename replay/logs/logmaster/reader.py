@@ -17,10 +17,10 @@ from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
 from replay.changes.catalog import Catalog, TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
 from replay.changes.position import HIGHEST, LOWEST, UNIT_POSITION, Position, UnitId
-from replay.decoding import codecs, images, plain_images
+from replay.decoding import codecs, image_layouts, images
 from replay.decoding.hashes import hash_rows
+from replay.decoding.image_layouts import PlainRows
 from replay.decoding.images import ImageWalk
-from replay.decoding.plain_rows import PlainRows
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, urids, widened_position
 from replay.logs.files import in_place, made_of, mapped, size_of
@@ -539,7 +539,7 @@ class LogmasterLog:
     def plain_rows(self, version: int) -> PlainRows | None:
         """The row images under their reading."""
         fmt = self.catalog.versions[version].format
-        return plain_images.plain_rows(fmt, self.image_reading(version))
+        return image_layouts.plain_rows(fmt, self.image_reading(version))
 
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from replay.logs.logmaster_load.records import (
 )
 from replay.storage import read_text
 from sqlgen.constraints import Constraints, parse_constraints
-from sqlgen.ddl.table_definitions import defined_tables
+from sqlgen.ddl.schema_file import defined_tables
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 
