@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, overload
 
@@ -54,6 +54,10 @@ class RowFormat:
     def places(self) -> Mapping[str, int]:
         """The place of each column, by name."""
         return {entry.column.name: number for number, entry in enumerate(self.columns)}
+
+    def without_places(self) -> RowFormat:
+        """The same without the places of its columns, which hang on how a log's DATA is read."""
+        return replace(self, columns=tuple(replace(entry, position=-1) for entry in self.columns))
 
 
 @dataclass(frozen=True)

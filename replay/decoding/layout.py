@@ -9,8 +9,8 @@ are values, because a log that describes its own header makes one at run time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -101,29 +101,6 @@ def _number(text: str, base: int) -> int | None:
     return int(stripped, base) if _NUMBERS[base].fullmatch(stripped) else None
 
 
-#: Fewer records are read one by one.
-_MANY = 64
-
-
-def _values(entry: Field, block: Bytes) -> list[Any]:
-    """The values of a field in records that are as long as each other; None where these end before
-    it does."""
-    if entry.end > block.shape[1]:
-        return [None] * len(block)
-    column = block[:, entry.offset : entry.end]
-    if (column == column[0]).all():
-        return [entry.value(column[0].tobytes())] * len(block)
-    text = column.tobytes()
-    pieces = [text[place : place + entry.length] for place in range(0, len(text), entry.length)]
-    different = set(pieces)
-    if entry.kind is FieldKind.TEXT and 2 * len(different) > len(pieces):
-        letters = text.decode(TEXT_CODE_PAGE)  # an octet each
-        places = range(0, len(letters), entry.length)
-        return [letters[place : place + entry.length].rstrip(" \0") for place in places]
-    values = {piece: entry.value(piece) for piece in different}
-    return [values[piece] for piece in pieces]
-
-
 @dataclass(frozen=True)
 class Layout:
     """A record: ``tag`` (its name), ``title``, ``size`` in bytes, ``fields`` in rising offset
@@ -169,14 +146,6 @@ class Layout:
         """The fields by name, reserved ones left out."""
         return self._by_name
 
-    def only(self, *names: str) -> Layout:
-        """The same record of which no field but these is read."""
-        fields = tuple(
-            entry if entry.name in names else replace(entry, kind=FieldKind.RESERVED)
-            for entry in self.fields
-        )
-        return Layout(self.tag, self.title, self.size, fields)
-
     def read(self, record: Buffer) -> dict[str, Any]:
         """The values of one record's fields; None where the record is too short to have the
         field."""
@@ -194,16 +163,6 @@ class Layout:
             else raw[start:end]
             for name, start, end, kind, base in self._reads
         }
-
-    def read_all(self, records: Sequence[bytes]) -> list[dict[str, Any]]:
-        """As :meth:`read`, of each record: of many as long as each other, what a field has in
-        several of them is read once."""
-        if len(records) < _MANY or len(set(map(len, records))) > 1:
-            return [self.read(record) for record in records]
-        block = np.frombuffer(b"".join(records), np.uint8).reshape(len(records), -1)
-        columns = [_values(self._by_name[name], block) for name, *_ in self._reads]
-        names = [name for name, *_ in self._reads]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def slice(self, block: Bytes, name: str) -> Bytes:
         """The bytes of a field in ``block`` (``uint8[n, H]``): ``uint8[n, length]``, without

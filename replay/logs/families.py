@@ -215,18 +215,19 @@ class Family:
     def open_log(self, inputs: Inputs) -> LogFile:
         """Open a log. UsageError when the files or settings are not those of this family, else as
         ``open``."""
+        given = {
+            name for name in _FILES if getattr(inputs, name) or (inputs.pairs and name in _PAIRED)
+        }
         for name in _FILES:
-            given = getattr(inputs, name) or (inputs.pairs if name in _PAIRED else None)
-            if given and name not in self.takes:
+            if name in given and name not in self.takes:
                 raise UsageError(
                     "LR1001",
                     f"found --{name} with --source {self.name}; expected"
                     f" {' and '.join(f'--{taken}' for taken in _FILES if taken in self.takes)}",
                     hint="Logs of other families need their --source",
                 )
-        for name in _FILES:
-            given = getattr(inputs, name) or (inputs.pairs if name in _PAIRED else None)
-            if name in self.needs and not given:
+        for name in self.needs:
+            if name not in given:
                 raise UsageError(
                     "LR1001",
                     f"found no --{name}; expected the files or the folder of a log, as in logreplay"

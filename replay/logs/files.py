@@ -10,7 +10,7 @@ import shutil
 import socket
 import threading
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import lru_cache, partial
@@ -91,6 +91,36 @@ def _mapped(path: str, size: int, changed_ns: int) -> Bytes:
     # a plain array over the mapping: every slice of a memmap object would be one too, which costs
     # far more than the slice
     return np.asarray(np.memmap(path, np.uint8, "r")) if size else np.zeros(0, np.uint8)
+
+
+class FilesOfBytes:
+    """What logs of files of bytes have in common. Of each of their ``files`` ``name`` is what the
+    user gave, ``path`` where its (unpacked) bytes are. InputError LR2001 where it cannot be
+    read."""
+
+    files: Sequence[Any]
+
+    def buffer(
+        self,
+        file: int,
+        start: npt.NDArray[Any] | int | None = None,
+        stop: npt.NDArray[Any] | int | None = None,
+    ) -> Bytes:
+        """The bytes of a data file, mapped; of one in a store, the ranges ``start:stop`` are there
+        (None: all of it)."""
+        return mapped(self.files[file].path, start, stop)
+
+    def size(self, file: int) -> int:
+        """Bytes of a data file."""
+        return size_of(self.files[file].path)
+
+    def unpacked_files(self) -> list[str]:
+        """The files of this machine that were made by unpacking."""
+        return [
+            file.path
+            for file in self.files
+            if not storage.is_url(file.path) and file.path != os.path.abspath(file.name)
+        ]
 
 
 def head(path: str, size: int = 64) -> bytes:
@@ -227,14 +257,6 @@ def _until_ended(blocks: Iterator[bytes], company: _Company) -> Iterator[bytes]:
         if company.ended.is_set():
             raise _EndedError
         yield block
-
-
-def made_of(paths: Iterable[tuple[str, str]]) -> list[str]:
-    """Of (path that :func:`unpacked` gave, path that the user gave): the files of this machine that
-    were made by unpacking."""
-    return [
-        path for path, given in paths if not storage.is_url(path) and path != os.path.abspath(given)
-    ]
 
 
 def in_place(path: str, given: str) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
-from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.catalog import Catalog, RowFormat, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import UNIT_POSITION, Position, UnitId
 from replay.decoding.hashes import hash_rows
@@ -37,6 +37,7 @@ from replay.logs.unchanged import FileState
 from replay.logs.words import said_of
 from replay.spill import file_of, windows
 from sqlgen.constraints import Constraints
+from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from sqlgen.structure import StructureChange
@@ -262,6 +263,25 @@ class IndexedLog(ABC):
     def addresses(self, envelope: IndexedEnvelope) -> Bytes:
         """Where the log says that each record is, ``uint8[n, size]``."""
         return envelope.log_position()
+
+
+def version_named(
+    index: int,
+    table: Table,
+    fmt: RowFormat,
+    *,
+    space: int = 0,
+    number: int = 0,
+    sequence: int = 1,
+    unlogged: int = 0,
+) -> TableVersion:
+    """A version of a table, by its number in its table ``space``: as its family knows none by
+    positions, none is told."""
+    nowhere = bytes(Position.SIZE)
+    return TableVersion(
+        index, table, 0, space, number, sequence, 0, nowhere, nowhere, table.schema, table.name,
+        fmt, unlogged=unlogged,
+    )  # fmt: skip
 
 
 #: (start, end) of images, ``int64[n]`` each; None where a kind of change has no such image.

@@ -5,10 +5,13 @@ log decides it, and what is refused."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 #: The page that lists them: a table for each family.
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "unconfirmed-readings.md"
@@ -58,6 +61,48 @@ class Checkup:
     laid_out: Mapping[str, Any]
     counts: Mapping[str, Mapping[str, int]]
     evidence: Sequence[Evidence] = field(default_factory=tuple)
+
+
+class Tallies:
+    """What is counted while a log goes by: codes by field, and of each reading how many could tell
+    and how many of them fit each candidate."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[str]] = {}
+        self._looked_at: Counter[str] = Counter()
+        self._fits: dict[str, Counter[str]] = {}
+
+    def codes(self, name: str, values: Any, shown: Callable[[int], str]) -> Counter[str]:
+        """Count the codes of a field (``int[n]``) by what each is shown as; all of that field."""
+        counter = self.counts.setdefault(name, Counter())
+        for code, count in zip(*np.unique(values, return_counts=True), strict=True):
+            counter[shown(int(code))] += int(count)
+        return counter
+
+    def fit(self, reading: str, looked_at: int, **candidates: Any) -> None:
+        """Of so many that could tell, how many fit each candidate: a number, or ``bool[n]``."""
+        self._looked_at[reading] += looked_at
+        fits = self._fits.setdefault(reading, Counter())
+        for name, fitting in candidates.items():
+            fits[name.replace("_", " ")] += int(np.sum(fitting))
+
+    def halves(self, reading: str, mask: Any, fits: str, others: str) -> None:
+        """Of ``n`` that could tell (``bool[n]``), those that are so and those that are not."""
+        self.fit(reading, len(mask), **{fits: mask, others: ~mask})
+
+    def evidence(self, taken: Mapping[str, str]) -> Iterator[Evidence]:
+        """Of each reading; ``taken``: the candidate that the program reads the log by."""
+        for name, fits in self._fits.items():
+            yield Evidence(name, self._looked_at[name], dict(fits), taken.get(name, ""))
+
+    def by_field(self) -> dict[str, dict[str, int]]:
+        """The counts, each in order."""
+        return {name: dict(sorted(counter.items())) for name, counter in self.counts.items()}
+
+
+def seen(reading: str, found: Mapping[str, int]) -> Evidence:
+    """Counts that are the point of a reading of which no candidate is preferred."""
+    return Evidence(reading, sum(found.values()), dict(sorted(found.items())))
 
 
 def nothing_open(log: Any) -> Checkup:

@@ -13,14 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.independent import luw_history as drawn_luw
+from tests.independent import luw_records, solid_export
+from tests.independent import solid_ddl as drawn_ddl
+from tests.independent import solid_history as drawn_solid
 from tests.support import (
     history,
     logbuilder,
     luwbuilder,
-    luwhistory,
     luwsakila,
     solidbuilder,
-    solidhistory,
     solidsakila,
 )
 
@@ -169,22 +171,24 @@ def luw(folder: Path, data: bytes, tables: Sequence[luwbuilder.Tab]) -> list[str
     return other("db2luw", log, catalog)
 
 
-def luw_history(dialect: str, big: bool, framing: str, folder: Path) -> list[str]:
-    """A random history, with changes of structure."""
-    made = luwhistory.History(7, dialect, big, framing).run(300)
-    return luw(folder, made.log.bytes(), made.catalog)
+def luw_history(release: str, order: luw_records.Order, framing: str, folder: Path) -> list[str]:
+    """A random history, whose log says how tables were made."""
+    wants = drawn_luw.Wants(60, moves=True, compressed=release != "v7", described=True)
+    made = drawn_luw.History(7, luw_records.Form(release, order, framing), wants)
+    return [*drawn_luw.case_of(made, folder).source]
 
 
 def luw_rows(folder: Path) -> list[str]:
     """A random history of rows only."""
-    made = luwhistory.History(9, "v10", False, "flt56", structure=False).run(200)
-    return luw(folder, made.log.bytes(), made.catalog)
+    form = luw_records.Form("v10", "little", "flt56")
+    made = drawn_luw.History(10, form, drawn_luw.Wants(60, short=True))
+    return [*drawn_luw.case_of(made, folder).source]
 
 
 def luw_structure(folder: Path) -> list[str]:
     """A table is made, gets columns, and goes."""
-    late = luwhistory.LATE
-    wide = replace(late, columns=late.columns + luwhistory.ADDED)
+    late = luwbuilder.LATE
+    wide = replace(late, columns=late.columns + luwbuilder.ADDED)
     log = luwbuilder.LogBuilder("v97", False, "flt16")
     works: tuple[Callable[[luwbuilder.Transaction], object], ...] = (
         lambda unit: unit.create(late),
@@ -197,7 +201,7 @@ def luw_structure(folder: Path) -> list[str]:
         unit = log.begin()
         work(unit)
         unit.commit(1_000_000_000 + number)
-    return luw(folder, log.bytes(), (luwhistory.PLAIN,))
+    return luw(folder, log.bytes(), (luwbuilder.PLAIN,))
 
 
 def luw_examples(names: Sequence[str], table: luwbuilder.Tab, folder: Path) -> list[str]:
@@ -243,18 +247,16 @@ def solid_fixture(_: Path) -> list[str]:
     return other("soliddb", FIXTURES / "soliddb" / "syslog.csv", FIXTURES / "soliddb")
 
 
-def solid_history(
-    framing: solidbuilder.Framing, size: int, columns: str, suffix: str, folder: Path
-) -> list[str]:
-    """A random history, with changes of structure."""
-    made = solidhistory.History(12, framing, size, columns=columns).run(60)
-    return solid(folder, made.log, made.catalog, suffix)
+def solid_history(form: solid_export.Form, folder: Path) -> list[str]:
+    """A random history of tables that change all the time."""
+    made = drawn_ddl.Changing(12, form, 20)
+    return made.write(0, made.stands[-1], folder / "export")
 
 
 def solid_rows(folder: Path) -> list[str]:
     """A random history of rows only."""
-    made = solidhistory.History(9, solidbuilder.Framing("va"), structure=False).run(40)
-    return solid(folder, made.log, made.catalog, ".jsonl")
+    made = drawn_solid.History(9, F("len32"), bytes_too=False)
+    return [*drawn_solid.case_of(made, folder, named=True).source]
 
 
 def solid_sakila(folder: Path) -> list[str]:
@@ -282,7 +284,7 @@ def solid_ddl(folder: Path) -> list[str]:
     return solid(folder, log, (wide,), ".csv")
 
 
-F = solidbuilder.Framing
+F = solid_export.Form
 
 #: Name of a log -> what writes it into a folder and gives the options that name it.
 LOGS: dict[str, Callable[[Path], list[str]]] = {
@@ -303,10 +305,10 @@ LOGS: dict[str, Callable[[Path], list[str]]] = {
     "generations": generations,
     "large-objects": large_objects,
     "mass-delete": mass_delete,
-    "luw-v7": partial(luw_history, "v7", True, "lsn6"),
-    "luw-v97": partial(luw_history, "v97", False, "flt16"),
-    "luw-v10": partial(luw_history, "v10", True, "lri48"),
-    "luw-raw": partial(luw_history, "v97", False, "raw"),
+    "luw-v7": partial(luw_history, "v7", "big", "lsn6"),
+    "luw-v97": partial(luw_history, "v97", "little", "flt16"),
+    "luw-v10": partial(luw_history, "v10", "big", "lri48"),
+    "luw-raw": partial(luw_history, "v97", "little", "raw"),
     "luw-rows": luw_rows,
     "luw-structure": luw_structure,
     "luw-sakila": partial(luw_sakila, "v10", False, "lsn8"),
@@ -314,10 +316,10 @@ LOGS: dict[str, Callable[[Path], list[str]]] = {
     "luw-example-v97": partial(luw_examples, [f"v97-little-{part}" for part in WHOLE_UNIT], EMPX),
     "luw-published": partial(luw_examples, PUBLISHED, RESUME),
     "solid": solid_fixture,
-    "solid-history": partial(solid_history, F(), 20, "A", ".parquet"),
-    "solid-va": partial(solid_history, F("va", 2), 20, "C", ".csv"),
-    "solid-wide": partial(solid_history, F("len32z"), 28, "A", ".jsonl.gz"),
-    "solid-ind": partial(solid_history, F("ind0p", 4, True), 20, "A", ".parquet"),
+    "solid-history": partial(solid_history, F("len32")),
+    "solid-va": partial(solid_history, F("va", "count16", hidden=True)),
+    "solid-wide": partial(solid_history, F("len32z", address=28)),
+    "solid-ind": partial(solid_history, F("ind0p", "count32", nul=True)),
     "solid-rows": solid_rows,
     "solid-ddl": solid_ddl,
     "solid-sakila": solid_sakila,

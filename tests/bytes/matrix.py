@@ -230,7 +230,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
     "luw-v7": {"redo": ("",), "ddl": ("--changes redo", "--changes undo")},
     "luw-v97": {
         "redo": ("", *of_dialects("--timestamps truncate --empty-text space", SOME), *HOW[3:]),
-        "undo": ("--from-lrsn 00000000000071F30000", "--exclude-table APP.PLAIN", ""),
+        "undo": ("--from-lrsn 00000000000029190000", "--exclude-table S0.T0", ""),
         "export": EXPORTS,
         "ddl": ("", "--changes redo", "--changes undo", "--changes redo --names exact"),
         "migrate": ("", "--dialect mariadb"),
@@ -240,9 +240,9 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
     "luw-v10": {"redo": ("",), "export": ("--format jsonl",), "inspect": ("--json",)},
     "luw-raw": {"redo": ("",)},
     "luw-rows": {
-        "redo": ("", "--authid ANNA", "--upsert --table *.PLAIN", "--except authid=BERT"),
-        "undo": ("", "--dialect db2", "--trace", "--authid ANNA --cascade all"),
-        "whatif": ("--user ANNA --json",),
+        "redo": ("", "--ur 000000000A21", "--upsert", "--except ur=000000000A25"),
+        "undo": ("", "--dialect db2", "--trace", "--ur 000000000A21 --cascade all"),
+        "whatif": ("--ur 000000000A21 --json",),
     },
     "luw-structure": {
         "redo": ("", *of_dialects("", SOME)),
@@ -283,7 +283,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "solid-history": {
         "redo": ("",),
-        "undo": ("", "--exclude-table APP.*"),
+        "undo": ("", "--exclude-table DBA.T0"),
         "export": ("--format debezium",),
         "ddl": ("--changes redo", "--changes undo"),
         "migrate": ("",),
@@ -295,7 +295,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         "redo": ("", "--upsert"),
         "undo": ("", "--upsert", "--dialect db2 --trace"),
         "export": ("",),
-        "whatif": ("--ur 00000000000000000295 --json",),
+        "whatif": ("--ur 0000000000000000029C --json",),
         "graph": ("--format html",),
     },
     "solid-ddl": {

@@ -17,9 +17,8 @@ from replay.cli.main import main
 from replay.errors import Refusal, UsageError
 from tests.logs.db2luw.test_damage import row
 from tests.support.logbuilder import ACCT, OLD_HEADER, LogBuilder, Tab, acct
+from tests.support.luwbuilder import PLAIN, catalog_csv
 from tests.support.luwbuilder import LogBuilder as LuwBuilder
-from tests.support.luwbuilder import catalog_csv
-from tests.support.luwhistory import PLAIN
 
 FAR = Tab("FAR", ACCT.columns, dbid=0x0206, psid=7, obid=9)
 

@@ -54,29 +54,6 @@ def test_built_records_read_back(table: Layout, data: st.DataObject) -> None:
             assert record[entry.offset : entry.end] == bytes(entry.length)
 
 
-@pytest.mark.parametrize("table", [LLDF, *CONTROL.values()], ids=lambda table: table.tag)
-@settings(max_examples=examples(20))
-@given(data=st.data())
-def test_many_records_are_read_as_each_is(table: Layout, data: st.DataObject) -> None:
-    """Few texts in many records, some of them damaged, cut off or longer than the page."""
-    size = data.draw(st.sampled_from([table.size, table.size // 2, table.size + 3]))
-    built = st.builds(lambda values: table.build(**values), VALUES[table.tag])
-    raw = st.one_of(built, st.binary(min_size=table.size, max_size=table.size))
-    some = data.draw(st.lists(raw, min_size=1, max_size=4))
-    records = [(record + b"\x40" * 3)[:size] for record in some] * 40
-    assert len(records) < 64 or table.read_all(records) == [table.read(entry) for entry in records]
-    records[-1:] = [records[-1][:-1]]
-    assert table.read_all(records) == [table.read(entry) for entry in records]
-
-
-def test_only_some_fields() -> None:
-    table = CONTROL["DLCI"]
-    record = table.build(DBID=7, TBOBID=300, COLUMNNAME="ID")
-    part = table.only("DBID", "COLUMNNAME")
-    assert part.size == table.size
-    assert part.read(record) == {"DBID": 7, "COLUMNNAME": "ID"}
-
-
 @given(st.integers(0, 288))
 def test_short_records_lack_their_last_fields(length: int) -> None:
     values = LLDF.read(bytes(length))

@@ -9,8 +9,7 @@ import pytest
 import replay
 from tests.logs.db2luw.test_damage import row
 from tests.support import luwsakila, solidsakila
-from tests.support.luwbuilder import LogBuilder, catalog_csv
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder, catalog_csv
 from tests.support.solidbuilder import Framing, write_catalog, write_rows
 
 

@@ -29,8 +29,7 @@ from tests.independent.solid_export import form_of
 from tests.logs.db2luw.test_damage import row
 from tests.logs.soliddb.test_structure import OLD, unit
 from tests.support import solidbuilder
-from tests.support.luwbuilder import LogBuilder, catalog_csv
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder, catalog_csv
 from tests.support.solidbuilder import write_catalog, write_rows
 
 SEEDS = range(12)

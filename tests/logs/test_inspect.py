@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from replay.errors import UsageError, counted
-from replay.logs.logmaster import census, dump, inspect
+from replay.logs.logmaster import dump, inspect, reader
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 
@@ -122,8 +122,8 @@ def test_small_logs_have_no_warnings(sakila_small: Path, name: str, framing: str
 
 def test_batches_make_no_difference(small: LogmasterLog, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = described(small)
-    monkeypatch.setattr(census, "_BATCH", 7)
-    monkeypatch.setattr(census, "BLOCK", 10_000)
+    monkeypatch.setattr(reader, "_BATCH", 7)
+    monkeypatch.setattr(reader, "_BLOCK", 10_000)
     assert described(small) == whole
 
 

@@ -23,8 +23,7 @@ from sqlgen.ddl.expressions import Place
 from sqlgen.dialects import profile_named
 from sqlgen.schema import Table
 from sqlgen.soliddb.history import History
-from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
-from tests.support.luwhistory import ADDED, LATE
+from tests.support.luwbuilder import ADDED, LATE, LogBuilder, Transaction, catalog_csv
 from tests.support.words import of_family
 
 POSTGRES = profile_named("postgres")

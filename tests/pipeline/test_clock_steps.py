@@ -15,8 +15,7 @@ from replay.cli.main import main
 from replay.logs import LogFile
 from replay.pipeline.extent import log_extent
 from tests.logs.db2luw.test_damage import opened, row
-from tests.support.luwbuilder import LogBuilder
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder
 
 #: 2001-09-09 01:46:40.
 MILLENNIUM = 1_000_000_000

@@ -227,6 +227,22 @@ class Logged:
     row: bytes = b""
 
 
+#: Tables that many tests use.
+COLUMNS = (
+    Col("ID", "INTEGER", key=1),
+    Col("NAME", "VARCHAR", 60, null=True),
+    Col("PRICE", "DECIMAL", 8, 3, null=True),
+    Col("BORN", "DATE"),
+    Col("AT", "TIMESTAMP", scale=6, null=True),
+    Col("CODE", "CHARACTER", 4),
+    Col("SHARE", "DOUBLE"),
+    Col("NOTE", "VARCHAR", 60),
+)
+ADDED = (Col("MORE", "BIGINT", null=True), Col("WHY", "VARCHAR", 30, null=True))
+PLAIN = Tab(3, 8, "APP", "PLAIN", COLUMNS)
+LATE = Tab(3, 300, "APP", "LATE", COLUMNS[:4])
+
+
 @dataclass
 class LogBuilder:
     dialect: str = "v97"

@@ -10,8 +10,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.targets import Target, target_named
-from tests.support.luwbuilder import LogBuilder, catalog_csv
-from tests.support.luwhistory import ADDED, LATE
+from tests.support.luwbuilder import ADDED, LATE, LogBuilder, catalog_csv
 from tests.support.servers import kinds, servers_of
 from tests.support.words import of_family
 

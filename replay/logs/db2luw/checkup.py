@@ -4,18 +4,19 @@ notes, sections 23 and 27): counts, never a value."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from replay.arrays import Bytes, Index, Mask, one_of
+from replay.changes.catalog import ColumnFormat
 from replay.changes.envelope import ROW_CHANGES
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.layouts import COMPENSATION, DMS, DOM, RecordKind, RecordRole, numbers
 from replay.logs.db2luw.reader import LuwFile, LuwLog
 from replay.logs.indexed_inspect import tables_laid_out, tally, tally_faults
-from replay.logs.readings import Checkup, Evidence
+from replay.logs.readings import Checkup, Evidence, Tallies, seen
 
 #: Reading -> functions of the data manager that exercise it.
 _FUNCTIONS: dict[str, frozenset[RecordRole]] = {
@@ -37,24 +38,15 @@ _GRAPHIC = ("GRAPHIC", "VARGRAPHIC", "LONG VARGRAPHIC")
 
 def checkup(log: LuwLog) -> Checkup:
     """What ``logreplay doctor`` says of a log."""
-    kinds: Counter[str] = Counter()
-    functions: Counter[str] = Counter()
-    flags: Counter[str] = Counter()
-    roles: Counter[int] = Counter()
-    unknown = Counter[str]()
+    tallies, known = Tallies(), Counter[str | int]()
     for number, file in enumerate(log.files):
         entries = log.entries()[file.first : file.first + file.count]
-        offsets = np.ascontiguousarray(entries["offset"])
-        _look(file, log.buffer(number), offsets, kinds, functions, flags, roles, unknown)
-    entries = log.entries()
-    counts = {
-        "record type": dict(sorted(kinds.items())),
-        "function": dict(sorted(functions.items())),
-        "general flags": dict(sorted(flags.items())),
-        "fault": tally_faults(entries),
+        _look(file, log.buffer(number), np.ascontiguousarray(entries["offset"]), tallies, known)
+    counts = tallies.by_field() | {
+        "fault": tally_faults(log.entries()),
         "unit": tally(log.units()["disposition"], chr),
     }
-    return Checkup(_laid_out(log), counts, tuple(_evidence(log, roles, unknown)))
+    return Checkup(_laid_out(log), counts, tuple(_evidence(log, known)))
 
 
 def _laid_out(log: LuwLog) -> dict[str, Any]:
@@ -67,53 +59,51 @@ def _laid_out(log: LuwLog) -> dict[str, Any]:
 
 
 def _look(
-    file: LuwFile,
-    buffer: Bytes,
-    offsets: Index,
-    kinds: Counter[str],
-    functions: Counter[str],
-    flags: Counter[str],
-    roles: Counter[int],
-    unknown: Counter[str],
+    file: LuwFile, buffer: Bytes, offsets: Index, tallies: Tallies, known: Counter[str | int]
 ) -> None:
-    """Count the types, flags and functions of the records of a file."""
+    """Count the types, flags and functions of the records of a file; in ``known`` what is not
+    known of these, and roles by number (compensations: -1)."""
     shape = file.shape
     kind, general = (
         numbers(buffer, offsets, shape.dialect.header[name], shape.big).astype(np.int64)
         for name in ("type", "flags")
     )
-    for code, count in zip(*np.unique(kind & 255, return_counts=True), strict=True):
-        name = layouts.TYPE_NAMES.get(int(code), "not known")
-        kinds[f"{int(code):02X} {name}"] += int(count)
-        unknown["types"] += int(count) * int(layouts.KIND_OF_TYPE[code] == RecordKind.UNKNOWN)
-    for code, count in zip(*np.unique(general, return_counts=True), strict=True):
-        flags[f"{int(code):04X}"] += int(count)
-    plain, middle, large = shape.dialect.sizes
+    tallies.codes(
+        "record type",
+        kind & 255,
+        lambda code: f"{code:02X} {layouts.TYPE_NAMES.get(code, 'not known')}",
+    )
+    known["types"] += int((layouts.KIND_OF_TYPE[kind & 255] == RecordKind.UNKNOWN).sum())
+    size = np.where(kind == layouts.BACKOUT_FREE, shape.dialect.sizes[1], shape.dialect.sizes[0])
     propagated: Mask = (general & layouts.PROPAGATABLE) > 0
-    size = np.where(kind == layouts.BACKOUT_FREE, middle, plain)
-    size = np.where(kind == COMPENSATION, np.where(propagated, large, middle), size)
+    of_undo = np.where(propagated, shape.dialect.sizes[2], shape.dialect.sizes[1])
+    size = np.where(kind == COMPENSATION, of_undo, size)
     component = layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMPONENT
     body = offsets[component] + size[component]
     owner, function = (
         numbers(buffer, body, layouts.DMS_HEADER[name], shape.big).astype(np.int64)
         for name in ("component", "function")
     )
-    for pair, count in zip(*np.unique(owner << 8 | function, return_counts=True), strict=True):
-        who, what = int(pair) >> 8, int(pair) & 255
-        name = layouts.FUNCTION_NAMES.get((who, what), "")
-        functions[f"{who}/{what} {name}".strip()] += int(count)
-        if who in (DMS, DOM):
-            role = int(shape.dialect.roles[who, what])
-            roles[role] += int(count)
-            unknown["functions"] += int(count) * (role == RecordRole.UNKNOWN)
-    roles[-1] += int((kind == COMPENSATION).sum())
+    tallies.codes("function", owner << 8 | function, _function)
+    tallies.codes("general flags", general, lambda code: f"{code:04X}")
+    of_rows = one_of(owner.astype(np.uint8), (DMS, DOM)) & (owner < 256)
+    roles = shape.dialect.roles[owner[of_rows], function[of_rows]]
+    known["functions"] += int((roles == RecordRole.UNKNOWN).sum())
+    for role, count in zip(*np.unique(roles, return_counts=True), strict=True):
+        known[int(role)] += int(count)
+    known[-1] += int((kind == COMPENSATION).sum())
     commits = kind[layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMMIT]
     plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())  # of two octets each
-    unknown["plain commits"] += plain_ones
-    unknown["other commits"] += len(commits) - plain_ones
+    known["plain"] += plain_ones
+    known["other"] += len(commits) - plain_ones
 
 
-def _evidence(log: LuwLog, roles: Counter[int], unknown: Counter[str]) -> Iterator[Evidence]:
+def _function(pair: int) -> str:
+    who, what = pair >> 8, pair & 255
+    return f"{who}/{what} {layouts.FUNCTION_NAMES.get((who, what), '')}".strip()
+
+
+def _evidence(log: LuwLog, known: Counter[str | int]) -> Iterator[Evidence]:
     entries = log.entries()
     shapes = Counter[str]()
     for file in log.files:
@@ -122,33 +112,30 @@ def _evidence(log: LuwLog, roles: Counter[int], unknown: Counter[str]) -> Iterat
     yield Evidence("shape", len(entries), dict(shapes), taken)
     closed, short, forms, looked = _rows(log)
     yield Evidence("row-place", looked, {"closes": closed}, "closes")
-    yield Evidence("row-form", forms.total(), dict(sorted(forms.items())))
-    several = sum(
-        int((entries["version"] == version.index).sum())
-        for version in log.catalog.versions
-        if sum(entry.variable for entry in version.format.columns) > 1
-    )
-    yield Evidence("value-order", several, {"changes of tables with several such columns": several})
-    yield Evidence("short-rows", short, {"ends before its last columns": short})
+    yield seen("row-form", forms)
+    several = _of_tables(log, lambda columns: sum(entry.variable for entry in columns) > 1)
+    yield seen("value-order", {"changes of tables with several such columns": several})
+    yield seen("short-rows", {"ends before its last columns": short})
     moved = int((entries["segments"] > 1).sum())
-    yield Evidence("moved-rows", moved, {"records of changes made of several": moved})
+    yield seen("moved-rows", {"records of changes made of several": moved})
     for name, wanted in _FUNCTIONS.items():
-        count = sum(roles[role] for role in wanted)
-        yield Evidence(name, count, {"records": count})
+        yield seen(name, {"records": sum(known[role] for role in wanted)})
     unmatched = int((entries["fault"] == 1).sum())
-    yield Evidence(
-        "compensation", roles[-1], {"matched": roles[-1] - unmatched, "not": unmatched}, "matched"
-    )
-    commits = {name: unknown[f"{name} commits"] for name in ("plain", "other")}
-    yield Evidence("commit-records", sum(commits.values()), commits)
-    graphic = sum(
-        int((entries["version"] == version.index).sum())
+    fits = {"matched": known[-1] - unmatched, "not": unmatched}
+    yield Evidence("compensation", known[-1], fits, "matched")
+    yield seen("commit-records", {name: known[name] for name in ("plain", "other")})
+    graphic = _of_tables(log, lambda columns: any(entry.code in _GRAPHIC for entry in columns))
+    yield seen("graphic-lengths", {"changes of tables with such columns": graphic})
+    yield seen("unknown-records", {name: known[name] for name in ("types", "functions")})
+
+
+def _of_tables(log: LuwLog, wanted: Callable[[Sequence[ColumnFormat]], bool]) -> int:
+    """How many changes are of tables with such columns."""
+    return sum(
+        int((log.entries()["version"] == version.index).sum())
         for version in log.catalog.versions
-        if any(entry.code in _GRAPHIC for entry in version.format.columns)
+        if wanted(version.format.columns)
     )
-    yield Evidence("graphic-lengths", graphic, {"changes of tables with such columns": graphic})
-    strange = {name: unknown[name] for name in ("types", "functions")}
-    yield Evidence("unknown-records", sum(strange.values()), strange)
 
 
 def _rows(log: LuwLog) -> tuple[int, int, Counter[str], int]:

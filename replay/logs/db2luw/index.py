@@ -24,7 +24,8 @@ from replay.logs.db2luw.index_entries import ENTRY, fill, mark_headless, moved_r
 from replay.logs.db2luw.layouts import RecordKind
 from replay.logs.db2luw.scan import SCANNED, pass_over_temporary, scanned_files
 from replay.logs.db2luw.strays import strays
-from replay.logs.db2luw.table_history import LuwTableHistory, build
+from replay.logs.db2luw.table_events import LuwTableHistory
+from replay.logs.db2luw.table_history import build
 from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.logs.db2luw.units import parents_of
 from replay.spill import Spill, windows, windows_back
@@ -103,7 +104,7 @@ def build_index(
         (int(records["file"][row]), int(records["offset"][row])): change
         for row, change in timeline.changes.items()
     }
-    missing = opening_warnings.missing(records, holes, files)
+    missing = [*opening_warnings.missing(records, holes, files)]
     texts = (
         *(repeats.whole_files(again, found, files) if several else ()),
         *timeline.warnings,
@@ -237,7 +238,8 @@ def units_told(
         table["disposition"][part] = result.disposition[part]
         table["time"][part] = _packed_times(seconds[part]).view("V17").reshape(-1)
     _guess_times(table["time"], seconds, result, by_end)
-    return table, by_lsn, opening_warnings.untimed(records, result, holds, seconds, files)
+    untimed = opening_warnings.untimed(records, result, holds, seconds, files)
+    return table, by_lsn, list(untimed)
 
 
 def _told_by_lsn(records: Records, result: units.Units, by_end: Index) -> bool:

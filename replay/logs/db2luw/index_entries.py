@@ -18,7 +18,7 @@ from replay.logs.db2luw import layouts, row_moves, units
 from replay.logs.db2luw.framing import OpenedFile
 from replay.logs.db2luw.layouts import RecordRole
 from replay.logs.db2luw.scan import HALF_MOVED, NORMAL, OVERFLOWN, POINTS
-from replay.logs.db2luw.table_history import LuwTableHistory
+from replay.logs.db2luw.table_events import LuwTableHistory
 from replay.spill import Spill, near_windows, windows
 
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number

@@ -3,7 +3,7 @@ or may be of another unit, and what was passed over."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,31 +17,34 @@ from replay.logs.db2luw.tables import LuwTable, TableId
 from replay.spill import Spill, windows
 
 
+def at(record: np.void, files: list[OpenedFile]) -> str:
+    """Where a record is, in words."""
+    return f"offset {int(record['offset'])} of {files[record['file']].name}"
+
+
 def untimed(
     records: Records, result: units.Units, holds: Mask, seconds: Index, files: list[OpenedFile]
-) -> list[str]:
-    """A warning about units with changes (``holds``) whose commit record has no time. (A unit of
-    one record has no commit record, and nothing is wrong with it.)"""
+) -> Iterator[str]:
+    """Units with changes (``holds``) whose commit record has no time. (A unit of one record has no
+    commit record, and nothing is wrong with it.)"""
     count, first = 0, len(records)
     for part in windows(len(holds)):
         last = result.last[part][holds[part] & (seconds[part] == 0)]
         last = last[records["kind"][last] == RecordKind.COMMIT]
         count, first = count + len(last), int(last.min(initial=first))
-    if not count:
-        return []
-    row = records[first]
-    return [
-        f"no commit time of {counted(count, 'unit')} of recovery, of which the first ends at offset"
-        f" {int(row['offset'])} of {files[row['file']].name}: --from-time and --until-time take"
-        " such a unit as just before the next one that has a time"
-    ]
+    if count:
+        yield (
+            f"no commit time of {counted(count, 'unit')} of recovery, of which the first ends at"
+            f" {at(records[first], files)}: --from-time and --until-time take such a unit as just"
+            " before the next one that has a time"
+        )
 
 
 def incomplete(
     records: Records, result: units.Units, holds: Mask, lacking: Mask, known_units: Records
-) -> list[str]:
-    """A warning that names the committed units with changes (``holds``) that lack records; and one
-    about those whose commit is all that the files behind the first one have of them."""
+) -> Iterator[str]:
+    """The committed units with changes (``holds``) that lack records; and those whose commit is all
+    that the files behind the first one have of them."""
     bare, count, set_aside = 0, 0, False
     names: list[str] = []
     for part in windows(len(holds)):
@@ -55,20 +58,21 @@ def incomplete(
             for number in chosen[: max(NAMED - len(names), 0)]
         ]
         set_aside |= bool(known_units["incomplete"][part].any())
-    texts = [
-        f"{counted(bare, 'unit')} of recovery with the commit here and changes between two files"
-    ]
-    if not count:
-        return texts if bare else []
-    done = (
-        "they are quarantined (--log-option headless=apply writes what is there)"
-        if set_aside
-        else "what is there of them is written (--log-option headless=apply)"
-    )
-    return (texts if bare else []) + [
-        f"{counted(count, 'unit')} of recovery, TID {some_of(names, count)}, with a begin before"
-        f" the log, or records between its files: {done}"
-    ]
+    if bare:
+        yield (
+            f"{counted(bare, 'unit')} of recovery with the commit here and changes between two"
+            " files"
+        )
+    if count:
+        done = (
+            "they are quarantined (--log-option headless=apply writes what is there)"
+            if set_aside
+            else "what is there of them is written (--log-option headless=apply)"
+        )
+        yield (
+            f"{counted(count, 'unit')} of recovery, TID {some_of(names, count)}, with a begin"
+            f" before the log, or records between its files: {done}"
+        )
 
 
 def changing(records: Records, result: units.Units, arrays: Spill) -> Mask:
@@ -77,92 +81,82 @@ def changing(records: Records, result: units.Units, arrays: Spill) -> Mask:
     return strays.changing(records, result, arrays, roles)
 
 
-def halves(count: int) -> list[str]:
-    """A warning about overflow records that stay changes of their own."""
-    if not count:
-        return []
-    return [
-        f"{counted(count, 'overflow record')} of moved rows without the other half in the unit of"
-        " recovery: taken as plain inserts and deletes"
-    ]
+def halves(count: int) -> Iterator[str]:
+    """Overflow records that stay changes of their own."""
+    if count:
+        yield (
+            f"{counted(count, 'overflow record')} of moved rows without the other half in the unit"
+            " of recovery: taken as plain inserts and deletes"
+        )
 
 
-def endless(result: units.Units, holds: Mask) -> list[str]:
-    """A warning about changes of units without an end whose transaction id begins again: the record
-    that ends them is not in the log. ``holds``: units that have changes."""
+def endless(result: units.Units, holds: Mask) -> Iterator[str]:
+    """Changes (of units that ``holds`` names) without an end whose transaction id begins again: the
+    record that ends them is not in the log."""
     count = 0
     for part in windows(max(len(holds) - 1, 0)):
         tid = result.tid[part.start : part.stop + 1]
         cut = holds[part] & (tid[:-1] == tid[1:]) & (result.disposition[part] == ord("F"))
         count += int(cut.sum())
-    return (
-        [
+    if count:
+        yield (
             f"left out: {counted(count, 'unit')} of recovery without an end, though the transaction"
             " id comes again later"
-        ]
-        if count
-        else []
-    )
+        )
 
 
-def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> list[str]:
-    """A warning about records that are missing in files that hold all others."""
-    if not len(holes.behind):
-        return []
-    first, size, count = records[holes.behind[0]], int(holes.size[0]), len(holes.behind)
-    return [
-        f"LR2030 {counted(count, 'place')} where records are missing in a log that holds all"
-        f" others, the first behind the record at offset {int(first['offset'])} of"
-        f" {files[first['file']].name}: positions go on {size} bytes further than the records are"
-        " long. Collect the log again; units that are known to lack them are quarantined"
-    ]
+def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> Iterator[str]:
+    """Records that are missing in files that hold all others."""
+    if len(holes.behind):
+        yield (
+            f"LR2030 {counted(len(holes.behind), 'place')} where records are missing in a log that"
+            " holds all others, the first behind the record at"
+            f" {at(records[holes.behind[0]], files)}: positions go on"
+            f" {int(holes.size[0])} bytes further than the records are long."
+            " Collect the log again; units that are known to lack them are quarantined"
+        )
 
 
-def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> list[str]:
-    """A warning about first records of units that may be of another unit."""
-    if not len(suspects):
-        return []
-    row = records[suspects[0]]
-    return [
-        f"LR2030 {counted(len(suspects), 'record')}, the first at offset {int(row['offset'])} of"
-        f" {files[row['file']].name}, begin a unit of recovery, name a record before them that"
-        " is not known to be of it, and fit a unit without an end, or a gap in another: if their"
-        " transaction id or log stream is damaged, that unit is written without them, or not at"
-        " all. Compare the file with another copy, or collect the log again"
-    ]
+def suspicious(records: Records, suspects: Index, files: list[OpenedFile]) -> Iterator[str]:
+    """First records of units that may be of another unit."""
+    if len(suspects):
+        yield (
+            f"LR2030 {counted(len(suspects), 'record')}, the first at"
+            f" {at(records[suspects[0]], files)},"
+            " begin a unit of recovery, name a record before them that is not known to be of it,"
+            " and fit a unit without an end, or a gap in another: if their transaction id or log"
+            " stream is damaged, that unit is written without them, or not at all. Compare the file"
+            " with another copy, or collect the log again"
+        )
 
 
-def lost(records: Records, those: tuple[int, int], files: list[OpenedFile]) -> list[str]:
-    """A warning about chains that lead out of the log, as :func:`units.lost` tells of them."""
+def lost(records: Records, those: tuple[int, int], files: list[OpenedFile]) -> Iterator[str]:
+    """Chains that lead out of the log, as :func:`units.lost` tells of them."""
     count, first = those
-    if not count:
-        return []
-    row = records[first]
-    place = f"the first one at offset {int(row['offset'])} of {files[row['file']].name}"
-    return [
-        f"{counted(count, 'record names', 'records name')} one of the transaction that is not in"
-        f" the log, where those of the others are ({place}): it was lost, filtered out, or lies"
-        " before this log"
-    ]
+    if count:
+        yield (
+            f"{counted(count, 'record names', 'records name')} one of the transaction that is not"
+            " in the log, where those of the others are (the first one at"
+            f" {at(records[first], files)}): it was lost, filtered out, or lies before this log"
+        )
 
 
 def passed_over(
     records: Records, files: list[OpenedFile], tables: Mapping[TableId, LuwTable]
-) -> list[str]:
-    """Warnings of what was passed over: the ends of files, loads, rows, types and functions that
-    are not known. ``tables`` are those of the catalog export."""
-    texts = []
+) -> Iterator[str]:
+    """What was passed over: the ends of files, loads, rows, types and functions that are not known.
+    ``tables`` are those of the catalog export."""
     for file in files:
         if file.tail is not None:
-            left = file.size - file.tail
-            texts.append(
-                f"LR2006 {file.name}: the last {left} bytes, from offset {file.tail} on,"
-                " are no whole record and are not read"
+            yield (
+                f"LR2006 {file.name}: the last {file.size - file.tail} bytes, from offset"
+                f" {file.tail} on, are no whole record and are not read"
             )
     loads, unknown, others = list[TableId](), 0, 0
     functions: set[str] = set()
     for part in windows(len(records)):
-        loads += [_loaded(record, files) for record in records[part][_loads(records[part])]]
+        load = records["kind"][part] == RecordKind.LOAD
+        loads += [_loaded(record, files) for record in records[part][load]]
         unknown += int((records["kind"][part] == RecordKind.UNKNOWN).sum())
         rows = records[part][records["role"][part] == RecordRole.UNKNOWN]
         others += len(rows)
@@ -175,23 +169,18 @@ def passed_over(
             else f"TS{key[0]}.T{key[1]}"
             for key in loads
         }
-        texts.append(
+        yield (
             f"{counted(len(loads), 'load')} began, of {some_of(sorted(names), len(names))}; rows"
             " that a load brings are not in the log, so copy the tables again"
         )
     if unknown:
-        texts.append(f"skipped by length: {counted(unknown, 'record')} of unknown types")
-    texts += _of_unknown_rows(records, files)
+        yield f"skipped by length: {counted(unknown, 'record')} of unknown types"
+    yield from _of_unknown_rows(records, files)
     if others:
-        texts.append(
+        yield (
             f"skipped: {counted(others, 'record')} of unknown functions (component/function"
             f" {', '.join(sorted(functions)[:10])})"
         )
-    return texts
-
-
-def _loads(records: Records) -> Mask:
-    return np.asarray(records["kind"] == RecordKind.LOAD)
 
 
 def _loaded(record: Records, files: list[OpenedFile]) -> TableId:
@@ -207,8 +196,8 @@ def _loaded(record: Records, files: list[OpenedFile]) -> TableId:
     return space, table
 
 
-def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:
-    """A warning about formatted rows whose outer type is not known (section 10.1)."""
+def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> Iterator[str]:
+    """Formatted rows whose outer type is not known (section 10.1)."""
     types: set[int] = set()
     count, first_row = 0, len(records)
     for part in windows(len(records)):
@@ -217,14 +206,12 @@ def _of_unknown_rows(records: Records, files: list[OpenedFile]) -> list[str]:
             count, first_row = count + len(rows), int(rows.min(initial=first_row))
             for place in np.unique(records["file"][rows]).tolist():
                 mine = rows[records["file"][rows] == place]
-                at = records[side][mine]
-                types.update(np.unique(files[place].buffer(at, at + 1)[at]).tolist())
-    if not count:
-        return []
-    first = records[first_row]
-    return [
-        f"left out: {counted(count, 'row')} of unknown outer types"
-        f" ({', '.join(f'0x{each:02X}' for each in sorted(types))}), the first in the"
-        f" record at offset {int(first['offset'])} of {files[first['file']].name}: taken for"
-        " none that users see; if they are, their units are written without them"
-    ]
+                start = records[side][mine]
+                types.update(np.unique(files[place].buffer(start, start + 1)[start]).tolist())
+    if count:
+        yield (
+            f"left out: {counted(count, 'row')} of unknown outer types"
+            f" ({', '.join(f'0x{each:02X}' for each in sorted(types))}), the first in the record at"
+            f" {at(records[first_row], files)}: taken for none that users see; if they are, their"
+            " units are written without them"
+        )

@@ -21,20 +21,24 @@ from replay.decoding import codecs
 from replay.decoding.hashes import mixed
 from replay.errors import Finding, InputError, UsageError, Where
 from replay.logs import Images, Inputs, Split, checked_position
-from replay.logs.db2luw import framing, layouts, repeats, rows, scan
+from replay.logs.db2luw import framing, repeats, rows, scan
 from replay.logs.db2luw.framing import LuwShape, OpenedFile
 from replay.logs.db2luw.index import build_index
 from replay.logs.db2luw.index_entries import FAULTS, ONE_PARTITION, LuwEntries
 from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
-from replay.logs.files import fetched_together, made_of, mapped, size_of, unpacked_together
+from replay.logs.files import (
+    FilesOfBytes,
+    fetched_together,
+    mapped,
+    size_of,
+    unpacked_together,
+)
 from replay.logs.indexed_envelope import IndexedEnvelope
 from replay.logs.indexed_log import IndexedFile, IndexedLog, image_sides, save
 from replay.spill import windows
 
 _HEAD = 4 << 20
-#: Bytes from the beginning of a record on in which its table is named.
-_ABOUT = 4 << 10
 _AGAIN = "Collect the log again"
 #: What is said of records that do not count, in the words of all families and in ours.
 _REPEATED = "repeated by another read session"
@@ -54,7 +58,7 @@ class LuwFile(IndexedFile):
 
 
 @dataclass(kw_only=True)
-class LuwLog(IndexedLog):
+class LuwLog(FilesOfBytes, IndexedLog):
     """A log of Db2 for Linux, UNIX and Windows. Cheap to pickle: files and index are mapped where
     they are read. ``source`` is the database as the user named it: the log does not. ``by_column``:
     tables whose rows are not in the log."""
@@ -128,24 +132,9 @@ class LuwLog(IndexedLog):
     # -- index
     # ---------------------------------------------------------------------------------------------
 
-    def buffer(
-        self,
-        file: int,
-        start: npt.NDArray[Any] | int | None = None,
-        stop: npt.NDArray[Any] | int | None = None,
-    ) -> Bytes:
-        """The bytes of a log file, mapped; of one in a store, the ranges ``start:stop`` are there
-        (None: all of it)."""
-        return mapped(self.files[file].path, start, stop)
-
     def made_files(self) -> list[str]:
         """The files of the index, and what was unpacked."""
-        unpacked_files = made_of((file.path, file.name) for file in self.files)
-        return [*super().made_files(), *unpacked_files]
-
-    def size(self, file: int) -> int:
-        """Bytes of a log file."""
-        return size_of(self.files[file].path)
+        return [*super().made_files(), *self.unpacked_files()]
 
     def find(self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Index:
         """The entries of records by file and offset."""
@@ -207,20 +196,11 @@ class LuwLog(IndexedLog):
         code, name, found, expected = FAULTS[int(entry["fault"])]
         table = None
         if code == "LR2011":
-            found, table = self._unknown_table(file, offset, found)
-        unit = (
-            UnitId(self.units()["unit"][entry["unit"]].tobytes())
-            if entry["unit"] >= 0
-            else FIRST_UNIT
-        )
-        where = Where(
-            self.files[file].name,
-            number,
-            offset,
-            name,
-            table,
-            str(unit),
-        )
+            found, table = self._unknown_table(entry, found)
+        unit = FIRST_UNIT
+        if entry["unit"] >= 0:
+            unit = UnitId(self.units()["unit"][entry["unit"]].tobytes())
+        where = Where(self.files[file].name, number, offset, name, table, str(unit))
         hint = (
             "Export the catalog again"
             if code == "LR2011"
@@ -228,22 +208,10 @@ class LuwLog(IndexedLog):
         )
         return Finding(code, where, found, expected, hint)
 
-    def _unknown_table(self, file: int, offset: int, found: str) -> tuple[str, str]:
+    def _unknown_table(self, entry: np.void, found: str) -> tuple[str, str]:
         """(what was found, with the ids; what the table is called) of a record of a table whose
         columns are not known."""
-        shape, buffer = self.files[file].shape, self.buffer(file, offset, offset + _ABOUT)
-        kind, flags = (
-            layouts.number(
-                buffer[offset : offset + 8].tobytes(), 0, shape.dialect.header[part], shape.big
-            )
-            for part in ("type", "flags")
-        )
-        body = offset + framing.header_size(shape.dialect, kind, flags)
-        raw = buffer[body : body + layouts.COMPONENTS[layouts.DOM][1]].tobytes()
-        parts = layouts.DOM_HEADER if raw[:1] == bytes([layouts.DOM]) else layouts.DMS_HEADER
-        space, table = (
-            layouts.number(raw, 0, parts[part], shape.big) for part in ("tablespace", "table")
-        )
+        space, table = int(entry["space"]), int(entry["table"])
         names = [
             version.name
             for version in self.catalog.versions

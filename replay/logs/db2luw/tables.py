@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.errors import InputError, Where
 from replay.logs.db2luw import layouts
 from replay.logs.db2luw.framing import LuwShape
@@ -442,26 +442,6 @@ def _alike(ours: ColumnFormat, theirs: ColumnFormat) -> bool:
         ours.variable
         or ours.code != "DECIMAL"
         or (ours.column.length, ours.scale) == (theirs.column.length, theirs.scale)
-    )
-
-
-def version_of(
-    index: int, key: TableId, table: Table, fmt: RowFormat, sequence: int
-) -> TableVersion:
-    """A table version; ``psid`` is the table space id, ``obid`` the table id."""
-    return TableVersion(
-        index,
-        table,
-        0,
-        key[0],
-        key[1],
-        sequence,
-        0,
-        bytes(10),
-        bytes(10),
-        table.schema,
-        table.name,
-        fmt,
     )
 
 

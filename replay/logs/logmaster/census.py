@@ -23,8 +23,8 @@ from replay.logs.logmaster.data import find_images
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.reader import LogmasterLog
 
-#: Bytes of log walked at once, records counted at once, findings kept.
-BLOCK, _BATCH, MOST_FINDINGS = 16 << 20, 65_536, 20
+#: Findings kept.
+MOST_FINDINGS = 20
 #: Names of users and programs: what they are called here -> argument of ``name``, header field.
 _NAMES = {
     "authids": ("authid", "AUTHID"),
@@ -84,15 +84,8 @@ class Census:
         """Count all records of all files; where a file's framing is damaged, up to there."""
         for file in range(len(self.log.files)):
             try:
-                for block in self.log.blocks(file, BLOCK):
-                    for start in range(0, len(block.offsets), _BATCH):
-                        part = slice(start, start + _BATCH)
-                        self._add(
-                            file,
-                            block.first_record + start,
-                            block.offsets[part],
-                            block.lengths[part],
-                        )
+                for batch in self.log.batches(file):
+                    self._add(file, *batch)
             except InputError as error:
                 self.unreadable.append(str(error))
 

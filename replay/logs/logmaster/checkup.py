@@ -7,13 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from replay.arrays import Bytes, Index, Lengths, Mask
+from replay.arrays import Index, Lengths, Mask
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.changes.position import HIGHEST, LOWEST
@@ -28,9 +27,8 @@ from replay.logs.logmaster.header_layout import ControlRecord
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import CONTROL
 from replay.logs.logmaster.reader import CHANGES, LogmasterLog
-from replay.logs.readings import Checkup, Evidence
+from replay.logs.readings import Checkup, Evidence, Tallies, seen
 
-_BLOCK, _BATCH = 16 << 20, 65_536
 #: Header codes that are counted, and what they may be.
 _CODES = (
     "SQLTYPE", "LOGRECDISP", "SQLSRCTYPE", "UORDISP", "INCOMPLETETRANS", "INCOMPLETEDEP",
@@ -38,41 +36,21 @@ _CODES = (
 )  # fmt: skip
 
 
-@dataclass
-class _Counts:
-    """What is counted while the log goes by."""
+_SOUND = ("damaged header", "sound header")
 
-    fields: dict[str, Counter[str]] = field(default_factory=dict)
-    readings: Counter[str] = field(default_factory=Counter)
-    of: Counter[str] = field(default_factory=Counter)
-    fits: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def code(self, name: str, values: Bytes) -> None:
-        counter = self.fields.setdefault(name, Counter())
-        for code, count in enumerate(np.bincount(values, minlength=256).tolist()):
-            if count:
-                shown = chr(code).strip() or "blank" if 32 <= code < 127 else f"X'{code:02X}'"
-                counter[shown] += count
-
-    def fit(self, name: str, looked_at: int, **candidates: int) -> None:
-        self.of[name] += looked_at
-        self.fits.setdefault(name, Counter()).update(candidates)
+def _shown(code: int) -> str:
+    return chr(code).strip() or "blank" if 32 <= code < 127 else f"X'{code:02X}'"
 
 
 def checkup(log: LogmasterLog) -> Checkup:
     """What ``logreplay doctor`` says of a log. Where a file's framing is damaged, up to there."""
-    counts = _Counts()
+    counts = Tallies()
     for number in range(len(log.files)):
         with suppress(InputError):
-            for block in log.blocks(number, _BLOCK):
-                for start in range(0, len(block.offsets), _BATCH):
-                    part = slice(start, start + _BATCH)
-                    _look(log, number, block.offsets[part], block.lengths[part], counts)
-    return Checkup(
-        _laid_out(log),
-        {name: dict(sorted(counter.items())) for name, counter in counts.fields.items()},
-        tuple(_evidence(log, counts)),
-    )
+            for _, offsets, lengths in log.batches(number):
+                _look(log, number, offsets, lengths, counts)
+    return Checkup(_laid_out(log), counts.by_field(), tuple(_evidence(log, counts)))
 
 
 def _laid_out(log: LogmasterLog) -> dict[str, Any]:
@@ -119,68 +97,56 @@ def _control_sizes(log: LogmasterLog) -> dict[str, list[int]]:
     return sizes
 
 
-def _look(log: LogmasterLog, file: int, offsets: Index, lengths: Lengths, counts: _Counts) -> None:
+def _look(log: LogmasterLog, file: int, offsets: Index, lengths: Lengths, counts: Tallies) -> None:
     envelope = log.envelope(file, offsets, lengths)
     change, version = log.classify(envelope)
     damaged = log.check(envelope, lengths, change, version)
-    counts.fields.setdefault("records", Counter()).update(
-        {"sound header": int((~damaged).sum()), "damaged header": int(damaged.sum())}
-    )
+    records = counts.codes("records", damaged, lambda bad: _SOUND[not bad])
+    records.update(dict.fromkeys(_SOUND, 0))
     for name in _CODES:
         if name in envelope.layout.names:
-            counts.code(name, envelope.code(name))
-    types = envelope.change_type()
-    counter = counts.fields.setdefault("CHANGE TYPE", Counter())
-    for value, count in zip(*np.unique(types, return_counts=True), strict=True):
-        code = chr(int(value) >> 8) + chr(int(value) & 255)
-        counter[code.strip() if code in CHANGE_OF_TYPE else f"X'{int(value):04X}'"] += int(count)
+            counts.codes(name, envelope.code(name), _shown)
+    counts.codes("CHANGE TYPE", envelope.change_type(), _change_type)
     _headers(log, envelope, lengths, counts)
-    sound = np.flatnonzero(~damaged)
-    _rows(log, file, sound, offsets, lengths, envelope, counts)
+    _rows(log, file, np.flatnonzero(~damaged), offsets, lengths, envelope, counts)
 
 
-def _headers(log: LogmasterLog, envelope: Headers, lengths: Lengths, counts: _Counts) -> None:
-    size = len(envelope)
-    length = envelope.number("LENGTH")
-    counts.fit("header-length", size, common=int((length == log.shape.header).sum()))
-    zero = ~envelope.position("UORCOMMITLRSN").any(axis=1)
-    point = ~envelope.position("UORCOMMITPOINT").any(axis=1)
-    counts.fit(
-        "commit-position",
-        size,
-        LRSN=int((~zero).sum()),
-        RBA=int((zero & ~point).sum()),
-        none=int((zero & point).sum()),
-    )
-    names = envelope.layout.names
+def _change_type(value: int) -> str:
+    code = chr(value >> 8) + chr(value & 255)
+    return code.strip() if code in CHANGE_OF_TYPE else f"X'{value:04X}'"
+
+
+def _headers(log: LogmasterLog, envelope: Headers, lengths: Lengths, counts: Tallies) -> None:
+    size, names = len(envelope), envelope.layout.names
+    counts.fit("header-length", size, common=envelope.number("LENGTH") == log.shape.header)
+    lrsn = envelope.position("UORCOMMITLRSN").any(axis=1)
+    point = envelope.position("UORCOMMITPOINT").any(axis=1)
+    counts.fit("commit-position", size, LRSN=lrsn, RBA=~lrsn & point, none=~lrsn & ~point)
     if "ORDERVALUE" in names:
-        filled = int(envelope.raw("ORDERVALUE").any(axis=1).sum())
-        counts.fit("order-value", size, named_and_filled=filled, named_and_empty=size - filled)
+        filled = envelope.raw("ORDERVALUE").any(axis=1)
+        counts.halves("order-value", filled, "named_and_filled", "named_and_empty")
     if "SQLRIRBA" in names:
-        filled = int(envelope.raw("SQLRIRBA").any(axis=1).sum())
-        counts.fit("sort-key", size, filled=filled, zero=size - filled)
-    codes = Counter(chr(code) for code in envelope.code("SQLTYPE").tolist())
-    counts.fit("selected-set", size, U=codes["U"], R=codes["R"], blank=codes[" "])
+        counts.halves("sort-key", envelope.raw("SQLRIRBA").any(axis=1), "filled", "zero")
+    sets = envelope.code("SQLTYPE")
+    counts.fit("selected-set", size, U=sets == ord("U"), R=sets == ord("R"), blank=sets == ord(" "))
+    data = lengths.astype(np.int64) - log.shape.header
     if "SEGLEN" in names:
-        told, data = envelope.number("SEGLEN"), lengths.astype(np.int64) - log.shape.header
+        told = envelope.number("SEGLEN")
         counts.fit(
             "segment-length",
             size,
-            record=int((told == lengths).sum()),
-            record_and_RDW=int((told == lengths + 4).sum()),
-            data=int((told == data).sum()),
-            data_without_its_length=int((told == data - 2).sum()),
-            zero=int((told == 0).sum()),
+            record=told == lengths,
+            record_and_RDW=told == lengths + 4,
+            data=told == data,
+            data_without_its_length=told == data - 2,
+            zero=told == 0,
         )
     change = CHANGES[envelope.change_type()]
-    data = lengths.astype(np.int64) - log.shape.header
     for name, kinds in (
         ("table-events", (Change.MASS_DELETE, Change.TRUNCATE, Change.EXCHANGE)),
         ("other-records", (Change.CATALOG, Change.COMMAND, Change.STATUS)),
     ):
-        mine = data[np.isin(change, kinds)]
-        empty = int((mine <= 2).sum())
-        counts.fit(name, len(mine), without_data=empty, with_data=len(mine) - empty)
+        counts.halves(name, data[np.isin(change, kinds)] <= 2, "without_data", "with_data")
 
 
 def _rows(
@@ -190,7 +156,7 @@ def _rows(
     offsets: Index,
     lengths: Lengths,
     envelope: Headers,
-    counts: _Counts,
+    counts: Tallies,
 ) -> None:
     change, version = log.classify(envelope)
     segments, buffer = envelope.segments(), log.buffer(file, offsets, offsets + lengths)
@@ -200,8 +166,8 @@ def _rows(
     row[sound] = (change[sound] > 0) & (change[sound] <= Change.DELETE)
     later = np.flatnonzero(row & (segments > 1) & (envelope.segment() > 1))
     size = end[later] - start[later]
-    own = int(((halfwords(buffer, start[later]) == size) & (size >= 2)).sum())
-    counts.fit("segments", len(later), own_length=own, no_length=len(later) - own)
+    own = (halfwords(buffer, start[later]) == size) & (size >= 2)
+    counts.halves("segments", own, "own_length", "no_length")
     for of_table in log.catalog.versions:
         rows = np.flatnonzero(row & (segments <= 1) & (version == of_table.index))
         if not len(rows):
@@ -239,7 +205,7 @@ def _null_columns(
     file: int,
     of_table: TableVersion,
     rows: tuple[Index, Index, Mask],
-    counts: _Counts,
+    counts: Tallies,
 ) -> None:
     """What fixed columns hold that are null, in the first image of each change."""
     fixed = [
@@ -265,27 +231,21 @@ def _null_columns(
                 rows_null = np.flatnonzero(null & ~walk.bad)
                 width = int(np.max(walk.length[index]))
                 held = codecs.gather(buffer, walk.at(index)[rows_null], width)
-                zero = int((~held.any(axis=1)).sum())
-                counts.fit("null-columns", len(held), zeros=zero, other_bytes=len(held) - zero)
+                counts.halves("null-columns", ~held.any(axis=1), "zeros", "other_bytes")
 
 
-def _evidence(log: LogmasterLog, counts: _Counts) -> Iterator[Evidence]:
-    taken = {
-        "header-length": "common",
-        "data-lengths": log.reading.value,
-        "row-layout": "taken",
-        "expanded-columns": "padded",
-        "segments": "own_length" if log.later_segments_have_length else "no_length",
-    }
+def _evidence(log: LogmasterLog, counts: Tallies) -> Iterator[Evidence]:
     for name in ("order-value", "row-layout", "expanded-columns", "null-columns"):
         counts.fit(name, 0)
-    for reading, looked_at in counts.of.items():
-        yield Evidence(
-            reading,
-            looked_at,
-            {name.replace("_", " "): n for name, n in counts.fits[reading].items()},
-            taken.get(reading, "").replace("_", " "),
-        )
+    yield from counts.evidence(
+        {
+            "header-length": "common",
+            "data-lengths": log.reading.value,
+            "row-layout": "taken",
+            "expanded-columns": "padded",
+            "segments": "own length" if log.later_segments_have_length else "no length",
+        }
+    )
     yield from _control_fields(log)
     yield from _columns(log)
     yield from _control(log.control)
@@ -305,7 +265,7 @@ def _control_fields(log: LogmasterLog) -> Iterator[Evidence]:
             values = CONTROL["DLCI"].read(record.raw)
             key = tuple(values[name] for name in ("DBID", "TBOBID", "SEQUENCENUMBER"))
             columns.setdefault(key, []).append(values)
-    yield Evidence("numeric-text", found.total(), dict(sorted(found.items())))
+    yield seen("numeric-text", found)
     yield _column_bytes(columns)
 
 
@@ -330,14 +290,14 @@ def _columns(log: LogmasterLog) -> Iterator[Evidence]:
             entry = version.format.columns[0]
             after = " or behind its null byte" if entry.nullable else ""
             first[f"{entry.position}{after}"] += 1
-    yield Evidence("first-column-position", first.total(), dict(sorted(first.items())))
+    yield seen("first-column-position", first)
     untold = Counter(
         entry.code
         for version in log.catalog.versions
         for entry in version.format.columns
         if entry.code in ("CHAR", "VCHR", "LVCH") and not entry.subtype
     )
-    yield Evidence("text-subtype", untold.total(), dict(sorted(untold.items())))
+    yield seen("text-subtype", untold)
     dates = sum(
         entry.code in ("DATE", "TIME", "DTTM", "DTTZ")
         for version in log.catalog.versions
@@ -360,11 +320,11 @@ def _control(control: ControlFile) -> Iterator[Evidence]:
             if version.dropped == HIGHEST
             else "a position"
         ] += 1
-    yield Evidence("generations", drops.total(), dict(sorted(drops.items())))
+    yield seen("generations", drops)
     unknown = Counter[str]()
     for tag, count in control.unknown.items():
         unknown[_safe(tag)] += count
-    yield Evidence("unknown-control-records", unknown.total(), dict(sorted(unknown.items())))
+    yield seen("unknown-control-records", unknown)
 
 
 def _column_bytes(by_table: Mapping[tuple[Any, ...], list[dict[str, Any]]]) -> Evidence:
@@ -391,4 +351,4 @@ def _column_bytes(by_table: Mapping[tuple[Any, ...], list[dict[str, Any]]]) -> E
                 if one["LOGLOGBYTES"] == size
             ]
             found[" = ".join(names) or "something else"] += 1
-    return Evidence("column-bytes", found.total(), dict(sorted(found.items())))
+    return seen("column-bytes", found)

@@ -3,19 +3,15 @@ sections 3 and 4)."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
-
-import numpy as np
 
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.position import LOWEST, Position
-from replay.decoding.layout import Field, FieldKind, Layout
+from replay.decoding.layout import FieldKind
 from replay.errors import InputError, Where, counted
 from replay.logs.logmaster.control_columns import (
     SCHEMES,
@@ -46,6 +42,9 @@ def _digits(octets: bytes) -> bytes | None:
 _CLOCK = 0x80
 
 
+_NUMBERS = FieldKind.NUMBER, FieldKind.HEX
+
+
 def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
     """Where a generation begins or ends: an LRSN, or an RBA without data sharing (section 3)."""
     digits = digits_of("DTBI", raw, name)
@@ -56,22 +55,16 @@ def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
     return b"\0" + digits + bytes(3) if digits[0] >= _CLOCK else bytes(4) + digits
 
 
-def _numbers(layout: Layout) -> list[tuple[str, Field]]:
-    """Fields that hold numbers in text."""
-    kinds = FieldKind.NUMBER, FieldKind.HEX
-    return [(name, entry) for name, entry in layout.names.items() if entry.kind in kinds]
-
-
-#: How a record is read, by tag: its layout, and the fields that hold numbers in text.
-_Reading = tuple[Layout, list[tuple[str, Field]]]
-_READINGS: dict[str, _Reading] = {tag: (entry, _numbers(entry)) for tag, entry in CONTROL.items()}
+#: By tag: the layout, and the fields that hold numbers in text.
+_READINGS = {
+    tag: (layout, [(name, one) for name, one in layout.names.items() if one.kind in _NUMBERS])
+    for tag, layout in CONTROL.items()
+}
 #: What tells the generation of a table: DBID, TBOBID and SEQUENCENUMBER.
 _Generation = tuple[int, int, int]
 #: A DLCI record, and the values of its fields, in which the generation may be another one.
 _Described = tuple[ControlRecord, dict[str, Any]]
-#: What reads no more of a DLCI record than the generation, and where it names that.
-_NAMED = DLCI.only("DBID", "TBOBID", "SEQUENCENUMBER")
-_OF_GENERATION: _Reading = _NAMED, _numbers(_NAMED)
+#: Where a DLCI record names the generation.
 _IDS = slice(DLCI.names["DBID"].offset, DLCI.names["TBOBID"].end)
 _SEQUENCE = slice(DLCI.names["SEQUENCENUMBER"].offset, DLCI.names["SEQUENCENUMBER"].end)
 
@@ -83,30 +76,6 @@ class _Row:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     format: RowFormat
-
-
-def _nameless(raw: bytes) -> bytes:
-    """A DLCI record without the bytes that name its generation."""
-    return raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
-
-
-def _runs(records: list[ControlRecord]) -> tuple[list[slice], list[bytes]]:
-    """Runs of DLCI records of one generation, and the bytes of each without those that name it."""
-    raws = [record.raw for record in records]
-    size = len(raws[0])
-    if size < _SEQUENCE.stop or any(len(raw) != size for raw in raws):
-        # of different lengths: one by one, the length before each
-        texts = [len(raw).to_bytes(4) + _nameless(raw) for raw in raws]
-        return [slice(place, place + 1) for place in range(len(raws))], texts
-    block = np.frombuffer(bytearray().join(raws), np.uint8).reshape(-1, size)
-    other = np.zeros(len(block), bool)
-    for part in (_IDS, _SEQUENCE):
-        other[1:] |= (block[1:, part] != block[:-1, part]).any(axis=1)
-        block[:, part] = 0
-    cuts = [0, *np.flatnonzero(other).tolist(), len(block)]
-    text = block.tobytes()
-    runs = [slice(start, stop) for start, stop in itertools.pairwise(cuts)]
-    return runs, [text[run.start * size : run.stop * size] for run in runs]
 
 
 class CatalogBuilder:
@@ -124,7 +93,6 @@ class CatalogBuilder:
         self.name, self.common, self.ccsids = name, common, ccsids
         self.reader = ColumnReader(name, common, ccsids, data_set.get("EXPANDVAR") == "Y")
         #: What is described alike, by the dictionaries of :meth:`_columns`.
-        self.described: dict[bytes, dict[str, Any]] = {}
         self.formats: dict[tuple[str, int], ColumnFormat] = {}
         self.rows: dict[tuple[str | int, ...], _Row] = {}
         self.date_format = (
@@ -161,7 +129,8 @@ class CatalogBuilder:
                 Where(self.name),
                 REMAKE_CONTROL,
             )
-        for record, values in zip(tables, self._read_all(tables), strict=True):
+        for record in tables:
+            values = self._read(record)
             key = (values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1)
             versions.append(
                 self._version(
@@ -183,28 +152,21 @@ class CatalogBuilder:
         return Catalog(tuple(versions))
 
     def _columns(self, records: list[ControlRecord]) -> dict[_Generation, list[_Described]]:
-        """DLCI records by table generation. Many say the same but for that: they are read once, and
-        described by one dictionary."""
+        """DLCI records by table generation. Many say the same but for that: these are read once,
+        and described by one dictionary."""
         columns: dict[_Generation, list[_Described]] = {}
-        if not records:
-            return columns
-        runs, texts = _runs(records)
-        contents: dict[bytes, list[dict[str, Any]]] = {}
-        ids = self._read_all([records[run.start] for run in runs], _OF_GENERATION)
-        for run, named, text in zip(runs, ids, texts, strict=True):
-            values = contents.get(text)
-            if values is None:
-                values = contents[text] = self._described(records[run])
-            generation = named["DBID"], named["TBOBID"], named["SEQUENCENUMBER"] or 1
-            columns.setdefault(generation, []).extend(zip(records[run], values, strict=True))
+        described: dict[bytes, dict[str, Any]] = {}
+        generations: dict[tuple[bytes, bytes], _Generation] = {}
+        for record in records:
+            raw = record.raw
+            ids = raw[_IDS], raw[_SEQUENCE]
+            text = raw[: _IDS.start] + raw[_IDS.stop : _SEQUENCE.start] + raw[_SEQUENCE.stop :]
+            if ids not in generations or text not in described:
+                values = self._read(record)
+                described.setdefault(text, values)
+                generations[ids] = values["DBID"], values["TBOBID"], values["SEQUENCENUMBER"] or 1
+            columns.setdefault(generations[ids], []).append((record, described[text]))
         return columns
-
-    def _described(self, records: list[ControlRecord]) -> list[dict[str, Any]]:
-        """The fields of DLCI records, the same dictionary for records that say the same."""
-        return [
-            self.described.setdefault(_nameless(record.raw), self._read(record))
-            for record in records
-        ]
 
     def _check_generations(self, versions: list[TableVersion], tables: list[ControlRecord]) -> None:
         """Generations of one table that begin at the same position cannot be told apart."""
@@ -226,19 +188,8 @@ class CatalogBuilder:
                     REMAKE_CONTROL,
                 )
 
-    def _read_all(
-        self, records: list[ControlRecord], reading: _Reading | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """The values of records with one tag; where one lacks a number, all are read one by one, so
-        that it is told of when those before it were made use of."""
-        layout, numbers = reading or _READINGS[records[0].tag]
-        read = layout.read_all([record.raw for record in records])
-        if any(None in map(itemgetter(wanted), read) for wanted, _ in numbers):
-            return (self._read(record, reading) for record in records)
-        return iter(read)
-
-    def _read(self, record: ControlRecord, reading: _Reading | None = None) -> dict[str, Any]:
-        layout, numbers = reading or _READINGS[record.tag]
+    def _read(self, record: ControlRecord) -> dict[str, Any]:
+        layout, numbers = _READINGS[record.tag]
         values = layout.read(record.raw)
         for wanted, entry in numbers:
             if values[wanted] is not None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from replay.changes.catalog import RowFormat, TableVersion
+from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import LOWEST, Position
 from replay.decoding.layout import TEXT_CODE_PAGE
@@ -53,12 +53,6 @@ def kept_versions(log: LogmasterLog, facts: CopyFacts) -> list[int]:
             if facts.versions[version] and version not in found:
                 found.append(version)
     return found
-
-
-def placeless(version: TableVersion) -> RowFormat:
-    """The row format of a version without LLCOLUMNPOS, which hangs on the reading of DATA."""
-    columns = tuple(replace(column, position=-1) for column in version.format.columns)
-    return replace(version.format, columns=columns)
 
 
 def records_of(log: LogmasterLog, facts: CopyFacts) -> Iterator[bytes]:

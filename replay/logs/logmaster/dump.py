@@ -9,7 +9,6 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.decoding.images import describe_image
 from replay.decoding.layout import Field, FieldKind
 from replay.errors import UsageError
-from replay.logs.logmaster.census import BLOCK
 from replay.logs.logmaster.data import Reading, find_images, halfwords, payload
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.headers import CODE_MEANINGS, Headers, timestamp_text
@@ -57,11 +56,10 @@ def dump_record(log: LogmasterLog, number: int, file: int = 1, with_hex: bool = 
 def _find(log: LogmasterLog, number: int, file: int) -> tuple[int, int]:
     """(offset, length) of a record."""
     last = 0
-    for block in log.blocks(file, BLOCK):
-        last = block.first_record + len(block.offsets) - 1
-        place = number - block.first_record
-        if 0 <= place < len(block.offsets):
-            return int(block.offsets[place]), int(block.lengths[place])
+    for first, offsets, lengths in log.batches(file):
+        last = first + len(offsets) - 1
+        if first <= number <= last:
+            return int(offsets[number - first]), int(lengths[number - first])
     raise UsageError(
         "LR1004",
         f"found --record {number}; expected 1 to {last}, the records of {log.files[file].name}",

@@ -233,21 +233,10 @@ class LogSet(LogmasterLog):
         self, files: int | npt.NDArray[Any], offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]
     ) -> SetHeaders:
         """The headers of records, in one layout."""
+        block = super().envelope(files, offsets, lengths).block
         if not isinstance(files, int):
             files = np.ascontiguousarray(files).astype(np.int64)
-            numbers = distinct(files)
-            if len(numbers) == 1:
-                files = int(numbers[0])
-        if isinstance(files, int):
-            block = self._block(files, offsets, lengths)
-        else:
-            offsets, lengths = np.ascontiguousarray(offsets), np.ascontiguousarray(lengths)
-            block = np.zeros((len(files), self.control.header.size), np.uint8)
-            order = np.argsort(files, kind="stable")
-            edges = np.searchsorted(files[order], [*numbers, numbers[-1] + 1])
-            for place, number in enumerate(numbers):
-                rows = order[edges[place] : edges[place + 1]]
-                block[rows] = self._block(int(number), offsets[rows], lengths[rows])
+            files = int(files[0]) if len(files) and (files == files[0]).all() else files
         left = self.repeats.left
         repeated = within(set_repeats.places(files, offsets), left) if len(left) else None
         return SetHeaders(
@@ -261,10 +250,11 @@ class LogSet(LogmasterLog):
             self.end,
         )
 
-    def _block(self, file: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Bytes:
+    def _headers(self, file: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Headers:
         member, number = self.member_of(file)
-        headers = self.members[member].envelope(number, offsets, lengths)
-        return in_layout(headers, self.control.header)
+        layout = self.control.header
+        found = self.members[member].envelope(number, offsets, lengths)
+        return Headers(layout, in_layout(found, layout))
 
     def classify(self, envelope: Headers) -> tuple[Bytes, Versions]:
         """(change, index of the table version) of each record. A table that the control file of a

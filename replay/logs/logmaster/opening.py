@@ -17,7 +17,7 @@ from replay.arrays import Bytes, Index, Mask, Versions
 from replay.changes.catalog import Catalog
 from replay.changes.envelope import Change
 from replay.decoding import codecs
-from replay.decoding.layout import FieldKind
+from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs.files import head, unpacked_together, whole
 from replay.logs.logmaster import framing
@@ -134,11 +134,16 @@ def _drop_empty_order(log: LogmasterLog) -> None:
             .any()
         ):
             return
-    unnamed = tuple(
+    log.control = replace(log.control, header=without_order(header))
+
+
+def without_order(header: Layout) -> Layout:
+    """A header without ORDERVALUE, whose changes are ordered by LOGRBA."""
+    fields = tuple(
         replace(entry, kind=FieldKind.RESERVED) if entry.name == "ORDERVALUE" else entry
         for entry in header.fields
     )
-    log.control = replace(log.control, header=replace(header, fields=unnamed))
+    return header if fields == header.fields else replace(header, fields=fields)
 
 
 def _rules(log: LogmasterLog) -> HeaderRules:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions, of_rows
 from replay.changes.catalog import Catalog, TableVersion
-from replay.changes.envelope import CHANGE_OF_TYPE, Change, distinct
+from replay.changes.envelope import CHANGE_OF_TYPE, Change
 from replay.changes.position import HIGHEST, LOWEST, UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs, image_layouts, images
 from replay.decoding.hashes import hash_rows
@@ -23,7 +23,7 @@ from replay.decoding.image_layouts import PlainRows
 from replay.decoding.images import ImageWalk
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, urids, widened_position
-from replay.logs.files import in_place, made_of, mapped, size_of
+from replay.logs.files import FilesOfBytes, in_place
 from replay.logs.logmaster import framing, header_checks
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_columns import column_warnings
@@ -46,6 +46,8 @@ from sqlgen.constraints import Constraints
 if TYPE_CHECKING:
     from sqlgen.structure import StructureChange
 
+#: Bytes of log that are walked at once by whoever looks at all of it, and records of them.
+_BLOCK, _BATCH = 16 << 20, 65_536
 #: :class:`replay.changes.envelope.Change` by CHANGE TYPE as two ASCII codes; 0 where it is unknown.
 CHANGES = np.zeros(65_536, np.uint8)
 for _text, _change in CHANGE_OF_TYPE.items():
@@ -54,20 +56,15 @@ for _text, _change in CHANGE_OF_TYPE.items():
 
 @dataclass(frozen=True)
 class LogmasterDataFile:
-    """A data file: ``path`` is where its (unpacked) bytes are, ``given`` what the user named."""
+    """A data file: ``path`` is where its (unpacked) bytes are, ``name`` what the user named."""
 
     path: str
-    given: str
+    name: str
     framing: Framing
-
-    @property
-    def name(self) -> str:
-        """The name the user gave."""
-        return self.given
 
 
 @dataclass
-class LogmasterLog:
+class LogmasterLog(FilesOfBytes):
     """A logical log. Cheap to pickle: files are opened (mapped) where they are read. ``shape`` is
     LENGTH and SYSTEMID of its records, ``settled`` which of ``reading`` and
     ``later_segments_have_length`` its records tell, ``row_readings`` the reading of the row images
@@ -139,7 +136,7 @@ class LogmasterLog:
 
     def inputs(self) -> list[str]:
         """The files the user named."""
-        return [self.control_path, *(file.given for file in self.files), *self.empty]
+        return [self.control_path, *(file.name for file in self.files), *self.empty]
 
     def arrived_logs(self) -> Sequence[tuple[str, Sequence[int]]]:
         """The control file, and the numbers of the data files, of each log."""
@@ -177,23 +174,9 @@ class LogmasterLog:
         """The log whose control file describes a file, and the number of the file in it."""
         return self, file
 
-    def buffer(
-        self,
-        file: int,
-        start: npt.NDArray[Any] | int | None = None,
-        stop: npt.NDArray[Any] | int | None = None,
-    ) -> Bytes:
-        """The bytes of a data file, mapped; of one in a store, the ranges ``start:stop`` are there
-        (None: all of it)."""
-        return mapped(self.files[file].path, start, stop)
-
     def made_files(self) -> list[str]:
         """What was unpacked."""
-        return made_of((file.path, file.given) for file in self.files)
-
-    def size(self, file: int) -> int:
-        """Bytes of a data file."""
-        return size_of(self.files[file].path)
+        return self.unpacked_files()
 
     def timeline(self) -> list[dict[str, Any]]:
         """The logs of a set and what is between them; empty where there is only one."""
@@ -282,6 +265,14 @@ class LogmasterLog:
             block_bytes,
         )
 
+    def batches(self, number: int) -> Iterator[tuple[int, Index, Lengths]]:
+        """All records of a file, some at a time: (number of the first one, offsets, lengths).
+        InputError where its framing is damaged, behind those before that."""
+        for block in self.blocks(number, _BLOCK):
+            for start in range(0, len(block.offsets), _BATCH):
+                part = slice(start, start + _BATCH)
+                yield block.first_record + start, block.offsets[part], block.lengths[part]
+
     def records(self, split: Split, batch: int) -> Iterator[tuple[int, Index, Lengths]]:
         """(number of the first record, offsets, lengths) of a split, ``batch`` at a time."""
         _, offsets, lengths = self.walked(split.file, split.start, split.stop, split.first_record)
@@ -300,7 +291,7 @@ class LogmasterLog:
     def read_in_place(self, file: int) -> str | None:
         """The input that is a data file as it is."""
         entry = self.files[file]
-        return entry.given if in_place(entry.path, entry.given) else None
+        return entry.name if in_place(entry.path, entry.name) else None
 
     def walked(
         self, file: int, start: int, stop: int, first_record: int
@@ -328,13 +319,10 @@ class LogmasterLog:
         files, offsets, lengths = (
             np.ascontiguousarray(column) for column in (files, offsets, lengths)
         )
-        numbers = distinct(files)
-        if len(numbers) == 1:
-            return self._headers(int(numbers[0]), offsets, lengths)
         block = np.zeros((len(files), self.control.header.size), np.uint8)
-        for number in numbers:
-            rows = np.flatnonzero(files == number)
-            block[rows] = self._headers(int(number), offsets[rows], lengths[rows]).block
+        for rows in by_value(files, np.arange(len(files))):
+            file = int(files[rows[0]])
+            block[rows] = self._headers(file, offsets[rows], lengths[rows]).block
         return Headers(self.control.header, block)
 
     def _headers(self, file: int, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Headers:

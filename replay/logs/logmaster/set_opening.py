@@ -17,7 +17,6 @@ from replay.changes.choices import Gaps
 from replay.changes.envelope import opaque
 from replay.changes.position import HIGHEST, LOWEST, Position, leading_words
 from replay.decoding.hashes import hash_ranges
-from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs import LogPair
 from replay.logs.files import unpacked_together
@@ -28,14 +27,11 @@ from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import LLDF
 from replay.logs.logmaster.log_set import LogSet, Span
-from replay.logs.logmaster.opening import open_log
+from replay.logs.logmaster.opening import open_log, without_order
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.logs.logmaster.row_readings import whole_log
 from replay.logs.logmaster.set_repeats import Batch, Settled, UnitsOfLog
 from replay.storage import at, size_of
-
-#: Bytes of log whose headers are looked at together, and records of them.
-_BLOCK, _BATCH = 16 << 20, 65_536
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,8 @@ def open_set(
             places=list(islice(places, len(data))),
         )
         _refuse_other(log, looks[0].log if looks else log)
-        log.control = replace(log.control, header=_by_position(log.control.header))
+        # ORDERVALUE counts the records of one log only: changes of several are ordered by LOGRBA
+        log.control = replace(log.control, header=without_order(log.control.header))
         looks.append(_look(log, pair))
     looks = [looks[place] for place in _in_order(looks)]
     _refuse_mixed_positions(looks)
@@ -129,18 +126,6 @@ def _refuse_mixed_positions(looks: Sequence[_Look]) -> None:
         )
 
 
-def _by_position(header: Layout) -> Layout:
-    """A header without ORDERVALUE, which counts the records of one log only: changes of several
-    are ordered by LOGRBA."""
-    if "ORDERVALUE" not in header.names:
-        return header
-    fields = tuple(
-        replace(entry, kind=FieldKind.RESERVED) if entry.name == "ORDERVALUE" else entry
-        for entry in header.fields
-    )
-    return replace(header, fields=fields)
-
-
 # -- a look at each log
 # -------------------------------------------------------------------------------------------------
 
@@ -150,15 +135,7 @@ def _parts(log: LogmasterLog) -> Iterator[tuple[int, int, Index, Lengths]]:
     framing of a file is damaged: that is told by whoever reads the records there."""
     for file in range(len(log.files)):
         with suppress(InputError):
-            for block in log.blocks(file, _BLOCK):
-                for start in range(0, len(block.offsets), _BATCH):
-                    part = slice(start, start + _BATCH)
-                    yield (
-                        file,
-                        block.first_record + start,
-                        block.offsets[part],
-                        block.lengths[part],
-                    )
+            yield from ((file, *batch) for batch in log.batches(file))
 
 
 def _look(log: LogmasterLog, pair: LogPair) -> _Look:
@@ -406,7 +383,7 @@ def _place(
     generation = (version.dbid, version.psid, version.obid, version.created, version.version)
     other, elsewhere = first.setdefault(generation, (version, control))
     _refuse_contradiction(version, control, other, elsewhere)
-    form = _placeless(version.format)
+    form = version.format.without_places()
     index = known.setdefault((generation, form), len(versions))
     if index == len(versions):
         versions.append(replace(version, index=index, format=form))
@@ -415,17 +392,10 @@ def _place(
     return index
 
 
-def _placeless(form: RowFormat) -> RowFormat:
-    """A row format without LLCOLUMNPOS, which hangs on the reading of DATA of its own log."""
-    return replace(form, columns=tuple(replace(column, position=-1) for column in form.columns))
-
-
 def _bare(version: TableVersion) -> RowFormat:
     """What control files must agree in: not how a log's settings lay values out."""
-    columns = tuple(
-        replace(column, position=-1, expanded=False) for column in version.format.columns
-    )
-    return RowFormat(columns)
+    columns = version.format.without_places().columns
+    return RowFormat(tuple(replace(column, expanded=False) for column in columns))
 
 
 def _refuse_contradiction(

@@ -17,7 +17,7 @@ from replay.decoding import codecs
 from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
-from replay.logs.indexed_log import IndexedFile, save
+from replay.logs.indexed_log import IndexedFile, save, version_named
 from replay.logs.logmaster_load import reader, values
 from replay.logs.logmaster_load.control import (
     DEFAULT_CCSID,
@@ -255,19 +255,11 @@ def _version(
         )
     )
     number = len(versions)
-    version = TableVersion(
+    version = version_named(
         number,
         Table(table.schema, table.name, columns, table.key),
-        0,
-        0,
-        number + 1,
-        1,
-        0,
-        bytes(_POSITION),
-        bytes(_POSITION),
-        table.schema,
-        table.name,
         layout,
+        number=number + 1,
         unlogged=len(table.columns) - len(columns),
     )
     versions[version.name] = version

@@ -77,25 +77,8 @@ def put_together(images: RowRecords) -> PairedChanges:
 
 
 def ordered(*keys: Index | Mask) -> Index:
-    """Rows sorted by ``keys``, and by nothing else where these are the same: as
-    ``numpy.lexsort``, which takes them the other way round and merges. Numbers of keys that lie
-    close together are sorted as one word."""
-    count = len(keys[0])
-    word, most = np.zeros(count, np.int64), 1
-    if not count:
-        return word
-    for key in (*keys, np.arange(count)):
-        low = int(key.min())
-        span = int(key.max()) - low + 1
-        most *= span
-        if most >= 1 << 63:
-            return np.lexsort(keys[::-1])
-        word *= span
-        word += key.astype(np.int64) - low
-    if bool((word[1:] > word[:-1]).all()):
-        return np.arange(count)
-    word.sort()
-    return np.asarray(word % count)
+    """Rows sorted by ``keys``, the first of them first, and by nothing else."""
+    return np.lexsort(keys[::-1])
 
 
 def _groups(*keys: Index) -> tuple[Index, Index]:

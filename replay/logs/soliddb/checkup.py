@@ -11,7 +11,7 @@ import numpy as np
 
 from replay.changes.envelope import ROW_CHANGES
 from replay.logs.indexed_inspect import tables_laid_out, tally, tally_faults
-from replay.logs.readings import Checkup, Evidence
+from replay.logs.readings import Checkup, Evidence, seen
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.detect import SAMPLE, possible
 from replay.logs.soliddb.layouts import Rec
@@ -55,19 +55,19 @@ def _evidence(log: SolidLog) -> Iterator[Evidence]:
     updates = by_recid.get(Rec.UPDATE, 0)
     yield Evidence("update-pairs", updates, {"paired": int(pairs.sum())})
     cancelled = int(entries["cancelled"].sum())
-    yield Evidence("failed-statements", cancelled, {"changes that cancel out": cancelled})
+    yield seen("failed-statements", {"changes that cancel out": cancelled})
     units = len(log.units())
     yield Evidence(
         "addresses", units, {"told apart by eight bytes": units if log.by_address else 0}
     )
     flags = np.maximum(entries["flags"], 0)
     flagged = int(((flags & layouts.FLAG_CAPTURE_OFF) > 0).sum())
-    yield Evidence("capture-off", flagged, {"records": flagged})
+    yield seen("capture-off", {"records": flagged})
     strange = sum(count for code, count in by_recid.items() if code > 0 and code not in set(Rec))
     more = int(((flags & ~layouts.KNOWN_FLAGS) != 0).sum())
-    yield Evidence("unknown-records", strange + more, {"records": strange, "flags": more})
+    yield seen("unknown-records", {"records": strange, "flags": more})
     system = int(((entries["table"] >= 0) & (entries["table"] < layouts.FIRST_USER_TABLE)).sum())
-    yield Evidence("system-tables", system, {"records": system})
+    yield seen("system-tables", {"records": system})
 
 
 def _framings(log: SolidLog) -> Iterator[Evidence]:
@@ -87,4 +87,4 @@ def _framings(log: SolidLog) -> Iterator[Evidence]:
             images = walk(log.catalog.versions[version].format, buffer, start, end, framing)
             fits[str(framing)] += int(possible(images).sum())
     yield Evidence("framing", looked, dict(sorted(fits.items())), str(log.shape.framing))
-    yield Evidence("column-list", looked, {log.shape.columns: looked})
+    yield seen("column-list", {log.shape.columns: looked})

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from replay.arrays import Index
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
+from replay.logs.indexed_log import version_named
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter, Name
 from replay.logs.soliddb.ddl_records import DdlRecord, effect_of, names_of, words_of_record
@@ -556,11 +557,7 @@ class _Builder:
         if (schema, name) not in self.stray:
             index = len(self.result.versions)
             empty = Table(schema, name, ())
-            self.result.versions.append(
-                TableVersion(
-                    index, empty, 0, 0, 0, 1, 0, bytes(10), bytes(10), schema, name, RowFormat(())
-                )
-            )
+            self.result.versions.append(version_named(index, empty, RowFormat(())))
             self.stray[schema, name] = index
         return self.stray[schema, name]
 

@@ -12,6 +12,7 @@ import numpy as np
 from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from replay.errors import InputError, Where
+from replay.logs.indexed_log import version_named
 from replay.logs.soliddb import export_files, layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.manifest import Manifest
@@ -498,9 +499,7 @@ def version_of(
     key = tuple(seen[number].name for number in numbers) if set(numbers) <= set(seen) else ()
     table = Table(schema, name, tuple(seen.values()), key)
     fmt = RowFormat(tuple(entry.format for entry in attributes))
-    return TableVersion(
-        index, table, 0, 0, table_of_export.id, sequence, 0, bytes(10), bytes(10), schema, name, fmt
-    )
+    return version_named(index, table, fmt, number=table_of_export.id, sequence=sequence)
 
 
 # -- what a user wants of them

@@ -20,15 +20,15 @@ from replay.logs.db2luw.reader import LuwLog, open_log
 from replay.output.bundle import Bundle, write_bundle
 from replay.pipeline.plan import make_plan
 from sqlgen.render_options import RenderOptions
-from tests.support.luwbuilder import LogBuilder, Tab, Transaction, catalog_csv
-from tests.support.luwhistory import PLAIN, History, Row
+from tests.support.luwbuilder import PLAIN, LogBuilder, Tab, Transaction, catalog_csv
 from tests.support.words import of_family
 
-ROW: Row = (1, "Ann", "1.500", "2001-02-03", "2001-02-03 04:05:06.000007", "A", 0.5, "note")
+#: What a row of PLAIN has behind its number and its name.
+REST = ("1.500", "2001-02-03", "2001-02-03 04:05:06.000007", "A", 0.5, "note")
 
 
-def row(number: int, name: str = "Ann") -> Row:
-    return (number, name, *ROW[2:])
+def row(number: int, name: str = "Ann") -> tuple[Any, ...]:
+    return (number, name, *REST)
 
 
 def opened(
@@ -73,6 +73,19 @@ def written(work: Callable[[LogBuilder, Transaction], None], **shape: Any) -> by
     return builder.bytes()
 
 
+def in_turns(count: int, **shape: Any) -> list[bytes]:
+    """So many records of units side by side, each of which inserts three rows and updates them."""
+    builder, units, key = LogBuilder(**shape), list[Transaction](), 0
+    while len(builder.records) < count:
+        units += [builder.begin() for _ in range(3 - len(units))]
+        key += 1
+        units[key % 3].insert(PLAIN, row(key), (1 + key // 40, 1 + key % 40))
+        units[key % 3].update(PLAIN, row(key), row(key, "Bea"), (1 + key // 40, 1 + key % 40))
+        if not key % 5:
+            units.pop(key % 3).commit()
+    return builder.records[:count]
+
+
 def two_units(builder: LogBuilder, unit: Transaction) -> None:
     unit.insert(PLAIN, row(1), (1, 1))
     unit.update(PLAIN, row(1), row(1, "Bea"), (1, 1))
@@ -95,13 +108,12 @@ def two_units(builder: LogBuilder, unit: Transaction) -> None:
 def test_files_in_the_wrong_order_or_spliced_are_refused(
     tmp_path: Path, shape: dict[str, Any]
 ) -> None:
-    records = History(12, structure=False, **shape).run(150).log.records
+    records = in_turns(150, **shape)
     first, second = b"".join(records[:60]), b"".join(records[60:])
-    tables = tuple(History(12).catalog)
-    opened(tmp_path, first, second, tables=tables)
+    opened(tmp_path, first, second)
     spliced = b"".join([*records[60:80], *records[40:60], *records[80:]])
     if shape["framing"] != "raw":  # positions tell the order
-        assert len(opened(tmp_path, second, first, tables=tables).opening_warnings) == 1
+        assert len(opened(tmp_path, second, first).opening_warnings) == 1
     wrong = [(first, spliced)] if shape["framing"] != "raw" else [(second, first), (first, spliced)]
     for files in wrong:
         with pytest.raises(
@@ -109,7 +121,7 @@ def test_files_in_the_wrong_order_or_spliced_are_refused(
             match=r"LR2030.*offset.*log order.*in the order in which they were collected"
             r"|LR2010.*offset.*does not fit",  # positions that fall within a file
         ):
-            opened(tmp_path, *files, tables=tables)
+            opened(tmp_path, *files)
 
 
 def test_files_of_different_servers_are_refused(tmp_path: Path) -> None:
@@ -118,14 +130,14 @@ def test_files_of_different_servers_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_length_that_cannot_be_names_its_place(tmp_path: Path) -> None:
-    records = History(13, structure=False).run(600).log.records
+    records = in_turns(600)
     broken = list(records)
     broken[300] = broken[300][:16] + b"\xff\xff\xff\x7f" + broken[300][20:]
     place = sum(map(len, records[:300])) + 16
     with pytest.raises(
         InputError, match=rf"LR2005.*record 301, offset {place} .*found record length 2147483647"
     ):
-        opened(tmp_path, b"".join(broken), tables=tuple(History(13).catalog))
+        opened(tmp_path, b"".join(broken))
 
 
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
@@ -138,7 +150,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_damaged_record_early_in_a_file_names_its_place(tmp_path: Path) -> None:
-    records = History(13, structure=False).run(200).log.records
+    records = in_turns(200)
     broken = [*records[:40], records[40][:20] + b"\x00\x77" + records[40][22:], *records[41:]]
     with pytest.raises(
         InputError,
@@ -147,7 +159,7 @@ def test_a_damaged_record_early_in_a_file_names_its_place(tmp_path: Path) -> Non
             r" dialect v97"
         ),
     ):
-        opened(tmp_path, b"".join(broken), tables=tuple(History(13).catalog))
+        opened(tmp_path, b"".join(broken))
 
 
 def test_a_row_that_does_not_fit_sets_its_unit_aside(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from replay.logs.db2luw.endings import authid, ending, endings_of
 from replay.logs.db2luw.framing import FRAMINGS, LuwShape
 from replay.logs.db2luw.scan import SCANNED
 from tests.logs.db2luw.test_damage import opened, row, script
-from tests.support.luwbuilder import LogBuilder
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder
 
 MILLENNIUM = 1_000_000_000
 

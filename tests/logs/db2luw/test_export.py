@@ -13,8 +13,7 @@ from tests.logs.db2luw.test_damage import structure, two_units, written
 from tests.output.test_datasets import lines
 from tests.output.test_debezium import check
 from tests.support.exported import export, rows
-from tests.support.luwbuilder import Tab, catalog_csv
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, Tab, catalog_csv
 from tests.support.words import of_family
 
 LATE = Tab(3, 300, "APP", "LATE", PLAIN.columns[:4])

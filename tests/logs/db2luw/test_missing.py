@@ -10,8 +10,7 @@ import pytest
 from replay.errors import InputError
 from tests.logs.db2luw.test_damage import opened, row, script
 from tests.support.few import few
-from tests.support.luwbuilder import LogBuilder
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder
 
 FORMS = [
     ("v7", "raw"),

@@ -24,8 +24,7 @@ from tests.independent.luw_records import Form
 from tests.logs.db2luw.test_damage import row
 from tests.logs.test_index_in_parts import outcome
 from tests.support.few import few
-from tests.support.luwbuilder import LogBuilder, Transaction, catalog_csv
-from tests.support.luwhistory import PLAIN
+from tests.support.luwbuilder import PLAIN, LogBuilder, Transaction, catalog_csv
 
 
 def nothing_else(path: str, start: Any = None, stop: Any = None) -> Bytes:

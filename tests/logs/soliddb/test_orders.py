@@ -1,4 +1,4 @@
-"""Rows are put in order by one word, or by hashes, as by all their keys one after the other."""
+"""Rows of one key have one number, by hashes as by the key itself."""
 
 from __future__ import annotations
 
@@ -7,21 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from replay.logs.soliddb.changes import ordered
 from replay.logs.soliddb.values import Keys
 from replay.spill import Spill
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_rows_in_order(seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    count = int(draw.integers(0, 80))
-    # with numbers as far apart as the last ones, one word is not enough
-    span = int(draw.choice([1, 2, 9, 1 << 20, 1 << 62]))
-    keys = [draw.integers(-2, span, count) for _ in range(int(draw.integers(1, 5)))]
-    keys += [draw.integers(0, 2, count).astype(bool)] if seed % 2 else [np.sort(keys[0])]
-    for chosen in (keys, keys[::-1]):
-        assert ordered(*chosen).tolist() == np.lexsort(tuple(chosen[::-1])).tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))
