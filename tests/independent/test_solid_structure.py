@@ -64,10 +64,9 @@ def test_every_value_of_an_export(seed: int, tmp_path: Path) -> None:
             images = (str(shown(name, change[side])) for side in ("before", "after"))
             found[(change["urid"], name, *images)] += 1
     true: Counter[tuple[str, ...]] = Counter()
-    for trx, changes in made.done.items():
-        for table, *rows in changes:
-            name = f"{table.schema}.{table.name}".lower()
-            true[(f"{trx:020X}", name, *(str(shown(name, row)) for row in rows))] += 1
+    for trx, table, *rows in made.changes():
+        name = f"{table.schema}.{table.name}".lower()
+        true[(f"{trx:020X}", name, *(str(shown(name, row)) for row in rows))] += 1
     assert found == true
 
 

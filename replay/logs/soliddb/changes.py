@@ -7,7 +7,7 @@ image is of (-1: the table has no key, or the image does not close).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,12 +50,14 @@ class RowRecords:
 
 @dataclass
 class PairedChanges:
-    """Of each row record: ``partner`` (the other image of its update, else itself), ``place`` in
-    the order of changes (the same for both images), whether it is ``cancelled`` (an insert and a
-    delete of one image in one statement), and what is wrong: ``unpaired``, ``contradicts`` (the
-    record it contradicts, -1 none).
+    """Of each row record: ``recid``, by which a delete and an insert that are a row's new values
+    are both images of an update; ``partner`` (the other image of its update, else itself),
+    ``place`` in the order of changes (the same for both images), whether it is ``cancelled`` (an
+    insert and a delete of one image in one statement), and what is wrong: ``unpaired``,
+    ``contradicts`` (the record it contradicts, -1 none).
     """
 
+    recid: Index
     partner: Index
     place: Index
     unpaired: Mask
@@ -65,15 +67,14 @@ class PairedChanges:
 
 def put_together(images: RowRecords) -> PairedChanges:
     """Pair, order and check row records."""
-    count = len(images)
+    count, images = len(images), replace(images, recid=images.recid.copy())
     partner = np.arange(count)
     unpaired, cancelled = np.zeros(count, bool), np.zeros(count, bool)
     _pair(images, partner, unpaired)
     place = np.minimum(np.arange(count), partner)
     _settle_statements(images, partner, place, cancelled)
-    return PairedChanges(
-        partner, place, unpaired, _contradictions(images, partner, place, cancelled), cancelled
-    )
+    wrong = _contradictions(images, partner, place, cancelled)
+    return PairedChanges(images.recid, partner, place, unpaired, wrong, cancelled)
 
 
 def ordered(*keys: Index | Mask) -> Index:
@@ -144,9 +145,10 @@ def _pair_by_key(images: RowRecords, rows: Index, partner: Index, unpaired: Mask
 
 
 def _settle_statements(images: RowRecords, partner: Index, place: Index, cancelled: Mask) -> None:
-    """Statements that insert a key before they delete it. An insert and a delete of one image
-    cancel out: whether the row was there before or never, nothing is left of the two. Of what
-    remains, deletes come before inserts. ``place`` and ``cancelled`` are changed."""
+    """Inserts and deletes of one key in one statement. Those of one image cancel out where the
+    insert is first: whether the row was there before or never, nothing is left of the two. A key
+    that is there before and after has a row with new values. Where inserts of a key came before its
+    deletes, deletes come before inserts. All but what lies in ``data`` may be changed."""
     rows = np.flatnonzero(np.isin(images.recid, (Rec.INSERT, Rec.DELETE)) & (images.key >= 0))
     if not len(rows):
         return
@@ -155,22 +157,23 @@ def _settle_statements(images: RowRecords, partner: Index, place: Index, cancell
     )
     rows = rows[order]
     inserts = images.recid[rows] == Rec.INSERT
-    meets = (key_of[1:] == key_of[:-1]) & inserts[:-1] & ~inserts[1:]
-    crossed = np.zeros(len(rows), bool)
-    crossed[np.isin(key_of, key_of[1:][meets])] = True
-    if not crossed.any():
+    meets = (key_of[1:] == key_of[:-1]) & (inserts[:-1] != inserts[1:])
+    both = np.isin(key_of, key_of[1:][meets])
+    if not both.any():
         return
-    rows, key_of, inserts = rows[crossed], key_of[crossed], inserts[crossed]
+    crossed = np.isin(key_of, key_of[1:][meets & inserts[:-1]])[both]
+    rows, key_of, inserts = rows[both], key_of[both], inserts[both]
     several = np.bincount(key_of) != 2
-    plain = np.flatnonzero(inserts & ~several[key_of])
+    plain = np.flatnonzero(inserts & crossed & ~several[key_of])
     one, other = rows[plain], rows[plain + 1]
     same = images.same(one, other)
     cancelled[one[same]] = cancelled[other[same]] = True
-    for number in np.flatnonzero(several & (np.bincount(key_of) > 0)).tolist():
+    for number in np.unique(key_of[several[key_of] & crossed]).tolist():
         _cancel(images, rows[key_of == number], cancelled)
-    left = rows[~cancelled[rows]]
+    left = rows[crossed & ~cancelled[rows]]
     if len(left):
         _deletes_first(images, partner, place, cancelled, left)
+    _renew(images, partner, place, cancelled, rows[~cancelled[rows]])
 
 
 def _cancel(images: RowRecords, rows: Index, cancelled: Mask) -> None:
@@ -185,15 +188,39 @@ def _cancel(images: RowRecords, rows: Index, cancelled: Mask) -> None:
             others.append(row)
 
 
+def _statements(images: RowRecords) -> Index:
+    """A number for each statement and table."""
+    order, number = _groups(images.unit, images.statement, images.table)
+    statement = np.empty(len(images), np.int64)
+    statement[order] = number
+    return statement
+
+
+def _renew(images: RowRecords, partner: Index, place: Index, cancelled: Mask, rows: Index) -> None:
+    """A delete that is followed by an insert of its key, in one of the statements of ``rows``, is
+    an update of what the row with that key holds: what refers to the key is not touched, as the
+    statement did not touch it."""
+    statement = _statements(images)
+    mine = np.isin(statement, statement[rows]) & (images.key >= 0) & ~cancelled
+    heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
+    heads = heads[np.lexsort((place[heads], images.key[heads], statement[heads]))]
+    gone, come = heads[:-1], heads[1:]
+    fits = (images.recid[gone] == Rec.DELETE) & (images.recid[come] == Rec.INSERT)
+    for same in (statement, images.key, images.version):
+        fits &= same[gone] == same[come]
+    gone, come = gone[fits], come[fits]
+    images.recid[gone], images.recid[come] = Rec.BEFORE, Rec.UPDATE
+    partner[gone], partner[come] = come, gone
+    place[come] = place[gone]
+
+
 def _deletes_first(
     images: RowRecords, partner: Index, place: Index, cancelled: Mask, crossed: Index
 ) -> None:
     """Of the statements of the records ``crossed``: deletes, then updates, then inserts. Where one
     of them also updates a row that it inserts or deletes, each key by itself, its images in the
     order in which they follow one another."""
-    everything, number = _groups(images.unit, images.statement, images.table)
-    statement = np.empty(len(images), np.int64)
-    statement[everything] = number
+    statement = _statements(images)
     mine = np.isin(statement, statement[crossed]) & ~cancelled
     heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
     heads = heads[np.lexsort((place[heads], statement[heads]))]

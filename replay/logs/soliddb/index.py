@@ -428,6 +428,7 @@ class _IndexBuilder:
 
     def _put(self, images: Index, held: changes.RowRecords) -> None:
         entries, paired = self.entries, changes.put_together(held)
+        self.kind[images] = paired.recid
         self._fault(images[paired.unpaired], faults.UNPAIRED)
         wrong = np.flatnonzero(paired.contradicts >= 0)
         self._fault(images[wrong], faults.CONTRADICTS)

@@ -294,12 +294,27 @@ def test_keys_that_move_onto_each_other(tmp_path: Path) -> None:
         unit.one(1, ITEM, row(number + 1, f"row {number}"))
     unit.commit()
     found = opened(tmp_path, log)
-    assert [line.split()[0] for line in statements(found, tmp_path)] == ["DELETE"] * 3 + [
-        "INSERT"
-    ] * 3
-    assert [line.split()[0] for line in statements(found, tmp_path, "undo")] == ["DELETE"] * 3 + [
-        "INSERT"
-    ] * 3
+    assert [shown(line) for line in statements(found, tmp_path)] == [
+        "DELETE 1", "UPDATE 2", "UPDATE 3", "INSERT 4",
+    ]  # fmt: skip
+    assert [shown(line) for line in statements(found, tmp_path, "undo")] == [
+        "DELETE 4", "UPDATE 3", "UPDATE 2", "INSERT 1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (1, 0, 3, 2), (0, 2, 3, 1)])
+def test_rows_that_exchange_keys_keep_what_refers_to_them(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    log = LogBuilder()
+    unit = log.begin().next_statement()
+    records = ((4, row(1, "a")), (1, row(2, "a")), (4, row(2, "b")), (1, row(1, "b")))
+    for number in order:
+        unit.one(records[number][0], ITEM, records[number][1])
+    unit.commit()
+    for mode, kinds in (("redo", ["UPDATE 1", "UPDATE 2"]), ("undo", ["UPDATE 1", "UPDATE 2"])):
+        lines = statements(opened(tmp_path, log), tmp_path / mode, mode)
+        assert sorted(shown(line) for line in lines) == kinds
 
 
 def test_an_insert_and_a_delete_of_one_image_in_one_statement_cancel_out(tmp_path: Path) -> None:
@@ -345,9 +360,9 @@ def test_what_is_left_of_a_statement_is_in_an_order_that_keys_allow(tmp_path: Pa
     unit.one(1, ITEM, row(3, "c"))
     unit.commit()
     lines = [shown(line) for line in statements(opened(tmp_path, log), tmp_path)]
-    assert lines[:4] == ["DELETE 7", "INSERT 7", "DELETE 9", "INSERT 9"]
-    assert lines[4:7] == ["INSERT 8", "UPDATE 8", "DELETE 8"]
-    assert lines[7:] == ["DELETE 1", "DELETE 2", "INSERT 2", "UPDATE 2", "INSERT 3"]
+    assert lines[:2] == ["UPDATE 7", "UPDATE 9"]
+    assert lines[2:5] == ["INSERT 8", "UPDATE 8", "DELETE 8"]
+    assert lines[5:] == ["DELETE 1", "UPDATE 2", "UPDATE 2", "INSERT 3"]
 
 
 def shown(line: str) -> str:
