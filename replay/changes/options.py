@@ -70,7 +70,8 @@ class Export:
     ``formulas`` (CSV): ``keep`` text that begins like a formula, or have an apostrophe before it
     (``text``); ``schemas`` (Debezium): ``inline`` in every event, or ``apart`` in the manifest.
     ``source`` names the database that wrote the log; ``unknown``: facts
-    (:data:`replay.logs.FACTS`) that the log cannot tell."""
+    (:data:`replay.logs.FACTS`) that the log cannot tell; ``unchanged``: also updates that change
+    nothing of what is written."""
 
     format: str
     types: ParquetTypes = ParquetTypes.PORTABLE
@@ -79,6 +80,7 @@ class Export:
     source: str = ""
     unknown: frozenset[str] = frozenset()
     formulas: CsvFormulas = CsvFormulas.KEEP
+    unchanged: bool = False
 
     def __post_init__(self) -> None:
         settle_choices(self, types=ParquetTypes, schemas=EventSchemas, formulas=CsvFormulas)

@@ -32,6 +32,7 @@ from replay.logs import LogFile
 from replay.output.formats import (
     FACTS,
     OPS,
+    ROW_BATCHES,
     STRUCTURE,
     Dataset,
     Datasets,
@@ -195,7 +196,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         super().__init__(plan, log, blocks, sink, sink.form.profile)
         self.sink, self.form = sink, sink.form
         self.datasets = Datasets(log.catalog, plan.options.render, self.profile)
-        self.unknown = export.unknown
+        self.unknown, self.export = export.unknown, export
         self._so_far: dict[tuple[str, str], int] = {}
         self._long = LongUnit()
 
@@ -274,6 +275,7 @@ class BucketExporter(BucketReader[list[Piece]]):
         facts, dates = self._facts(changes, ordered, unit, sequence)
         fate = pa.array(changes.uncommitted[ordered].astype(np.int32))
         facts = facts.append_column("fate", fate)  # why it is no committed work: a reason, or 0
+        facts = facts.append_column("rid", self._places(changes, ordered))
         if not parent and isinstance(self.form, UnitFormat):
             counted = _counted(pieces, unit, events)
             if len(counted.unit):
@@ -332,6 +334,18 @@ class BucketExporter(BucketReader[list[Piece]]):
                 counted.events[mine],
             )
             self.sink.write("", transactions_dataset(), text, lines, 0)
+
+    def _places(self, changes: ChunkChanges, ordered: Index) -> pa.Array:
+        """Where rows lie (partition and RID), for the format that asks; null where the log does not
+        tell it."""
+        nowhere = pa.nulls(len(ordered), pa.string())
+        if self.export.format != ROW_BATCHES:
+            return nowhere
+        envelope = self._headers(changes, ordered)
+        if not (rid := np.ascontiguousarray(envelope.rid())).shape[1]:
+            return nowhere
+        partition = pa.array(envelope.location("partition")).cast(pa.string())
+        return pc.binary_join_element_wise(partition, codecs.hex_text(rid), "/")
 
     def _numbered(self, unit: Index, events: Index, scope: tuple[str, str]) -> Index:
         """The number of each change's first event within its unit, from 1; pieces of a long unit go

@@ -294,7 +294,7 @@ class RowDecoder:
         outcome = np.zeros(batch.count, np.uint8)
         if self.filter is not None:
             outcome[~self._wanted(self.filter, batch)] = REASON[UNSATISFIED]
-        if kind is Change.UPDATE:
+        if kind is Change.UPDATE and not (self.plan.export and self.plan.export.unchanged):
             outcome = np.where(outcome == 0, _reasons(batch.outcome(columns)), outcome)
         wanted = (outcome == 0) & ~batch.failed
         sides = {

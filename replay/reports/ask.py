@@ -119,10 +119,10 @@ class Tables:
         )
 
 
-def row_request(asked: Asked, selection: Selection) -> Request:
-    """A request for the changes of rows (:func:`replay.output.row_changes.row_changes`). Large
-    objects are not in logs, so their columns are left out. UsageError as
-    :func:`replay.pipeline.request.make_request`."""
+def row_request(asked: Asked, selection: Selection, unchanged: bool = False) -> Request:
+    """A request for the changes of rows (:func:`replay.output.row_changes.row_changes`), also for
+    updates of rows that stay as they are (``unchanged``). Large objects are not in logs, so their
+    columns are left out. UsageError as :func:`replay.pipeline.request.make_request`."""
     large = tuple(
         glob.escape(f"{version.name}.{column.column.name}")
         for version in asked.log.catalog.versions
@@ -140,7 +140,8 @@ def row_request(asked: Asked, selection: Selection) -> Request:
         records_per_file=_RECORDS_TOGETHER,
         render=RenderOptions(spelling, columns=wanted.columns, exclude_columns=excluded),
     )
-    demand = Demand(options=options, export=Export(ROW_BATCHES), continued=False)
+    export = Export(ROW_BATCHES, unchanged=unchanged)
+    demand = Demand(options=options, export=export, continued=False)
     try:
         return export_request(asked.opened, wanted, demand, asked.keys)
     except UsageError as error:

@@ -53,7 +53,7 @@ class NetChange:
 
     def add(self, rows: pa.Table) -> None:
         """Take the next changes in commit order: a table with ``commit_lrsn``, ``urid``,
-        ``member``, ``op``, the images ``before`` and ``after`` of one type, their texts
+        ``member``, ``op``, ``rid``, the images ``before`` and ``after`` of one type, their texts
         ``image_before`` and ``image_after``, and the texts of their keys ``key_before`` and
         ``key_after``."""
         gone = np.flatnonzero(pc.equal(rows["op"], "truncate").to_numpy(zero_copy_only=False))
@@ -107,20 +107,51 @@ def _net_of(rows: pa.Table, keyed: bool, wrong: list[str]) -> NetRows:
         for name in ("key_before", "key_after", "image_before", "image_after")
     }
     unit = _units(rows)
+    turn = 2 * np.arange(len(rows))
+    placed, found, left = _by_place(rows, unit, texts["image_before"], texts["image_after"])
+    texts["image_before"] = pc.if_else(pa.array(found), texts["image_before"], None)
+    texts["image_after"] = pc.if_else(pa.array(left), texts["image_after"], None)
     return _balance(
-        (texts["key_before"], texts["image_before"], before, unit),
-        (texts["key_after"], texts["image_after"], after, unit),
+        (texts["key_before"], texts["image_before"], before, unit, np.where(placed, -1, turn)),
+        (texts["key_after"], texts["image_after"], after, unit, turn + 1),
         keyed,
         wrong,
     )
 
 
-Side = tuple[pa.Array, pa.Array, pa.Array, Index]
+def _by_place(
+    rows: pa.Table, unit: Index, before: pa.Array, after: pa.Array
+) -> tuple[Mask, Mask, Mask]:
+    """Of each change: whether the places of rows (RIDs) say what its unit found and left, and
+    whether its images are of that. They say it where all rows of the unit have one, and each is
+    found as the change before left it. A row keeps its place within a unit, not for ever."""
+    rid = _codes(pc.fill_null(_one(rows["rid"].combine_chunks()), ""))
+    there = [
+        np.flatnonzero(side.is_valid().to_numpy(zero_copy_only=False)) for side in (before, after)
+    ]
+    image = _codes(pa.concat_arrays([before, after]).drop_null())
+    change = np.concatenate(there)
+    come = np.repeat([False, True], [len(side) for side in there])
+    order = np.lexsort([2 * change + come, rid[change], unit[change]])
+    change, come, image = change[order], come[order], image[order]
+    same = (unit[change[1:]] == unit[change[:-1]]) & (rid[change[1:]] == rid[change[:-1]])
+    wrong = same & (come[1:] == come[:-1])
+    wrong |= same & come[:-1] & (image[1:] != image[:-1])
+    torn = unit[change[1:][wrong]]
+    nowhere = unit[rows["rid"].is_null().to_numpy()]
+    placed = ~np.isin(unit, np.concatenate([torn, nowhere]))
+    found, left = ~placed, ~placed
+    found[change[np.append(True, ~same) & ~come]] = True
+    left[change[np.append(~same, True) & come]] = True
+    return placed, found, left
+
+
+#: Texts of keys and images, images, the number of the unit, and the order of mentions.
+Side = tuple[pa.Array, pa.Array, pa.Array, Index, Index]
 
 
 def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
-    """Rows that go and come, (key texts, image texts, images, number of the unit) each: the net
-    rows."""
+    """Rows that go and come: the net rows."""
     there = [
         np.flatnonzero(side[1].is_valid().to_numpy(zero_copy_only=False)) for side in (gone, come)
     ]
@@ -133,17 +164,20 @@ def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
     structs = pa.concat_arrays(
         [side[2].take(pa.array(rows)) for side, rows in zip((gone, come), there, strict=True)]
     )
-    unit = np.concatenate([side[3][rows] for side, rows in zip((gone, come), there, strict=True)])
+    unit, turn = (
+        np.concatenate([side[at][rows] for side, rows in zip((gone, come), there, strict=True)])
+        for at in (3, 4)
+    )
     sign = np.repeat(np.array([-1, 1]), [len(rows) for rows in there])
     key, image = _codes(keys), _codes(images)
     if not keyed:
-        return _counted(images, structs, image, sign)
+        return _counted(images, structs, image, sign, np.lexsort([turn, unit, image]))
     order = np.lexsort([image, unit, key])
     head = _heads(key[order], unit[order], image[order])
     total = np.add.reduceat(sign[order], head) if len(head) else sign
     left = np.flatnonzero(total)
     place, total = order[head][left], total[left]
-    same = _unchanged(key, unit, sign, 2 * np.concatenate(there) + (sign > 0), place)
+    same = _unchanged(key, unit, sign, turn, place)
     place = np.concatenate([place, same, same])
     total = np.concatenate([total, np.full(len(same), -1), np.full(len(same), 1)])
     again = np.lexsort([unit[place], key[place]])
@@ -214,22 +248,29 @@ def _take(values: pa.Array, place: Index, rows: Index) -> pa.Array:
     return values.take(at)
 
 
-def _counted(images: pa.Array, structs: pa.Array, image: Index, sign: Index) -> NetRows:
-    """Rows without a key: each content once for every row more, or fewer."""
-    total = np.bincount(image, sign, image.max() + 1 if len(image) else 0).astype(np.int64)
-    _, first = np.unique(image, return_index=True)
-    fewer = np.repeat(first, np.maximum(-total, 0))
-    more = np.repeat(first, np.maximum(total, 0))
-    rows = np.concatenate([fewer, more])
-    is_begin = np.arange(len(rows)) < len(fewer)
+def _counted(
+    images: pa.Array, structs: pa.Array, image: Index, sign: Index, order: Index
+) -> NetRows:
+    """Rows without a key: of each content as many as must have been there when it is first found,
+    and as many as are there in the end. ``order``: by content, and then as they go and come."""
+    image, sign = image[order], sign[order]
+    head = _heads(image)[: len(image)]
+    run = np.cumsum(np.isin(np.arange(len(image)), head)) - 1
+    total = np.bincount(run, sign, len(head)).astype(np.int64)
+    lacking = -np.cumsum(sign) + (np.cumsum(total) - total)[run]
+    begin = np.maximum(np.maximum.reduceat(lacking, head) if len(head) else head, 0)
+    count = np.maximum(begin, begin + total)
+    rows = np.repeat(order[head], count)
+    rank = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
     at = pa.array(rows)
-    begin, end = pa.array(rows, mask=~is_begin), pa.array(rows, mask=is_begin)
+    found = pa.array(rows, mask=rank >= np.repeat(begin, count))
+    left = pa.array(rows, mask=rank >= np.repeat(begin + total, count))
     return NetRows(
         images.take(at),
-        structs.take(begin),
-        structs.take(end),
-        images.take(begin),
-        images.take(end),
+        structs.take(found),
+        structs.take(left),
+        images.take(found),
+        images.take(left),
     )
 
 
@@ -237,16 +278,19 @@ def _joined(parts: list[NetRows], keyed: bool, wrong: list[str]) -> NetRows | No
     if len(parts) <= 1:
         return parts[0] if parts else None
     number = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    turn = 2 * np.arange(len(number))
     gone = (
         pa.concat_arrays([part.keys for part in parts]),
         pa.concat_arrays([part.begin_text for part in parts]),
         pa.concat_arrays([part.begin for part in parts]),
         number,
+        turn,
     )
     come = (
         gone[0],
         pa.concat_arrays([part.end_text for part in parts]),
         pa.concat_arrays([part.end for part in parts]),
         number,
+        turn + 1,
     )
     return _balance(gone, come, keyed, wrong)

@@ -57,6 +57,7 @@ from replay.reports.rows_at import TableNet, differences, differing, rows_at, so
 from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.targets import target_of
+from sqlgen.schema import Table
 
 
 @dataclass(frozen=True)
@@ -216,10 +217,13 @@ def _nets(
     same = tables.same(selection)
     if same:
         selection = replace(selection, tables=same, exclude_tables=())
-    request = row_request(asked, selection)
+    request = row_request(asked, selection, unchanged=True)
     changes = rows_of(asked, request, False, state)
     lives = _lives(tables, request, changes, point)
-    forms, nets = _tables(request, tables, changes, point, lives)
+    every = {version.name: version.table for version in request.versions}
+    before = tables_before(request.log, Selection(), every)
+    began = {tables.identity(name): table for name, table in before.items()}
+    forms, nets = _tables(request, tables, changes, point, lives, began)
     stretches = {
         name: _Stretch(net, point, base, low, lives.get(name, _Life()))
         for name, net in nets.items()
@@ -227,8 +231,6 @@ def _nets(
     for move in column_moves(request.log, Selection()):
         for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
             stretches[name].move(move)
-    every = {version.name: version.table for version in request.versions}
-    began = {tables.identity(one) for one in tables_before(request.log, Selection(), every)}
     for name, net in nets.items():
         net.made = name not in began
     for some in changes.by_bucket(_has_rows):
@@ -434,8 +436,10 @@ def _tables(
     changes: RowChanges,
     point: Point,
     lives: Mapping[str, _Life],
+    began: Mapping[str, Table],
 ) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
-    """The generations of each table, and the one that it has at a point."""
+    """The generations of each table, and the one that it has at a point. ``began``: tables as they
+    were before the log."""
     assert request.export is not None
     profile = format_of(request.export, request.options.render).profile
     datasets = Datasets(request.log.catalog, request.options.render, profile)
@@ -448,7 +452,7 @@ def _tables(
     nets = {}
     for name in sorted(forms):
         life = lives.get(name, _Life())
-        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life)
+        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life, began.get(name))
         key = tables.key(form)
         both = NetChange(bool(key)), NetChange(bool(key))
         nets[name] = TableNet(name, form, key, *both, forms=forms[name])
@@ -465,10 +469,15 @@ class _Seen:
 
 
 def _form_at(
-    forms: Sequence[Dataset], seen: Sequence[_Seen], position: str, life: _Life
+    forms: Sequence[Dataset],
+    seen: Sequence[_Seen],
+    position: str,
+    life: _Life,
+    began: Table | None,
 ) -> Dataset:
     """The generation of a table at a position: the last one that a change of that table (in its
-    ``life``) showed up to there, or the one that the first change after it has (or alters)."""
+    ``life``) showed up to there, or the one that the first change after it has (or alters: the
+    table as it ``began``)."""
     if len(forms) == 1:
         return forms[0]
     mine = [one for one in seen if life.has(one.place)]
@@ -478,7 +487,8 @@ def _form_at(
     # what is made there begins with a change of structure
     if mine and (mine[0].of_row or life.begin is not None):
         return mine[0].form
-    return forms[0]
+    alike = [form for form in forms if began is not None and form.table.columns == began.columns]
+    return (alike or list(forms))[0]
 
 
 def _seen_forms(

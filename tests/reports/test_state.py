@@ -6,7 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from replay.targets import target_named
 from replay.targets.states import path_of, state_tables
 from replay.targets.target import SqlTarget
 from sqlgen.schema import Column, SqlType, Table
+from tests.support import luwbuilder as luw
+from tests.support import solidbuilder as solid
 from tests.support.few import few
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.states import compare_states
@@ -309,8 +311,9 @@ def test_printed_rows(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
 # -------------------------------------------------------------------------------------------------
 
 
-def changes(*entries: tuple[int, str | None, str | None]) -> pa.Table:
-    """Changes (unit, before, after) of rows ``KEYvalue``: the first letter is the key."""
+def changes(*entries: tuple[int, str | None, str | None], places: str = "") -> pa.Table:
+    """Changes (unit, before, after) of rows ``KEYvalue``: the first letter is the key. ``places``:
+    a letter for each, ``-`` for none."""
     kind = pa.struct([("K", pa.string()), ("V", pa.string())])
 
     def image(text: str | None) -> dict[str, str] | None:
@@ -329,6 +332,10 @@ def changes(*entries: tuple[int, str | None, str | None]) -> pa.Table:
             "key_after": pa.array([text and text[0] for text in after], pa.string()),
             "image_before": pa.array(before, pa.string()),
             "image_after": pa.array(after, pa.string()),
+            "rid": pa.array(
+                [None if place == "-" else place for place in places or "-" * len(entries)],
+                pa.string(),
+            ),
         }
     )
 
@@ -372,6 +379,32 @@ def test_a_key_that_a_unit_leaves_as_it_found_it_is_there(
     assert wrong == ["1 is not as the unit before left it"]
 
 
+@pytest.mark.parametrize(
+    ("places", "found"),
+    [
+        ("xyz", {"1": ("1a", "1a"), "2": ("2a", "2a"), "3": ("3a", None), "4": (None, "4a")}),
+        ("xxx", {"3": ("3a", None), "4": (None, "4a")}),
+        ("xy-", {"3": ("3a", None), "4": (None, "4a")}),
+    ],
+)
+def test_places_tell_rows_apart_that_are_alike(
+    places: str, found: dict[str, tuple[str | None, str | None]]
+) -> None:
+    shown = ((1, "3a", "1a"), (1, "1a", "2a"), (1, "2a", "4a"))
+    (rows, wrong) = net(changes(*shown, places=places))
+    assert (rows, wrong) == (found, [])
+
+
+@pytest.mark.parametrize(("places", "start"), [("", ["1x"]), ("ab", ["1x"]), ("--", ["1x"])])
+def test_a_row_without_a_key_that_another_one_replaces(places: str, start: list[str]) -> None:
+    change = NetChange(False)
+    change.add(changes((1, "1x", "1e"), (1, None, "1x"), places=places))
+    rows = change.rows()
+    assert rows is not None
+    assert sorted(filter(None, rows.begin_text.to_pylist())) == start
+    assert sorted(filter(None, rows.end_text.to_pylist())) == ["1e", "1x"]
+
+
 def test_units_follow_one_another_over_parts() -> None:
     one = changes((1, None, "1a"), (1, "1a", "1b"), (2, "1b", "1c"))
     two = changes((3, "1c", None), (4, None, "1d"))
@@ -404,7 +437,7 @@ def test_rows_without_a_key_are_counted() -> None:
     change.add(rows)
     found = change.rows()
     assert found is not None
-    assert Counter(found.end_text.to_pylist()) == Counter({"1a": 1, "2b": 1, None: 1})
+    assert Counter(filter(None, found.end_text.to_pylist())) == Counter({"1a": 1, "2b": 1})
     assert [text for text in found.begin_text.to_pylist() if text] == ["3c"]
 
 
@@ -486,3 +519,45 @@ def test_a_letter_that_has_no_way_back(tmp_path: Path) -> None:
     (tmp_path / f"{'İ'.lower()}.csv").write_text(f"{'İ'.lower()}\n1\n", encoding="utf-8")
     (path,) = StateFiles(tmp_path).of([table]).values()
     assert [part.after["İ"].to_pylist() for part in state_rows(path, table)] == [[1]]
+
+
+def columns_of_later_luw(folder: Path) -> list[str]:
+    short = luw.Tab(2, 5, "S", "T", (luw.Col("ID", "INTEGER", key=1),))
+    wide = luw.Tab(2, 5, "S", "T", (*short.columns, luw.Col("N", "INTEGER", null=True)))
+    builder = luw.LogBuilder("v97", True, "flt16")
+    unit = builder.begin()
+    unit.add_columns(wide, 1)
+    unit.commit()
+    unit = builder.begin()
+    unit.update(wide, (1, 7), (1, 8), (1, 1))
+    unit.commit()
+    (folder / "a.log").write_bytes(builder.bytes())
+    (folder / "catalog.csv").write_text(luw.catalog_csv([wide]), encoding="utf-8")
+    source = ["--source", "db2luw", "--framing", "flt16", "--log", str(folder / "a.log")]
+    return [*source, "--catalog", str(folder / "catalog.csv")]
+
+
+def columns_of_later_solid(folder: Path) -> list[str]:
+    columns = (solid.Col("ID", "INTEGER", null=False), solid.Col("N", "INTEGER"))
+    table = solid.Tab(10_300, "DBA", "T", columns, key=("ID",))
+    log = solid.LogBuilder()
+    unit = log.begin()
+    unit.ddl(22, "T", table.relid, "ALTER TABLE T ADD COLUMN N INTEGER")
+    unit.commit()
+    unit = log.begin()
+    unit.update(table, (1, 7), (1, 8))
+    unit.commit()
+    solid.write_catalog(folder, [table])
+    path = solid.write_rows(folder / "syslog.parquet", log.rows)
+    return ["--source", "soliddb", "--catalog", str(folder), "--log", str(path)]
+
+
+@pytest.mark.parametrize("made", [columns_of_later_luw, columns_of_later_solid])
+def test_a_table_has_the_columns_of_the_point_where_no_row_was_changed_before(
+    tmp_path: Path, made: Callable[[Path], list[str]]
+) -> None:
+    words = made(tmp_path)
+    for at, lines in (("start", ["id", "1"]), ("end", ["id,n", "1,8"])):
+        out = tmp_path / at
+        assert main(["state", *words, "--at", at, "--format", "csv", "--out", str(out)]) == 4
+        assert (out / "t.csv").read_text(encoding="utf-8").splitlines() == lines

@@ -146,7 +146,7 @@ def _pair_by_key(images: RowRecords, rows: Index, partner: Index, unpaired: Mask
 
 def _settle_statements(images: RowRecords, partner: Index, place: Index, cancelled: Mask) -> None:
     """Inserts and deletes of one key in one statement. Those of one image cancel out where the
-    insert is first: whether the row was there before or never, nothing is left of the two. A key
+    insert is first, but for statements that move rows to other keys, in which the row stays. A key
     that is there before and after has a row with new values. Where inserts of a key came before its
     deletes, deletes come before inserts. All but what lies in ``data`` may be changed."""
     rows = np.flatnonzero(np.isin(images.recid, (Rec.INSERT, Rec.DELETE)) & (images.key >= 0))
@@ -161,19 +161,37 @@ def _settle_statements(images: RowRecords, partner: Index, place: Index, cancell
     both = np.isin(key_of, key_of[1:][meets])
     if not both.any():
         return
+    statement = _statements(images)
+    moving = _moving(images, statement, rows, key_of)
     crossed = np.isin(key_of, key_of[1:][meets & inserts[:-1]])[both]
     rows, key_of, inserts = rows[both], key_of[both], inserts[both]
     several = np.bincount(key_of) != 2
     plain = np.flatnonzero(inserts & crossed & ~several[key_of])
     one, other = rows[plain], rows[plain + 1]
     same = images.same(one, other)
-    cancelled[one[same]] = cancelled[other[same]] = True
+    stays = same & np.isin(statement[one], moving)
+    _become_update(images, partner, place, other[stays], one[stays])
+    one, other = one[same & ~stays], other[same & ~stays]
+    cancelled[one] = cancelled[other] = True
     for number in np.unique(key_of[several[key_of] & crossed]).tolist():
         _cancel(images, rows[key_of == number], cancelled)
     left = rows[crossed & ~cancelled[rows]]
     if len(left):
-        _deletes_first(images, partner, place, cancelled, left)
-    _renew(images, partner, place, cancelled, rows[~cancelled[rows]])
+        _deletes_first(images, statement, partner, place, cancelled, left)
+    _renew(images, statement, partner, place, cancelled, rows[~cancelled[rows]])
+
+
+def _moving(images: RowRecords, statement: Index, rows: Index, key_of: Index) -> Index:
+    """The statements that move rows to other keys, and were not taken back: in the end some keys
+    are gone and others are there, or a key has a row with other values. ``rows`` are inserts and
+    deletes by statement and key (``key_of``)."""
+    size = np.bincount(key_of)[key_of]
+    alone = rows[size == 1]
+    gone = statement[alone[images.recid[alone] == Rec.DELETE]]
+    come = statement[alone[images.recid[alone] == Rec.INSERT]]
+    pairs = rows[size == 2]
+    others = statement[pairs[0::2][~images.same(pairs[0::2], pairs[1::2])]]
+    return np.union1d(np.intersect1d(gone, come), others)
 
 
 def _cancel(images: RowRecords, rows: Index, cancelled: Mask) -> None:
@@ -196,11 +214,17 @@ def _statements(images: RowRecords) -> Index:
     return statement
 
 
-def _renew(images: RowRecords, partner: Index, place: Index, cancelled: Mask, rows: Index) -> None:
+def _renew(
+    images: RowRecords,
+    statement: Index,
+    partner: Index,
+    place: Index,
+    cancelled: Mask,
+    rows: Index,
+) -> None:
     """A delete that is followed by an insert of its key, in one of the statements of ``rows``, is
     an update of what the row with that key holds: what refers to the key is not touched, as the
     statement did not touch it."""
-    statement = _statements(images)
     mine = np.isin(statement, statement[rows]) & (images.key >= 0) & ~cancelled
     heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
     heads = heads[np.lexsort((place[heads], images.key[heads], statement[heads]))]
@@ -208,19 +232,29 @@ def _renew(images: RowRecords, partner: Index, place: Index, cancelled: Mask, ro
     fits = (images.recid[gone] == Rec.DELETE) & (images.recid[come] == Rec.INSERT)
     for same in (statement, images.key, images.version):
         fits &= same[gone] == same[come]
-    gone, come = gone[fits], come[fits]
+    _become_update(images, partner, place, gone[fits], come[fits])
+
+
+def _become_update(
+    images: RowRecords, partner: Index, place: Index, gone: Index, come: Index
+) -> None:
+    """Deletes and inserts of one key are both images of an update, in the place of the first."""
     images.recid[gone], images.recid[come] = Rec.BEFORE, Rec.UPDATE
     partner[gone], partner[come] = come, gone
-    place[come] = place[gone]
+    place[gone] = place[come] = np.minimum(place[gone], place[come])
 
 
 def _deletes_first(
-    images: RowRecords, partner: Index, place: Index, cancelled: Mask, crossed: Index
+    images: RowRecords,
+    statement: Index,
+    partner: Index,
+    place: Index,
+    cancelled: Mask,
+    crossed: Index,
 ) -> None:
     """Of the statements of the records ``crossed``: deletes, then updates, then inserts. Where one
     of them also updates a row that it inserts or deletes, each key by itself, its images in the
     order in which they follow one another."""
-    statement = _statements(images)
     mine = np.isin(statement, statement[crossed]) & ~cancelled
     heads = np.flatnonzero(mine & (partner >= np.arange(len(images))))
     heads = heads[np.lexsort((place[heads], statement[heads]))]

@@ -28,6 +28,8 @@ from sqlgen.schema import ARROW_TYPES, Column
 
 #: Rows of a batch at most.
 BATCH_ROWS = 8192
+#: Facts that are in no export: why a change is no committed work, and the place of its row.
+_MORE = (pa.field("fate", pa.int32()), pa.field("rid", pa.string()))
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
@@ -86,15 +88,14 @@ class RowValues:
 
 
 class Batches:
-    """``table`` (OWNER.NAME), facts (with ``fate`` where images have the values themselves), and
-    both images as another format has them."""
+    """``table`` (OWNER.NAME), facts (with ``fate`` and ``rid`` where images have the values
+    themselves), and both images as another format has them."""
 
     suffix = "arrow"
 
     def __init__(self, form: JsonLines | Parquet | RowValues) -> None:
         self.form, self.profile = form, form.profile
-        fate = [pa.field("fate", pa.int32())] if isinstance(form, RowValues) else []
-        self.facts = pa.schema([*FACTS, *fate])
+        self.facts = pa.schema([*FACTS, *_MORE]) if isinstance(form, RowValues) else FACTS
 
     def images(
         self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
