@@ -76,6 +76,8 @@ def start_arrow() -> None:
         pa.array([0])
 
 
+#: Bytes from which on memory is given back when they are worked through.
+MUCH = 4 << 20
 #: glibc's mallopt(3): free memory at the end of the heap beyond which it is given back, bytes from
 #: which on memory is mapped for itself, and the numbers of these parameters.
 _FREE_AT_END, _MAPPED_FROM = (-1, 4 << 20), (-3, 4 << 20)
@@ -94,3 +96,13 @@ def give_back_memory() -> None:
         tell = ctypes.CDLL(None).mallopt
         for parameter in (_FREE_AT_END, _MAPPED_FROM):
             tell(*parameter)
+
+
+def give_back_free(size: int) -> None:
+    """Have the C library give memory back that is free, when ``size`` bytes were worked through: it
+    lies in pieces among what is still used, so that it would keep it."""
+    if size >= MUCH:
+        import ctypes
+
+        with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+            ctypes.CDLL(None).malloc_trim(0)

@@ -25,7 +25,7 @@ from replay.changes.keywords import (
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
 from replay.engine import local
-from replay.engine.contract import Engine, is_local, suitable_engine
+from replay.engine.contract import Engine, is_local
 from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
@@ -53,6 +53,16 @@ else:  # what questions need
 Pairs = tuple[tuple[str, Any], ...]
 Made = TypeVar("Made")
 
+#: Bytes of log from which on Spark is worth its start.
+SPARK_FROM = 64_000_000
+
+#: Variables that are set where Spark is at home: its own launchers, and places that run them.
+SPARK_VARIABLES = (
+    "SPARK_ENV_LOADED",
+    "PYSPARK_GATEWAY_PORT",
+    "DATABRICKS_RUNTIME_VERSION",
+)
+
 
 def only(values: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
     """Those of some values that a command has."""
@@ -62,6 +72,23 @@ def only(values: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
 def made(kind: Callable[..., Made], values: argparse.Namespace) -> Made:
     """An object of a dataclass, whose fields are called as the options are."""
     return kind(**only(values, [field.name for field in fields(kind)]))  # type: ignore[arg-type]
+
+
+def suitable_engine(
+    size: int, master: str | None, configured: bool, environment: Mapping[str, str]
+) -> tuple[EngineName, str]:
+    """The engine for a log of ``size`` bytes where the user named none, and the reason in words.
+    ``master`` is Spark's master and ``configured`` whether settings of Spark were given; who gives
+    either means Spark."""
+    if master is not None:
+        return EngineName.SPARK, "--master was given"
+    if configured:
+        return EngineName.SPARK, "--conf was given"
+    for name in SPARK_VARIABLES:
+        if environment.get(name):
+            return EngineName.SPARK, f"{name} is set"
+    words = f"{size / 1e6:,.1f} MB of log; Spark from {SPARK_FROM / 1e6:,.0f} MB on"
+    return (EngineName.SPARK if size >= SPARK_FROM else EngineName.LOCAL), words
 
 
 @dataclass(frozen=True)
@@ -227,7 +254,7 @@ class LogInput:
         reason: str,
     ) -> Engine:
         """Spark; ``made_files``: files that tasks elsewhere need."""
-        from replay.engine.spark import Limits, SparkEngine
+        from replay.engine.spark import SparkEngine
         from replay.engine.spark_start import start_in_background, timeouts
 
         master, conf = str(self.master or "local[*]"), dict(self.conf)
@@ -235,10 +262,9 @@ class LogInput:
             start = start_in_background(master, conf, {})
             return SparkEngine(progress, reason, started=start)
         seconds = self.executor_timeout
-        limits = Limits(seconds, self.task_timeout)
         start = start_in_background(master, conf, timeouts(seconds), seconds)
-        exchange = self.run_folder or ""
-        return SparkEngine(progress, reason, made_files, limits, exchange, started=start)
+        more = (made_files, seconds, self.task_timeout, self.run_folder or "")
+        return SparkEngine(progress, reason, *more, started=start)
 
     def words(self, keys: bool = True) -> tuple[str, ...]:
         """The options that name the log and where it is read, as others may see them; ``keys``:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from replay.changes.choices import EngineName
@@ -97,29 +97,3 @@ class Engine(Protocol):
 
 #: Bytes of a log that one task reads.
 SPLIT_BYTES = 32 << 20
-#: Bytes of log from which on Spark is worth its start.
-SPARK_FROM = 64_000_000
-
-#: Variables that are set where Spark is at home: its own launchers, and places that run them.
-SPARK_VARIABLES = (
-    "SPARK_ENV_LOADED",
-    "PYSPARK_GATEWAY_PORT",
-    "DATABRICKS_RUNTIME_VERSION",
-)
-
-
-def suitable_engine(
-    size: int, master: str | None, configured: bool, environment: Mapping[str, str]
-) -> tuple[EngineName, str]:
-    """The engine for a log of ``size`` bytes where the user named none, and the reason in words.
-    ``master`` is Spark's master and ``configured`` whether settings of Spark were given; who gives
-    either means Spark."""
-    if master is not None:
-        return EngineName.SPARK, "--master was given"
-    if configured:
-        return EngineName.SPARK, "--conf was given"
-    for name in SPARK_VARIABLES:
-        if environment.get(name):
-            return EngineName.SPARK, f"{name} is set"
-    words = f"{size / 1e6:,.1f} MB of log; Spark from {SPARK_FROM / 1e6:,.0f} MB on"
-    return (EngineName.SPARK if size >= SPARK_FROM else EngineName.LOCAL), words

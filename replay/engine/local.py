@@ -3,7 +3,6 @@ tests. Their tasks run in threads."""
 
 from __future__ import annotations
 
-import ctypes
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,48 +21,50 @@ from replay.engine.contract import (
 )
 from replay.logs import LogFile, Split
 from replay.logs.threads import Task, in_threads
-from replay.machine import cores
+from replay.machine import cores, give_back_free
 from replay.temp_folders import WorkFolder
 
-#: Bytes from which on memory is given back when they are worked through.
-_MUCH = 4 << 20
 #: Bytes of blocks that wait until they are written into the files of their buckets.
 WAITING = 8 << 20
 
 
-def execute(
-    job: Job,
-    log: LogFile,
-    splits: Sequence[Split],
-    progress: Progress = silent,
-    threads: int | None = None,
-) -> Iterator[bytes]:
-    """Carry out a job (:data:`replay.engine.contract.Runner`) in ``threads`` (None: one a core);
+@dataclass(eq=False)
+class LocalEngine(Engine):
+    """This engine: it carries out a job in ``threads`` (None: one a core) and tells ``progress``;
     results come in the order of splits and buckets. What meets in a bucket waits in a temporary
-    file, so memory is that of the buckets that are reduced together. ``progress`` is told (stage,
-    done, total)."""
-    threads = cores() if threads is None else threads
-    with WorkFolder() as scratch:
-        files = _BucketFiles(Path(scratch, "buckets"))
-        done, total = 0, read_size(splits)
-        scans = (Task(partial(_scanned, job, log, split)) for split in splits)
-        for split, blocks in zip(splits, in_threads(scans, min(threads, len(splits))), strict=True):
-            progress(READING, done, total)
-            done += split.stop - split.start
-            for bucket, block in blocks:
-                if bucket == job.buckets:
-                    yield block
-                    continue
-                files.append(bucket, block)
-        _give_back(done)
-        buckets = files.buckets()
-        reductions = (
-            Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
-            for bucket in buckets
-        )
-        for done, results in enumerate(in_threads(reductions, min(threads, len(buckets)))):
-            progress("writing", done, len(buckets))
-            yield from results
+    file, so memory is that of the buckets that are reduced together."""
+
+    progress: Progress = silent
+    reason: str = ""
+    threads: int | None = None
+    name: EngineName = EngineName.LOCAL
+    exchange: str = ""
+
+    def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
+        """As the engine says."""
+        threads = cores() if self.threads is None else self.threads
+        with WorkFolder() as scratch:
+            files = _BucketFiles(Path(scratch, "buckets"))
+            done, total = 0, read_size(splits)
+            scans = (Task(partial(_scanned, job, log, split)) for split in splits)
+            results = in_threads(scans, min(threads, len(splits)))
+            for split, blocks in zip(splits, results, strict=True):
+                self.progress(READING, done, total)
+                done += split.stop - split.start
+                for bucket, block in blocks:
+                    if bucket == job.buckets:
+                        yield block
+                        continue
+                    files.append(bucket, block)
+            give_back_free(done)
+            buckets = files.buckets()
+            reductions = (
+                Task(partial(_reduced, job, log, bucket, files), files.size(bucket))
+                for bucket in buckets
+            )
+            for done, made in enumerate(in_threads(reductions, min(threads, len(buckets)))):
+                self.progress("writing", done, len(buckets))
+                yield from made
 
 
 def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
@@ -73,16 +74,8 @@ def _scanned(job: Job, log: LogFile, split: Split) -> list[tuple[int, bytes]]:
 def _reduced(job: Job, log: LogFile, bucket: int, files: _BucketFiles) -> list[bytes]:
     size = files.size(bucket)
     results = list(job.reduce(log, bucket, files.taken(bucket)))
-    _give_back(size)
+    give_back_free(size)
     return results
-
-
-def _give_back(size: int) -> None:
-    """Have the C library give memory back that is free, when ``size`` bytes were worked through: it
-    lies in pieces among what is still used, so that it would keep it."""
-    if size >= _MUCH:
-        with suppress(AttributeError, OSError, TypeError):  # only glibc has it
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 class _BucketFiles:
@@ -92,13 +85,11 @@ class _BucketFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        self._known: set[int] = set()
         self._waiting: dict[int, list[bytes]] = {}
         self._size = 0
 
     def append(self, bucket: int, block: bytes) -> None:
         """Put a block behind the others of its bucket."""
-        self._known.add(bucket)
         self._waiting.setdefault(bucket, []).append(block)
         self._size += len(block)
         if self._size > WAITING:
@@ -114,7 +105,7 @@ class _BucketFiles:
     def buckets(self) -> list[int]:
         """The buckets that have blocks, in order; nothing is appended from now on."""
         self._write_waiting()
-        return sorted(self._known)
+        return sorted(int(path.name) for path in self.folder.iterdir())
 
     def size(self, bucket: int) -> int:
         """The bytes of a bucket."""
@@ -128,21 +119,6 @@ class _BucketFiles:
             with suppress(EOFError):
                 while True:
                     yield pickle.load(file)
-
-
-@dataclass(eq=False)
-class LocalEngine(Engine):
-    """This engine; ``progress`` and ``threads`` as for :func:`execute`."""
-
-    progress: Progress = silent
-    reason: str = ""
-    threads: int | None = None
-    name: EngineName = EngineName.LOCAL
-    exchange: str = ""
-
-    def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        """As :func:`execute`."""
-        return execute(job, log, splits, self.progress, self.threads)
 
 
 ENGINE = LocalEngine()

@@ -15,14 +15,11 @@ import pickle
 import re
 import shutil
 import threading
-import time
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -55,6 +52,8 @@ from replay.engine.spark_tasks import (
     carried_out,
     if_few,
     place,
+    reduce,
+    scan,
     versions,
 )
 from replay.errors import LogReplayError, UsageError
@@ -66,9 +65,9 @@ Result = TypeVar("Result")
 #: Bytes of results that come to the driver together; and of what Spark allows, one in so many: it
 #: counts what goes around a result, too.
 PIECE, _PIECES = 64 << 20, 4
-#: Seconds between two looks at a running job, and what one takes at most, with what is before it:
-#: one that seems to take longer was stopped (Ctrl-Z, a machine that slept).
-_LOOKS, _LONGEST_LOOK = 0.5, 10
+#: Seconds between two looks at a running job. Time is what these are together: that in which this
+#: process was stopped (Ctrl-Z, a machine that slept) does not count.
+_LOOKS = 0.5
 #: Seconds for which the tasks of a job go on after one has raised an error of ours: which of
 #: several is raised shall not depend on which came first.
 _AFTER_ERROR = 30
@@ -111,65 +110,68 @@ _ABOUT = (
 # -- the engine
 
 
-@dataclass(frozen=True)
-class Limits:
-    """After how many seconds a job is given up: without an executor (``executors``), and where none
-    of the tasks that run ends (``tasks``). None: never."""
-
-    executors: int | None = None
-    tasks: int | None = None
-
-
-#: Waiting for ever.
-UNLIMITED = Limits()
-
-
 @dataclass(eq=False)
 class SparkEngine(Engine):
     """The engine on a context, which ``started`` gives when it is needed. ``files`` of this machine
-    are given to executors elsewhere; ``limits`` say when a job is given up."""
+    are given to executors elsewhere. A job is given up after so many seconds without an executor
+    (``executor_timeout``), or in which none of the tasks that run ends (``task_timeout``); None:
+    never."""
 
     started: Callable[[], SparkContext] = field(kw_only=True)
     progress: Progress = silent
     reason: str = ""
     files: Sequence[str] = ()
-    limits: Limits = UNLIMITED
+    executor_timeout: int | None = None
+    task_timeout: int | None = None
     exchange: str = ""
     name: EngineName = EngineName.SPARK
     _sent: dict[str, str] = field(default_factory=dict)
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        """As :func:`execute`."""
+        """One task for a split, or for some (:func:`replay.engine.contract.scan_tasks`), then one
+        for each bucket. Executors must be able to reach the files of the log, but for those that
+        were given to them. UsageError where the job is given up (LR1005), where executors have
+        other libraries (LR1005), and where Spark fails (LR1005, LR1006, LR1007)."""
         context = self.started()
-        if self.files and not self._sent and not is_local(str(context.master)):
-            for path in map(Path, self.files):
-                self._sent[str(path)] = self._give(context, path)
-        more = (self.progress, self._sent, self.limits)
-        yield from execute(context, job, log, splits, *more)
-
-    def _give(self, context: SparkContext, path: Path) -> str:
-        """Give a file to executors: the name under which they find it, one of its own, for they may
-        have had another log's. Spark never takes it back: each executor that comes later asks for
-        all that a context was given. So it lies there for as long as this process, empty once
-        nobody has this engine any more."""
-        link = _kept_in(outside(path)) / f"{os.urandom(8).hex()}-{path.name}"
+        if not self._sent and not is_local(str(context.master)):
+            self._sent.update((path, _given(context, Path(path))) for path in self.files)
         try:
-            os.link(path, link)
-        except OSError:  # a file system without links
-            shutil.copyfile(path, link)
-        weakref.finalize(self, _emptied, link)
-        context.addFile(link.as_uri())
-        return link.name
+            errors = context.accumulator([], AddingAccumulatorParam[Any]([]))
+            packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
+            libraries = {**versions(), **that_travelled(context)}
+            given = Given(packed, libraries, dict(self._sent), errors)
+            buckets = job.buckets
+            tasks = scan_tasks(job, len(splits), context.defaultParallelism)
+            # a partition is one bucket, the last one all else
+            blocks: RDD[Any] = context.parallelize(splits, tasks)
+            blocks = blocks.mapPartitions(partial(carried_out, given, scan))
+            if buckets:
+                blocks = blocks.partitionBy(buckets + 1, partial(place, buckets))
+                blocks = blocks.mapPartitions(partial(carried_out, given, reduce))
+            watch = _Watch(self, context, job.title, read_size(splits), errors)
+        except _FAILURES as error:
+            raise failed(f"in the stage: {job.title}", error) or error from error
+        for number, block in _collected(context, blocks, watch):
+            if number > buckets:
+                raise pickle.loads(block)
+            yield block
+
+
+def _given(context: SparkContext, path: Path) -> str:
+    """Give a file to executors: the name under which they find it, one of its own, for they may
+    have had another log's. Spark never takes it back: each executor that comes later asks for all
+    that a context was given. So it lies there for as long as this process."""
+    link = _kept_in(outside(path)) / f"{os.urandom(8).hex()}-{path.name}"
+    try:
+        os.link(path, link)
+    except OSError:  # a file system without links
+        shutil.copyfile(path, link)
+    context.addFile(link.as_uri())
+    return link.name
 
 
 #: A folder in a place, for as long as this process lives.
 _kept_in = cache(lasting_folder)
-
-
-def _emptied(path: Path) -> None:
-    with suppress(OSError):  # the process ends
-        path.unlink()
-        path.touch()
 
 
 def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
@@ -185,48 +187,10 @@ def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> En
         raise UsageError("LR1005", message, hint="A session of Spark Connect has no SparkContext")
     if is_local(str(context.master)):
         return SparkEngine(started=lambda: context)
-    limits = Limits(executors=300, tasks=3600)  # what a command waits for
-    started = cache(partial(with_package, context))
-    return SparkEngine(started=started, files=files, limits=limits, exchange=exchange)
-
-
-def execute(
-    context: SparkContext,
-    job: Job,
-    log: LogFile,
-    splits: Sequence[Split],
-    progress: Progress = silent,
-    sent: Mapping[str, str] = MappingProxyType({}),
-    limits: Limits = UNLIMITED,
-) -> Iterator[bytes]:
-    """Carry out a job (:data:`replay.engine.contract.Runner`): one task for a split, or for some
-    (:func:`replay.engine.contract.scan_tasks`), then one for each bucket. Executors must be able to
-    reach the files of the log, but for those that were ``sent`` to them (path, name). UsageError
-    where the job is given up by its ``limits`` (LR1005), where executors have other libraries
-    (LR1005), and where Spark fails (LR1005, LR1006, LR1007)."""
-    try:
-        errors = context.accumulator([], AddingAccumulatorParam[Any]([]))
-        packed = cloudpickle.dumps((job, log))  # type: ignore[no-untyped-call]
-        libraries = {**versions(), **that_travelled(context)}
-        given = Given(packed, libraries, dict(sent), errors)
-        buckets = job.buckets
-        tasks = scan_tasks(job, len(splits), context.defaultParallelism)
-        # a partition is one bucket, the last one all else
-        blocks: RDD[Any] = context.parallelize(splits, tasks)
-        blocks = blocks.mapPartitions(partial(carried_out, given, "scan"))
-        if buckets:
-            blocks = blocks.partitionBy(buckets + 1, partial(place, buckets))
-            blocks = blocks.mapPartitions(partial(carried_out, given, "reduce"))
-        size = read_size(splits)
-        then = f", then {buckets:,} buckets" if buckets else ""
-        described = f"logreplay: {job.title} ({size / 1e6:,.1f} MB, {len(splits):,} splits{then})"
-        watch = _Watch(context, job.title, described, size, progress, limits, errors)
-    except _FAILURES as error:
-        raise failed(f"in the stage: {job.title}", error) or error from error
-    for number, block in _collected(context, blocks, watch):
-        if number > buckets:
-            raise pickle.loads(block)
-        yield block
+    wait = (300, 3600)  # as a command does
+    return SparkEngine(
+        silent, "", files, *wait, exchange, started=cache(partial(with_package, context))
+    )
 
 
 def _collected(
@@ -249,14 +213,10 @@ def _collected(
         for _, those in found:
             yield from those or ()
         for task in (number for number, few in found if few is None):
-            yield from watch.over(partial(context.runJob, blocks, _as_they_are, [task]))
+            yield from watch.over(partial(context.runJob, blocks, iter, [task]))
     finally:
         with suppress(Py4JError, ConnectionError):  # Java is gone
             blocks.unpersist()
-
-
-def _as_they_are(blocks: Iterable[BucketBlock]) -> Iterable[BucketBlock]:
-    return blocks
 
 
 # -- while a job runs
@@ -264,15 +224,13 @@ def _as_they_are(blocks: Iterable[BucketBlock]) -> Iterable[BucketBlock]:
 
 @dataclass(eq=False)
 class _Watch:
-    """Looks after what Spark does for a job, in a thread of its own: tells the ``progress``,
-    and gives the job up by its ``limits``, and where a task raised one of the ``errors``."""
+    """Looks after what Spark does for a job, in a thread of its own: tells the progress, and gives
+    the job up as the ``engine`` says, and where a task raised one of the ``errors``."""
 
+    engine: SparkEngine
     context: SparkContext
     title: str
-    described: str
     size: int
-    progress: Progress
-    limits: Limits
     errors: Any
     error: LogReplayError | None = None
     #: By which Spark knows the jobs of this thread from those that others give to the context.
@@ -284,7 +242,7 @@ class _Watch:
         thread = threading.Thread(target=self._look_on, args=(done,), daemon=True)
         try:
             before = self.context.getLocalProperty(name)
-            self.context.setLocalProperty(name, self.described)
+            self.context.setLocalProperty(name, f"logreplay: {self.title}")
             self.context.addJobTag(self._tag)
             thread.start()
             try:
@@ -312,27 +270,26 @@ class _Watch:
     def _until_over(self, done: threading.Event) -> None:
         """Look until the job is done or given up, or its context has stopped."""
         alone = still = since = 0.0
-        ended, now = list[tuple[int, int]](), time.monotonic()
+        ended = list[tuple[int, int]]()
         while self.error is None and not done.wait(_LOOKS):
-            before, now = now, time.monotonic()
-            passed = min(now - before, _LONGEST_LOOK)
             if self.context._jsc is None or self.context._jsc.sc().isStopped():
                 return
             with suppress(Py4JJavaError):  # what was looked at went away; Spark, it may be
                 # the driver is listed too
                 there = int(self.context._jsc.sc().getExecutorMemoryStatus().size()) > 1
-                there |= self.limits.executors is None
+                there |= self.engine.executor_timeout is None
                 known, ended = ended, self._ended()
-                alone = 0.0 if there else alone + passed
-                still = 0.0 if ended != known or not there else still + passed
-                since += passed if self.errors.value else 0.0
+                alone = 0.0 if there else alone + _LOOKS
+                still = 0.0 if ended != known or not there else still + _LOOKS
+                since += _LOOKS if self.errors.value else 0.0
                 self.error = self._given_up(alone, still, since)
 
     def _given_up(self, alone: float, still: float, since: float) -> LogReplayError | None:
         """Why the job is given up: so many seconds without an executor, without a task that ended,
         or since a task raised an error of ours; None where it goes on."""
-        executors, tasks, conf = self.limits.executors, self.limits.tasks, self.context._conf
+        executors, tasks = self.engine.executor_timeout, self.engine.task_timeout
         if executors is not None and alone >= executors:
+            conf = self.context._conf
             address = f"{conf.get('spark.driver.host')}:{conf.get('spark.driver.port')}"
             return UsageError(
                 "LR1005",
@@ -369,9 +326,9 @@ class _Watch:
             runs |= stage in ours and info.numActiveTasks > 0
             if ours.get(stage) == stage:  # the first one
                 read = self.size * info.numCompletedTasks // max(info.numTasks, 1)
-                self.progress(READING, read, self.size)
+                self.engine.progress(READING, read, self.size)
             elif stage in ours:
-                self.progress("writing", info.numCompletedTasks, info.numTasks)
+                self.engine.progress("writing", info.numCompletedTasks, info.numTasks)
         return ended if runs else ended + others
 
 

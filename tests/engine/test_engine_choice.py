@@ -9,7 +9,7 @@ import pytest
 
 from replay.changes.choices import EngineName
 from replay.cli.main import main
-from replay.engine.contract import SPARK_FROM, SPARK_VARIABLES, suitable_engine
+from replay.cli.request import SPARK_FROM, SPARK_VARIABLES, suitable_engine
 
 
 def test_size_decides() -> None:

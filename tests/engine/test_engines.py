@@ -101,7 +101,7 @@ def test_questions_have_the_same_answers(spark: Any, incomplete: Path, tmp_path:
 def test_an_error_in_a_task_arrives_as_it_was_raised(
     spark: Any, incomplete: Path, tmp_path: Path
 ) -> None:
-    from replay.engine import spark as spark_engine
+    from replay.engine.spark import SparkEngine
 
     raw = (incomplete / "incomplete.dat").read_bytes()
     cut = tmp_path / "cut.dat"
@@ -111,8 +111,7 @@ def test_an_error_in_a_task_arrives_as_it_was_raised(
     cut.write_bytes(raw[:-100])
     with pytest.raises(InputError, match="LR2006"):
         list(
-            spark_engine.execute(
-                spark.sparkContext,
+            SparkEngine(started=lambda: spark.sparkContext).execute(
                 SurveyJob(KeySpaces(log.catalog), StartUnits(incomplete=True)),
                 log,
                 splits,

@@ -124,7 +124,7 @@ def test_another_spark_than_that_of_this_process_is_refused(
 
 
 def test_settings_that_are_not_asked_for_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    running = cast(SparkContext, Context("local[2]", {}))
+    running = cast(SparkContext, Context("local[2]", {"spark.a": "1"}))
     monkeypatch.setattr(SparkContext, "_active_spark_context", running)
     monkeypatch.setitem(spark_start._ASKED, running, {"spark.a": "1"})
     with pytest.raises(UsageError, match=r"other values of spark\.a\."):

@@ -47,13 +47,13 @@ from threading import Timer
 from replay.cli.main import main
 from replay.engine import spark as spark_engine
 spark_engine._AFTER_STOP = 2
-execute = spark_engine.execute
-def stopping(context, *given):
-    spark = context._jsc.sc()
+execute = spark_engine.SparkEngine.execute
+def stopping(engine, *given):
+    spark = engine.started()._jsc.sc()
     spark.dagScheduler().eventProcessLoop().stop()
     Timer(2, spark.stop).start()
-    yield from execute(context, *given)
-spark_engine.execute = stopping
+    yield from execute(engine, *given)
+spark_engine.SparkEngine.execute = stopping
 sys.exit(main(sys.argv[1:]))
 """
 

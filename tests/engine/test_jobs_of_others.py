@@ -13,8 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from replay.engine import spark as spark_engine
-from replay.engine.spark import Limits
+from replay.engine.spark import SparkEngine
 from replay.errors import UsageError
 from replay.logs import LogFile, Split
 
@@ -48,11 +47,10 @@ def test_they_end_well(spark: Any, tmp_path: Path) -> None:
     def given_up() -> str:
         while not going.exists():
             time.sleep(0.1)
-        splits, limits = [Split(0, 0, 1, 1)], Limits(tasks=1)
-        log = cast(LogFile, None)
+        engine = SparkEngine(started=lambda: spark.sparkContext, task_timeout=1)
         try:
             with pytest.raises(UsageError) as caught:
-                list(spark_engine.execute(spark.sparkContext, ours, log, splits, limits=limits))
+                list(engine.execute(ours, cast(LogFile, None), [Split(0, 0, 1, 1)]))
             return str(caught.value)
         finally:
             over.touch()
@@ -66,8 +64,8 @@ def test_they_end_well(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_what_ends_of_others_is_not_ours(spark: Any) -> None:
     """Their tasks ended, one after the other, and ours was waited for as long as they did."""
-    ours, limits = cast(Any, Endless()), Limits(tasks=2)
-    context = spark.sparkContext
+    ours, context = cast(Any, Endless()), spark.sparkContext
+    engine = SparkEngine(started=lambda: context, task_timeout=2)
     over = Event()
 
     def others() -> None:
@@ -77,9 +75,8 @@ def test_what_ends_of_others_is_not_ours(spark: Any) -> None:
     with ThreadPoolExecutor(1) as pool:
         told = pool.submit(others)
         try:
-            job = context, ours, cast(LogFile, None), [Split(0, 0, 1, 1)]
             with pytest.raises(UsageError, match="found no task that ended within 2 s"):
-                list(spark_engine.execute(*job, limits=limits))
+                list(engine.execute(ours, cast(LogFile, None), [Split(0, 0, 1, 1)]))
         finally:
             over.set()
         told.result()

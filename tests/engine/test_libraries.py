@@ -16,6 +16,7 @@ import pytest
 
 from replay.engine import spark as spark_engine
 from replay.engine import spark_tasks
+from replay.engine.spark import SparkEngine
 from replay.engine.spark_tasks import check_libraries, versions
 from replay.errors import UsageError
 from replay.logs import LogFile, Split
@@ -84,7 +85,9 @@ def test_tasks_compare_before_they_begin(
     same = ".".join(versions()["sqlglot"].split(".")[:2])
     mine = {**versions(), "sqlglot": release.format(same=same)}
     monkeypatch.setattr(spark_engine, "versions", lambda: mine)
-    results = spark_engine.execute(spark.sparkContext, Lengths(), cast(LogFile, None), SPLITS)
+    results = SparkEngine(started=lambda: spark.sparkContext).execute(
+        Lengths(), cast(LogFile, None), SPLITS
+    )
     if refused:
         with pytest.raises(UsageError, match="LR1005 found other libraries") as caught:
             list(results)
@@ -98,7 +101,9 @@ def test_tasks_of_another_program_do_not_begin(spark: Any, monkeypatch: pytest.M
     monkeypatch.setattr(
         spark_engine, "that_travelled", lambda _: {"logreplay": "logreplay-0.9-a.zip"}
     )
-    results = spark_engine.execute(spark.sparkContext, Lengths(), cast(LogFile, None), SPLITS)
+    results = SparkEngine(started=lambda: spark.sparkContext).execute(
+        Lengths(), cast(LogFile, None), SPLITS
+    )
     with pytest.raises(
         UsageError, match="LR1005 found other .*: logreplay installed .*logreplay-0.9-a.zip"
     ):

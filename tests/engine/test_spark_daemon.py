@@ -1,5 +1,4 @@
-"""Spark's Python workers share the modules that their tasks need, imported once; pyspark comes from
-the installed package, not from the archives that lie within it."""
+"""Spark's Python workers share the modules that their tasks need, imported once."""
 
 from __future__ import annotations
 
@@ -11,46 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import pyspark
 import pytest
 
-from replay.engine.spark_tasks import without_archives
 from replay.logs import LogFile, Split
 from tests.support.places import ROOT
 from tests.support.words import of_log_master
-
-PACKAGE = Path(pyspark.__file__).parent
-INSTALLED = str(PACKAGE.parent)
-
-
-def test_archives_of_the_installed_package_are_left_out() -> None:
-    path = [
-        "",
-        f"{PACKAGE}/python/lib/pyspark.zip",
-        f"{PACKAGE}/jars/spark-core.jar",
-        "/lib/python311.zip",
-        INSTALLED,
-    ]
-    assert without_archives(path) == ["", "/lib/python311.zip", INSTALLED]
-
-
-def test_archives_of_another_spark_stay() -> None:
-    """Its version may be another one than that of the package beside it."""
-    path = ["/opt/spark/python/lib/pyspark.zip", INSTALLED]
-    assert without_archives(path) == path
-
-
-def test_what_travelled_into_its_folder_stays() -> None:
-    """``SPARK_HOME/work`` is where workers of a standalone cluster keep it."""
-    kept = PACKAGE.joinpath("work", "app-1", "0", "logreplay-1.zip")
-    path = ["", str(kept), f"{PACKAGE}/logreplay.zip", INSTALLED]
-    assert without_archives(path) == path
-
-
-def test_without_a_package_the_archives_stay(tmp_path: Path) -> None:
-    path = [f"{PACKAGE}/python/lib/pyspark.zip", str(tmp_path)]
-    assert without_archives(path) == path
-
 
 #: In place of the daemon's work: says what a worker would inherit, and what it imports for a task.
 WORKER = """
@@ -118,10 +82,10 @@ def test_workers_import_what_tasks_do_and_not_the_engine(
 ) -> None:
     """Nor what starts Java or looks after a job, all of which they had to wait for. An environment
     of its own has Spark start workers anew: others may have had to do with the engine itself."""
-    from replay.engine import spark as spark_engine
+    from replay.engine.spark import SparkEngine
 
     monkeypatch.setitem(spark.sparkContext.environment, "WORKERS_OF", "this test")
     log, splits = cast(LogFile, None), [Split(0, 0, 1, 1)]
-    names = spark_engine.execute(spark.sparkContext, Imported(), log, splits)
+    names = SparkEngine(started=lambda: spark.sparkContext).execute(Imported(), log, splits)
     here = {name.decode() for name in names}
     assert here == {"replay.engine.spark_tasks"}

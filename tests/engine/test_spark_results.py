@@ -52,7 +52,8 @@ def test_pieces(spark: Any, monkeypatch: pytest.MonkeyPatch, piece: int, calls: 
 
     monkeypatch.setattr(context, "runJob", counted)
     splits = [Split(0, start, start + 1, 1) for start in range(12)]
-    found = list(spark_engine.execute(context, Many(), cast(LogFile, None), splits))
+    engine = spark_engine.SparkEngine(started=lambda: context)
+    found = list(engine.execute(Many(), cast(LogFile, None), splits))
     expected = [block for split in splits for _, block in Many().scan(None, split)]
     assert sorted(found) == sorted(expected)
     assert [len(tasks) for tasks in asked] == [1] * calls

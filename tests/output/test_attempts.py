@@ -37,7 +37,7 @@ class Twice:
     late: list[tuple[Any, ...]] = field(default_factory=list)
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        return local.execute(_Repeated(job, self.late), log, splits)
+        return local.ENGINE.execute(_Repeated(job, self.late), log, splits)
 
 
 @dataclass
@@ -105,7 +105,7 @@ def test_a_file_that_is_not_whole(sakila_small: Path, tmp_path: Path) -> None:
     plan = make_plan(log, "redo", Selection(), ScriptOptions(), 1 << 20)
 
     def torn(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        for blob in local.execute(job, log, splits):
+        for blob in local.ENGINE.execute(job, log, splits):
             bucket, value = pickle.loads(blob)
             if bucket >= 0:
                 path = job.folder / value.folder / value.result.files[0].name  # type: ignore[attr-defined]
@@ -128,7 +128,7 @@ def test_a_file_of_other_bytes(
 
     def torn(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         jobs.append(job)
-        for blob in local.execute(job, log, splits):
+        for blob in local.ENGINE.execute(job, log, splits):
             if isinstance(job, RenderJob):
                 bucket, value = pickle.loads(blob)
                 if bucket == 2:
@@ -172,7 +172,7 @@ def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
     def elsewhere(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         assert isinstance(job, RenderJob)
         there = replace(job, folder=tmp_path / folder)
-        for blob in local.execute(there, log, splits):
+        for blob in local.ENGINE.execute(there, log, splits):
             bucket, _ = pickle.loads(blob)
             if bucket == 2 and torn:
                 for name in storage.names_below(storage.StoredPath(url)):

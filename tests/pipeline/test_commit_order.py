@@ -19,7 +19,7 @@ from replay.arrays import Records, take_rows
 from replay.changes.envelope import RECORD
 from replay.changes.order import commit_order
 from replay.engine import local
-from replay.engine import spark as spark_engine
+from replay.engine.spark import SparkEngine
 from replay.logs import LogFile, Split
 from replay.pipeline import scan
 from replay.pipeline.scan import in_commit_order, packed
@@ -80,9 +80,8 @@ def test_few_records_need_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.spark
 def test_files_of_tasks_lie_where_spark_wants_them(spark: Any) -> None:
     log = SimpleNamespace()
-    results = spark_engine.execute(
-        spark.sparkContext, Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)]
-    )
+    engine = SparkEngine(started=lambda: spark.sparkContext)
+    results = engine.execute(Placed(), cast(LogFile, log), [Split(0, 0, 1, 1)])
     ((place, folders),) = map(pickle.loads, results)
     assert any(Path(folder) in place.parents for folder in folders.split(","))
 

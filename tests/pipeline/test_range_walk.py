@@ -19,6 +19,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.engine.contract import Engine, Job
+from replay.engine.local import LocalEngine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
@@ -50,7 +51,7 @@ class Counting:
     def _execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         if isinstance(job, range_walk.RangeWalkJob):
             self.walked += splits
-        return local.execute(job, log, splits, threads=1)
+        return LocalEngine(threads=1).execute(job, log, splits)
 
 
 @pytest.fixture(autouse=True)

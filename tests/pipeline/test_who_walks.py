@@ -14,8 +14,8 @@ import pytest
 
 from replay.changes.choices import EngineName
 from replay.cli import main, request
-from replay.engine import local
 from replay.engine.contract import Engine
+from replay.engine.local import LocalEngine
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import range_walk
 from tests.live.test_dry_run import options
@@ -71,7 +71,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def engine(*_: object) -> Engine:
         def execute(*job: Any) -> Any:
-            return local.execute(*job, threads=1)
+            return LocalEngine(threads=1).execute(*job)
 
         return MadeEngine(execute, EngineName.SPARK)
 

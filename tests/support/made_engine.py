@@ -15,7 +15,7 @@ from replay.logs import LogFile, Split
 class MadeEngine(Engine):
     """It ``runs`` jobs, in place of an engine of that ``name``."""
 
-    runs: Runner = local.execute
+    runs: Runner = local.ENGINE.execute
     name: EngineName = EngineName.LOCAL
     reason: str = ""
     exchange: str = ""
