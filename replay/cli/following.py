@@ -52,7 +52,7 @@ from replay.logs.arrivals import (
     stated_end,
     still_needed,
 )
-from replay.logs.unchanged import is_known, log_name
+from replay.logs.unchanged import control_name, control_names
 from replay.pipeline.request import Demand
 from replay.temp_folders import WorkFolder
 
@@ -305,14 +305,16 @@ class Follower:
 
     def _needed(self, receiver: Receiver, found: Arrived, stand: status.Stand) -> dict[str, bool]:
         """Which logs a receiver needs, by control file: all of them while one is there that ends
-        before its position and that it has not read, for what that has may be in another one; all
-        from the first one on that has what is quarantined."""
+        before its position and that it has not read, for what that has may be in another one (and
+        where two begin with the same control file, only their data tell which was read); all from
+        the first one on that has what is quarantined."""
         sizes = {name: size for name, size, _ in found.state}
         changed = {name: when for name, _, when in found.state}
         ends = [self._end(pair.control, changed[pair.control]) for pair in found.pairs]
         names = [self._name(pair, changed[pair.control], sizes) for pair in found.pairs]
+        there, known = control_names(names), control_names(stand.logs)
         unread = stand.position is not None and not all(
-            is_known(name, stand.logs)
+            there[name] == known[name] == 1
             for name, end in zip(names, ends, strict=True)
             if end is not None and end <= stand.position
         )
@@ -327,10 +329,11 @@ class Follower:
 
     @staticmethod
     def _name(pair: LogPair, changed: int, sizes: Mapping[str, int]) -> str:
-        """What a log is known by; how long what is packed is, is not known."""
+        """How the name of a log begins; how long what is packed is, is not known."""
         packed = any(name.lower().endswith(".gz") for name in pair.data)
         size = None if packed else sum(sizes[name] for name in pair.data)
-        return log_name(pair.control, size, (sizes[pair.control], changed) if changed else None)
+        state = (sizes[pair.control], changed) if changed else None
+        return control_name(pair.control, size, state)
 
     def _tell_unneeded(self, needed: Sequence[Mapping[str, bool]]) -> None:
         """Name the logs that no receiver needs any more, once."""

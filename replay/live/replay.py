@@ -230,7 +230,9 @@ class ReplayPlan:
             facts=facts,
             stored=stored,
             before=begins,
-            after=replace(after, logs={name: after.logs[name] for name, _, _ in logs_of(log)}),
+            after=replace(
+                after, logs={name: after.logs[name] for name, _, _ in logs_of(log, plan.digests)}
+            ),
             first_log=_is_first(store, extent),
         )
 

@@ -17,7 +17,7 @@ from replay.logs import Family, LogPair
 from replay.logs.files import whole
 from replay.logs.logmaster.control import read_control
 from replay.logs.named import MARKS_BESIDE, fitting, is_control, natural
-from replay.logs.unchanged import is_known
+from replay.logs.unchanged import control_names
 
 #: What marks a file that is whole, and what one that is not.
 MARKER, UNDERWAY = ".done", (".part", ".tmp", ".filepart")
@@ -207,9 +207,10 @@ def still_needed(
 def places_held(
     logs: Sequence[str], pending: bool, named: Collection[str] | None
 ) -> list[int] | None:
-    """Which logs, by what they are known by, hold what is set aside: those that are ``named``. None
+    """Which logs, by how their names begin, hold what is set aside: those that are ``named``. None
     where that is not known: nothing names them, or one of them is gone."""
     if not pending:
         return []
-    found = [place for place, name in enumerate(logs) if named and is_known(name, named)]
+    known = control_names(named or ())
+    found = [place for place, name in enumerate(logs) if known[name]]
     return found if named and len(found) >= len(named) else None

@@ -127,9 +127,9 @@ class IndexedLog(ABC):
         """Each file by its own name: as :class:`replay.logs.MadeOfLogs`."""
         return [(file.name, (number,)) for number, file in enumerate(self.files)]
 
-    def data_bytes(self, files: Sequence[int]) -> None:
-        """Each is known by its content: as :class:`replay.logs.MadeOfLogs`."""
-        return
+    def data_places(self, files: Sequence[int]) -> Sequence[str]:
+        """None but the file itself: as :class:`replay.logs.MadeOfLogs`."""
+        return ()
 
     #: As :class:`replay.logs.MadeOfLogs`.
     stated_end: ClassVar[Position | None] = None

@@ -358,9 +358,9 @@ class MadeOfLogs(Protocol):
         in ``files``, as many entries as there are logs. Raises no error."""
         ...
 
-    def data_bytes(self, files: Sequence[int]) -> int | None:
-        """How many bytes of data some files have, unpacked; None where each is known by its whole
-        content. Raises OSError."""
+    def data_places(self, files: Sequence[int]) -> Sequence[str]:
+        """Where the data of some files are, unpacked; none where the file by which their log is
+        known has them. Raises no error."""
         ...
 
     @property

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -80,18 +81,24 @@ def _in_words(state: FileState) -> str:
     return f"{size:,} bytes written at {at:%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
+def file_version(path: str) -> object:
+    """What tells a file from others of its name. Raises OSError."""
+    return storage.version_of(path) if storage.is_url(path) else _state_of(path)
+
+
+# -- by what logs are known
+# -------------------------------------------------------------------------------------------------
+
 #: Hexadecimal digits of a digest that logs are known by.
-_DIGITS = 16
+DIGITS = 16
 _READ = 1 << 20
 
 
-def log_name(place: str, size: int | None, state: FileState = None) -> str:
-    """What a log is known by: the digest of its control file, or of the file itself where its
-    family has none, and how many bytes of data it has (None: not known): where a data file was read
-    before it was whole, the control file is the same. ``state``: that of the file, where it is
-    known. Raises OSError."""
-    version = state or (storage.version_of(place) if storage.is_url(place) else _state_of(place))
-    digest = _digest(place, version)
+def control_name(place: str, size: int | None, state: FileState = None) -> str:
+    """How the names of logs begin that have a control file: with its digest, and how many bytes of
+    data there are (None: not known). The digest of these comes behind it, for one-time scans may
+    have equal control files. ``state``: that of the file, where it is known. Raises OSError."""
+    digest = _digest(place, state or file_version(place))
     return digest if size is None else f"{digest}-{size}"
 
 
@@ -101,11 +108,10 @@ def _digest(place: str, version: object) -> str:
     with storage.opened(place) as file:
         while block := file.read(_READ):
             digest.update(block)
-    return digest.hexdigest()[:_DIGITS]
+    return digest.hexdigest()[:DIGITS]
 
 
-def is_known(name: str, known: Collection[str]) -> bool:
-    """Whether a log is among others, by what it is known by."""
-    if name in known:
-        return True
-    return "-" not in name and any(one.partition("-")[0] == name for one in known)
+def control_names(logs: Iterable[str]) -> Counter[str]:
+    """How many of some logs have a name that begins so (:func:`control_name`)."""
+    parts = (name.split("-") for name in logs)
+    return Counter(begin for one in parts for begin in {one[0], "-".join(one[:2])})

@@ -21,7 +21,7 @@ from replay import storage
 from replay.errors import InputError
 from replay.logs import LogFile
 from replay.logs.files import mapped
-from replay.logs.unchanged import check_unchanged
+from replay.logs.unchanged import check_unchanged, file_version
 
 #: Files of more bytes than this are digested by ranges.
 WHOLE_BYTES = 1 << 30
@@ -98,6 +98,25 @@ def _opened(path: str) -> Iterator[Callable[[int, int], Any]]:
     yield lambda place, size: buffer[place : place + min(size, _MAPPED_BLOCK)]
 
 
+#: The digests of files that were read, by their names and states, and who may make one: what two
+#: ask for is made once.
+_MADE: dict[tuple[str, object], FileDigest] = {}
+_MAKING = threading.Lock()
+
+
+def file_digest(path: str, abandoned: threading.Event | None = None) -> FileDigest:
+    """The digest of a file; of an earlier call where the file is as it was then. Errors, and
+    ``abandoned``, as for :func:`digests_of_starts`."""
+    with _MAKING:
+        named = path, file_version(path)
+        if named in _MADE:
+            return _MADE[named]
+        made = digests_of_starts(path, [storage.size_of(path)], abandoned)[-1]
+        if abandoned is None or not abandoned.is_set():
+            _MADE[named] = made
+        return made
+
+
 class Digests:
     """Digests of the inputs of a log, computed in a thread while the engine runs (hashing releases
     the interpreter lock). ``known``: those that tasks made already, by input."""
@@ -131,7 +150,7 @@ class Digests:
         ]
 
     def _digest(self, path: str) -> FileDigest:
-        return digests_of_starts(path, [storage.size_of(path)], self._abandoned)[-1]
+        return file_digest(path, self._abandoned)
 
     def wait(self) -> list[dict[str, Any]]:
         """Name, size and digest of each input; raises what reading them raised, and InputError

@@ -9,6 +9,7 @@ logs were read is known by their digests, so that a log that is given again is t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +38,8 @@ from replay.decoding.hashes import hash_rows
 from replay.errors import InputError, Where, counted
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.indexed_log import IndexedLog
-from replay.logs.unchanged import is_known, log_name
+from replay.logs.unchanged import DIGITS, control_name
+from replay.pipeline.input_digests import FileDigest, file_digest
 from replay.pipeline.plan import Plan
 from replay.pipeline.scan import HeaderBlock, headers, judged_headers
 
@@ -168,15 +170,30 @@ class _PendingItems(ItemsView[str, str]):
 # -------------------------------------------------------------------------------------------------
 
 
-def logs_of(log: LogFile) -> list[tuple[str, str, Sequence[int]]]:
+def logs_of(
+    log: LogFile, digests: Mapping[str, FileDigest]
+) -> list[tuple[str, str, Sequence[int]]]:
     """(what it is known by, its file, the numbers of its data files) of each of the logs that a log
-    is made of; none where its family tells none apart. Raises OSError."""
+    is made of; none where its family tells none apart. ``digests``: those that tasks made. Errors
+    as :func:`replay.pipeline.input_digests.file_digest`."""
     if not isinstance(log, MadeOfLogs):
         return []
     return [
-        (log_name(place, log.data_bytes(files)), place, files)
-        for place, files in log.arrived_logs()
+        (_log_name(log, place, files, digests), place, files) for place, files in log.arrived_logs()
     ]
+
+
+def _log_name(
+    log: MadeOfLogs, place: str, files: Sequence[int], digests: Mapping[str, FileDigest]
+) -> str:
+    """What a log is known by: the digest of its file, or of its control file and of its data, with
+    how many bytes these are. Nothing less than all of them tells two scans apart whose control
+    files are equal, and it is what a manifest holds of each input, so it is made but once."""
+    found = [digests.get(path) or file_digest(path) for path in log.data_places(files)]
+    if not found:
+        return (digests.get(place) or file_digest(place)).digest[:DIGITS]
+    every = hashlib.sha256("".join(one.digest for one in found).encode()).hexdigest()
+    return f"{control_name(place, sum(one.size for one in found))}-{every[:DIGITS]}"
 
 
 def is_placed(log: LogFile) -> bool:
@@ -245,13 +262,13 @@ def refuse_passed(
     not taken: they are in a log that was not read before, in no other one, and not pending; and
     where positions are places, for files that do not follow those that were read. ``start_over``
     says how, before a position. Reads the headers of new logs, and of all where there are such."""
-    logs = logs_of(log)
+    logs = logs_of(log, plan.digests)
     if before.position is None or not logs:
         return
     sums = set(before.logs.values()) - {"", _NOTHING}
     fresh, more = list[bool](), False
     for name, _, files in logs:
-        known = is_known(name, before.logs)
+        known = name in before.logs
         fresh.append(not known and _sum_of(log, plan.splits, files, applied) not in sums)
         if fresh[-1] and before.last_records is not None:
             more |= _of_unit(plan, log, files, before.position) > before.last_records
@@ -496,7 +513,7 @@ def position_after(
         ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
     logs = dict(before.logs) if before is not None else {}
     hanging: frozenset[str] | None = frozenset()
-    given = logs_of(log)
+    given = logs_of(log, plan.digests)
     if before is not None and before.pending and not logs.keys() <= {name for name, _, _ in given}:
         hanging = before.pending_logs
     applied = AppliedUnits(at, units_here(log, aside.units()))

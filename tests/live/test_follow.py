@@ -276,6 +276,32 @@ def test_a_log_that_comes_behind_a_later_one_is_refused(
     assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == list(range(6))
 
 
+def test_a_log_that_comes_late_and_begins_as_another_one_does(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their control files are equal, and so are their sizes; all of them end before the target."""
+    raw = frame(site.log.control_records(), "rdw")
+
+    def arrive(number: int) -> None:
+        site.log.clock = 100 * number
+        site.log.unit(commit=100 * number + 40).insert(TABLE, (number, number))
+        write_pair(site.logs, f"day-{number}", raw, site.log.records(), lrsn(10_000))
+        site.log.changes.clear()
+
+    arrive(1)
+    arrive(3)
+    assert site.once() == 0
+    site.arrive(4, range(4, 5))
+    assert site.once() == 0
+    assert site.keys() == [1, 3, 4]
+    arrive(2)
+    capsys.readouterr()
+    assert site.once("--log-json") == 8
+    (because,) = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
+    assert "LR2039" in because
+    assert "day-2.dat" in because
+
+
 @pytest.mark.parametrize("how", ["data grow", "clock ahead", "control grows", "part"])
 def test_logs_are_taken_in_the_order_of_their_positions(
     site: Site, capsys: pytest.CaptureFixture[str], how: str

@@ -457,6 +457,33 @@ def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path
     assert receiver.keys() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_log_that_is_as_long_as_another_of_the_same_control_file(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing but what is in them tells the data of one-time scans apart."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    for key in range(1, 4):
+        log.unit(commit=100 * key, start=100 * key - 50).insert(LOGMASTER, (key, key))
+    raw = logbuilder.frame(log.control_records(), "rdw")
+    words = list[list[str]]()
+    for key, record in enumerate(log.records(), 1):
+        pair = cutlogs.write_pair(tmp_path, f"log{key}", raw, [record], logbuilder.lrsn(900))
+        words.append(["--control", pair.control, "--data", *pair.data])
+    assert len({Path(one[-1]).stat().st_size for one in words}) == 1
+    first, second, third = words
+    receiver = Receiver(kind, tmp_path, [])
+    assert receiver.take([], *first) in (0, 4)
+    assert receiver.take([], *first, *third) in (0, 4)
+    capsys.readouterr()
+    assert receiver.take([], *first, *second, *third) == 12
+    said = capsys.readouterr().err
+    assert "LR2039" in said
+    assert "found 1 unit of recovery" in said
+    assert "log2.dat, record 1" in said
+    assert receiver.keys() == [1, 3]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("first", ["whole", "damaged"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -142,9 +142,9 @@ class LogmasterLog(FilesOfBytes):
         """The control file, and the numbers of the data files, of each log."""
         return [(self.control_path, range(len(self.files)))]
 
-    def data_bytes(self, files: Sequence[int]) -> int:
-        """How many bytes of data some files have, unpacked."""
-        return sum(self.size(file) for file in files)
+    def data_places(self, files: Sequence[int]) -> Sequence[str]:
+        """Where the data of some files are, unpacked."""
+        return [self.read_in_place(file) or self.files[file].path for file in files]
 
     @property
     def stated_end(self) -> Position | None:
