@@ -6,6 +6,8 @@ reports one of these.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import Enum
 from typing import TypeVar
 
@@ -47,6 +49,12 @@ def choice(kind: type[Choice], value: object, option: str) -> Choice:
         expected = ", ".join(str(member.value) for member in kind)
         message = f"found {option} {value!r}; expected one of: {expected}"
         raise SqlgenError("LR1001", message) from None
+
+
+def did_you_mean(word: str, known: Iterable[str], least: float = 0.6) -> str:
+    """What is spelled like a word, as a question; '' if nothing is."""
+    like = get_close_matches(word, list(known), 1, least)
+    return f" (did you mean {like[0]}?)" if like else ""
 
 
 def settle_choices(options: object, **kinds: type[Enum]) -> None:

@@ -14,7 +14,7 @@ from replay.changes.reading_options import SELECTION
 from replay.changes.selection import Selection
 from replay.errors import UsageError
 from sqlgen.constraints import Constraints
-from sqlgen.errors import SqlgenError
+from sqlgen.errors import SqlgenError, did_you_mean
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions
 
@@ -209,7 +209,8 @@ def check_words(options: Mapping[str, Any], words: type) -> None:
     known = words.__optional_keys__ | words.__required_keys__  # type: ignore[attr-defined]
     unknown = sorted(options.keys() - known)
     if unknown:
-        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
+        meant = did_you_mean(unknown[0], known)
+        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}{meant}")
 
 
 def script_options(

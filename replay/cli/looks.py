@@ -222,6 +222,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
             + (
                 f", as far as it can be read: not read are changes of units {unread}" * bool(unread)
             ),
+            hint="logreplay report summary LOG --group-by user,job shows what is there",
         )
     form = "json" if arguments.json else arguments.format
     if form == "json":

@@ -45,8 +45,13 @@ def is_printed(out: Path | None) -> bool:
 
 
 def check_file(path: Path | None, overwrite: bool) -> None:
-    """Refuse an output that is there, unless it may be overwritten (:class:`UsageError`)."""
-    if path is not None and not is_printed(path) and path.exists() and not overwrite:
+    """Refuse an output that is there, unless it may be overwritten, or whose folder is not there
+    (:class:`UsageError`)."""
+    if path is None or is_printed(path):
+        return
+    if not path.parent.is_dir():
+        raise UsageError("LR1006", f"found no folder {path.parent}; expected one for {path.name}")
+    if path.exists() and not overwrite:
         raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
 
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
@@ -19,6 +18,7 @@ from replay.cli.command_table import BY_NAME, COMMANDS, GROUPS, Command
 from replay.errors import UsageError, some_of
 from replay.storage import refuse_secrets
 from replay.version import __version__
+from sqlgen.errors import did_you_mean
 
 EPILOG = """\
 exit codes: 0 all is well, 2 an option is not understood, 4 warnings (read them), 8 errors
@@ -30,6 +30,8 @@ order. Positions are LRSNs, RBAs, LSNs or LOGADDRs, as the log has them."""
 
 #: Options of logreplay itself, before a command.
 OF_PROGRAM = ("--help", "--version", "--debug")
+#: A query among words that name a log.
+_QUERY = re.compile(r"\s*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE)
 #: What ends the part of an option's help that fits a line.
 _CLAUSE = re.compile(r"[;:(]| by default")
 
@@ -124,13 +126,12 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, words: list[str]) -> str:
         known = [option for option in self._option_string_actions if len(option) > 2]
-        like = [get_close_matches(word.partition("=")[0], known, 1, 0.75) for word in words]
-        meant = ", ".join(dict.fromkeys(option for options in like for option in options))
         message = f"unrecognized arguments: {' '.join(words)}"
         others = [name for name in BY_NAME if any(named_option(name, word) for word in words[:1])]
         if others and words[0].startswith("--"):
             return f"{message} (an option of {some_of(others, len(others))})"
-        return f"{message} (did you mean {meant}?)" if meant else message
+        meant = (did_you_mean(word.partition("=")[0], known, 0.75) for word in words)
+        return message + next(filter(None, meant), "")
 
     def _misspelt(self) -> list[str]:
         """Options among the words that no option begins with."""
@@ -244,6 +245,8 @@ def parse(words: Sequence[str], given: Sequence[str] | None = None) -> argparse.
     refuse_unused(name, words[1:] if given is None else given, values)
     if name == "mark" and values.name and not values.named and os.path.exists(values.name):
         values.named, values.name = (values.name,), None  # no mark, but a log
+    if name == "sql" and values.named and _QUERY.match(values.named[-1]) and not values.query:
+        *values.named, values.query = values.named
     return values
 
 
@@ -303,6 +306,7 @@ def log_words(name: str, given: Sequence[str]) -> list[str]:
     """The words of a command line that name a log."""
     known = [option for option in options_of(name) if not option.names]
     words, _ = apart(name, given)
+    words = [word for word in words if name != "sql" or not _QUERY.match(word)]
     before = sum(option.dest != "named" for option in known)
     return words[before:] if any(option.dest == "named" for option in known) else []
 
@@ -325,12 +329,6 @@ def _value_of(values: argparse.Namespace, name: str) -> str:
     return (
         "json" if name == "format" and getattr(values, "json", False) else str(vars(values)[name])
     )
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """What is spelled like a word, as a question; '' if nothing is."""
-    like = get_close_matches(word, list(known), 1, 0.6)
-    return f" (did you mean {like[0]}?)" if like else ""
 
 
 # -- help

@@ -21,7 +21,7 @@ _ROWS_OF_SOLID = frozenset({"RECID", "RELID", "LOGADDR", "DATA"})
 _DDL = re.compile(r"\bCREATE\s+(?:\w+\s+)?TABLE\b", re.IGNORECASE)
 _LOAD = re.compile(r"\bLOAD\s+DATA\b", re.IGNORECASE)
 #: What a text that is none of these is called.
-_OTHER = "other"
+_OTHER = "not known"
 #: The family of files of a kind.
 _FAMILY = {
     "control": "logmaster",

@@ -23,7 +23,7 @@ from replay.logs.record_facts import placed_unit, resolve_position
 from sqlgen.choices import Assertion, RealPolicy, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
-from sqlgen.errors import SqlgenError, choice
+from sqlgen.errors import SqlgenError, choice, did_you_mean
 from sqlgen.late import LateModule
 from sqlgen.masking import mask_key
 from sqlgen.names import check_collisions
@@ -426,8 +426,9 @@ def taken_versions(
         )
     takes = log.catalog.taken_by(selection.takes_tables)
     taken = [version for version in log.catalog.versions if takes[version.index]]
+    known = [*names, *(name.rpartition(".")[2] for name in names)]
     strange = [
-        f"found {option} {glob}; expected a table of the log"
+        f"found {option} {glob}; expected a table of the log{did_you_mean(glob.upper(), known)}"
         for option, globs in (
             ("--table", selection.tables),
             ("--exclude-table", selection.exclude_tables),

@@ -107,7 +107,11 @@ def _explained() -> Iterator[None]:
         yield
     except duckdb.Error as error:
         message = str(error).splitlines()[0]
-        raise UsageError("LR1001", f"found a query that cannot be carried out: {message}") from None
+        raise UsageError(
+            "LR1001",
+            f"found a query that cannot be carried out: {message}",
+            hint="logreplay sql LOG without a query lists relations and columns",
+        ) from None
 
 
 def quoted(name: str) -> str:

@@ -164,7 +164,11 @@ def _one_unit(
         found = f"found --ur {named}, which no unit of recovery of this log ends with"
         if like:
             found = f"found --ur {named}, which several units end with: {some_of(like, len(like))}"
-        expected = "one of these, or more digits" if like else "the id of a unit of this log"
+        expected = (
+            "one of these, or more digits"
+            if like
+            else "the id of a unit of this log (report large, history and the page show them)"
+        )
         raise UsageError("LR1001" if like else "LR1004", f"{found}; expected {expected}")
     return bytes.fromhex(ids.pop()), member
 

@@ -29,6 +29,7 @@ from replay.targets.outcomes import (
 )
 from replay.targets.session import SqlSession as Session
 from replay.targets.target import SqlTarget as Target
+from sqlgen.errors import did_you_mean
 
 __all__ = [
     "BUILT_IN",
@@ -90,8 +91,9 @@ def target_named(name: str) -> Target:
     points = {point.name: point for point in entry_points(group=_GROUP)}
     if name in points:
         return cast(Target, points[name].load())
-    known = ", ".join(sorted({*BUILT_IN, *points}))
-    raise UsageError("LR1001", f"found target {name!r}; expected one of: {known}")
+    known = sorted({*BUILT_IN, *_SCHEMES, *points})
+    message = f"found target {name!r}; expected one of: {', '.join(known)}"
+    raise UsageError("LR1001", message + did_you_mean(name, known))
 
 
 def target_of(url: str) -> Target:

@@ -29,7 +29,7 @@ from replay.targets import (
 from replay.targets.mysql_facts import MysqlCatalog
 from replay.targets.mysql_url import connect_arguments
 from replay.targets.outcomes import Reference
-from replay.targets.session import SqlSession
+from replay.targets.session import NOT_REACHED, SqlSession
 from replay.targets.states import script_parts
 from replay.targets.target import SqlTarget
 
@@ -188,8 +188,8 @@ class MysqlSession(SqlSession):
         try:
             self.connection: pymysql.Connection[Any] = pymysql.connect(**self._arguments)
         except (pymysql.MySQLError, OSError) as error:
-            said = without(str(error), url)
-            raise ConnectionLost("LR4003", f"cannot connect to {self.name}: {said}") from error
+            said = f"cannot connect to {self.name}: {without(str(error), url)}"
+            raise ConnectionLost("LR4003", said, hint=NOT_REACHED) from error
         self._packet = mysql_settings.set_up(self.query, self.execute)
         self._seen_from = self.query(f"{_SEEN_FROM} CONNECTION_ID()")
         self.catalog = MysqlCatalog(self.query, dialect)

@@ -34,7 +34,7 @@ from replay.targets.postgres_settings import (
     refuse_shared,
     settings_statement,
 )
-from replay.targets.session import SqlSession
+from replay.targets.session import NOT_REACHED, SqlSession
 from replay.targets.states import opened, text_batches
 
 if TYPE_CHECKING:
@@ -117,10 +117,11 @@ class PostgresSession(SqlSession):
                 fallback_application_name="logreplay",
             )
         except psycopg.Error as error:
-            said = f"cannot connect to {self.name}: {without(str(error), url)}"
-            if isinstance(error, psycopg.OperationalError):
-                raise ConnectionLost("LR4003", said) from error
-            raise TargetError("LR4003", said) from error
+            lost = isinstance(error, psycopg.OperationalError)
+            kind = ConnectionLost if lost else TargetError
+            said = " ".join(without(str(error), url).split())
+            message = f"cannot connect to {self.name}: {said}"
+            raise kind("LR4003", message, hint=NOT_REACHED) from error
         try:
             self._do(lambda: refuse_shared(self.connection, url))
             for statement in FIRST:

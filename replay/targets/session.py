@@ -33,6 +33,10 @@ from replay.targets.states import no_roles, state_batches, state_header, stateme
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: What to do about a server that cannot be connected to.
+NOT_REACHED = (
+    "Check host, port, database and user of the URL and the password, and that the server runs"
+)
 #: Rows that are read at once.
 _BATCH_ROWS = 20_000
 

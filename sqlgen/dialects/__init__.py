@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 
 from sqlgen.choices import DIALECTS, Deferral
 from sqlgen.dialects.ddl_support import Abilities
 from sqlgen.dialects.row_checks import RowCheck
-from sqlgen.errors import SqlgenError
+from sqlgen.errors import SqlgenError, did_you_mean
 from sqlgen.schema import SqlType
 
 #: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``.
@@ -298,9 +297,8 @@ def profile_named(name: str) -> Profile:
 
     points = {point.name: point for point in entry_points(group="logreplay.profiles")}
     if name not in points:
-        known = ", ".join(sorted({*BUILT_IN, *points}))
-        like = get_close_matches(name, known.split(", "), 1)
-        meant = f" (did you mean {like[0]}?)" if like else ""
-        raise SqlgenError("LR1001", f"found dialect {name!r}; expected one of: {known}{meant}")
+        known = sorted({*BUILT_IN, *points})
+        message = f"found dialect {name!r}; expected one of: {', '.join(known)}"
+        raise SqlgenError("LR1001", message + did_you_mean(name, known))
     profile: Profile = points[name].load()
     return profile

@@ -66,27 +66,75 @@ def test_commands_stand_in_groups_and_are_found(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == help_of("redo", capsys)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["redoo"], 2, "did you mean redo?"),
-        (["report", "sumary"], 2, "did you mean summary?"),
-        (["redo", "--names", "lowr"], 2, "did you mean lower?"),
-        (["graph", "--nul", "strip"], 2, "unrecognized arguments: --nul"),
-        (["report", "audit", "--top", "3"], 12, "found --top with report audit; expected report"),
-        (["report", "large", "--at", "end"], 12, "found --at with report large; expected report"),
-        (["inspect", "--hex"], 12, "found --hex without --record"),
-        (["export", "--csv-null", "x", "--out", "o"], 12, "expected --format csv"),
-    ],
-)
-def test_words_that_are_not_understood_or_not_used(
-    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+#: Command lines (``C`` and ``D``: control and data file of a log), exit codes, and what is said.
+MISTAKES = """
+redoo | 2 | did you mean redo?
+redo --colour | 2 | unrecognized arguments: --colour
+redo --tabel X | 2 | did you mean --table?
+replay | 2 | arguments are required: --to
+report sumary | 2 | did you mean summary?
+redo --names lowr | 2 | did you mean lower?
+graph --nul strip | 2 | unrecognized arguments: --nul
+report audit --top 3 | 12 | found --top with report audit; expected report
+report large --at end | 12 | found --at with report large; expected report
+inspect --hex | 12 | found --hex without --record
+export --csv-null x --out o | 12 | expected --format csv
+redo C --csv-null x --out o | 2 | (an option of export, follow)
+redo C --dialect postgrs --out o | 12 | did you mean postgres?
+redo C --from-time yesterday --out o | 2 | expected YYYY-MM-DD
+redo C --from-time 2024-03-15T08:00:00Z --out o | 2 | without a zone: times are those of the log
+redo --out o | 12 | expected the files or the folder of a log, as in logreplay COMMAND LOG
+redo --control D --data C --out o | 12 | Are --control and --data swapped?
+redo --control C --out o | 12 | found no --data; expected
+redo --control . --data D --out o | 12 | the file cannot be read: Is a directory
+redo . --out o | 12 | found no log in .: text.txt (not known); expected a control file
+redo text.txt --out o | 12 | found no log in text.txt: text.txt (not known)
+redo C text.txt.gz --out o | 12 | found no file or folder text.txt.gz
+redo --control C --data text.txt --out o | 12 | expected a data record of subsystem 'DB2P'
+redo C --catalog x --out o | 12 | found --catalog with --source logmaster
+redo C --out . | 12 | . is not empty. Name another folder, or use --overwrite
+redo C --out text.txt | 12 | text.txt is a file; --out names a folder
+report summary C --out nowhere/x.txt | 12 | found no folder nowhere; expected one for x.txt
+replay C --to postgresq://app@h/x | 12 | did you mean postgresql?
+replay C --to postgresql://app:bad@127.0.0.1:1/x | 12 | Check host, port, database and user
+replay C --to sqlite:///none.db | 12 | found no such file. Three slashes before a relative path
+replay C --to shop | 12 | expected a URL such as postgresql://user@host/database
+history C --ur FFFF | 12 | (report large, history and the page show them)
+history C --table CUSTOMR --key 1 | 12 | (did you mean CUSTOMER?)
+redo C --columns EMAIL --table CUSTOMER --out o | 12 | Name key columns in --columns too
+redo C --schema text.txt --out o | 12 | line 1: CREATE TABLE SAKILA.CUSTOMER (ID INT PRIMRY KEY
+state C --at nowhere --out o | 12 | expected a commit position (20 digits), a time
+whatif C | 12 | For example --ur URID, --user NAME
+whatif C --user CLERKX --schema none | 12 | report summary LOG --group-by user,job shows
+sql C --query 'select x from units' | 12 | without a query lists relations and columns
+explain LR9999 | 12 | logreplay explain lists all of them
+"""
+
+
+@pytest.mark.parametrize("line", [line for line in MISTAKES.split("\n") if line])
+def test_mistakes_are_answered_in_a_line_with_a_way_out(
+    line: str,
+    sakila_small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """And nothing is written. Beside it stand where options are listed, or how to look."""
+    monkeypatch.chdir(tmp_path)
+    text = "CREATE TABLE SAKILA.CUSTOMER (ID INT PRIMRY KEY, (;\n" if "--schema" in line else "-\n"
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    given, code, said = (part.strip() for part in line.split(" | "))
+    files = {"C": str(sakila_small / "small.ctl"), "D": str(sakila_small / "small.dat")}
     try:
-        ended: object = main(words)
+        ended: object = main([files.get(word, word) for word in shlex.split(given)])
     except SystemExit as end:
         ended = end.code
-    assert (ended, said in capsys.readouterr().err) == (code, True)
+    lines = [one for one in capsys.readouterr().err.splitlines() if not one.startswith("note: ")]
+    assert (str(ended), said in lines[0], len(lines) < 3) == (code, True, True), lines
+    assert re.fullmatch(
+        r"See: logreplay( \w+)? --help|record \d+: logreplay .*|", "".join(lines[1:])
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
 
 @pytest.mark.parametrize("command", BY_NAME)
@@ -104,16 +152,6 @@ def test_rolled_back_work_is_offered_where_it_is_shown(capsys: pytest.CaptureFix
     """A graph took the option, and had the same units with it."""
     offered = {name for name in BY_NAME if "--include-aborted" in help_of(name, capsys)}
     assert offered == {"redo", "undo", "migrate", "export", "history", "report", "sql"}
-
-
-def test_mistakes_are_answered_in_two_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["redo", "--colour"], ["redoo"], ["report", "all"], ["replay"]):
-        with pytest.raises(SystemExit) as raised:
-            main(words)
-        assert raised.value.code == 2
-        lines = capsys.readouterr().err.rstrip("\n").split("\n")
-        assert len(lines) == 2
-        assert re.fullmatch(r"See: logreplay( [a-z]+)? --help", lines[1])
 
 
 def test_postgresql_has_two_spellings() -> None:

@@ -103,6 +103,8 @@ def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:
         settle_log(values)
         assert (values.named, values.in_turn) == ((str(night),), pair(night))
     assert parse(["report", "--json", "summary", str(night)]).kind == "summary"
+    values = parse(["sql", str(night), "select 1", "--format", "csv"])
+    assert (values.named, values.query) == ([str(night)], "select 1")
 
 
 @pytest.mark.parametrize(
