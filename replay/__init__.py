@@ -4,8 +4,8 @@ As a library::
 
     import replay
 
-    with replay.open_log("logmaster", control="x.ctl", data=["x.dat"]) as log:
-        work = log.select(tables="SAKILA.*", until="00DECC12CECE80900000")
+    with replay.open_log("FOLDER") as log:
+        work = log.select(table="SAKILA.*", user="CLERK0")
         work.changes()                                  # Arrow record batches in commit order
         bundle = work.undo(cascade="all").write("undo-x")
     print(bundle.manifest["balance"])
@@ -16,6 +16,7 @@ none of it.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from replay.version import __version__ as __version__
@@ -43,7 +44,8 @@ _OF_THE_DOOR = (
 def __getattr__(name: str) -> Any:
     """A name of the library's door (:mod:`replay.api`)."""
     if name not in _OF_THE_DOOR:
-        raise AttributeError(f"module 'replay' has no attribute {name!r}")
+        here = sys.modules[__name__]  # Python says what is spelled like it
+        raise AttributeError(f"module 'replay' has no attribute {name!r}", name=name, obj=here)
     from replay import api
 
     return getattr(api, name)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import glob
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -42,10 +43,11 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
 from replay.engine import local
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import EXIT_OK, UsageError
+from replay.errors import EXIT_OK, UsageError, counted
 from replay.live.keys import key_source
 from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
+from replay.logs.recognized import recognized
 from replay.pipeline.checked import checked
 from replay.pipeline.request import (
     Demand,
@@ -57,6 +59,7 @@ from replay.pipeline.request import (
     open_source,
     usage_errors,
 )
+from replay.reports.layout import preformatted
 from replay.reports.questions import Questions
 from replay.storage import Place, StoredPath, at, run_folder
 from replay.temp_folders import WorkFolder
@@ -101,8 +104,8 @@ _RECORDS_TOGETHER = 50_000
 
 @checked
 def open_log(
-    source: str = "logmaster",
-    *,
+    *files: str | Path,
+    source: str | None = None,
     control: Paths | None = None,
     data: Paths | Sequence[Paths] = (),
     log: str | Path | Sequence[str | Path] = (),
@@ -117,8 +120,10 @@ def open_log(
     spark: Any = None,
     work: str | Path | None = None,
 ) -> Log:
-    """Open the log of a family (``logmaster``, ``db2luw``, ``soliddb``, ``logmaster-load`` or
-    an installed one).
+    """Open the log that ``files`` name: files, folders, globs or URLs, in any order, as LOG on the
+    command line; what each of them is, is found by its content. Or name them, and the family that
+    they are of (``source``: ``logmaster``, ``db2luw``, ``soliddb``, ``logmaster-load`` or an
+    installed one):
 
     ``control`` and ``data`` are files of Log Master, ``log`` and ``catalog`` those of the others.
     Several logs are read as one: as many control files as (lists of) data files, or ``logs``, a
@@ -138,6 +143,14 @@ def open_log(
     folder = place if isinstance(place, Path) else None
     if folder is not None and not folder.is_dir():
         raise UsageError("LR1006", f"found no folder {folder}; expected one for work")
+    words, some, in_log = words_of(control, data), paths_of(logs), paths_of(log)
+    if files and (control is not None or data or some or in_log):
+        raise UsageError("LR1001", "found files twice, one with what it is; expected them once")
+    if files:
+        found = recognized(map(str, files), source)
+        source, words, some, in_log = found.source, found.in_turn, found.logs, found.log
+        catalog = catalog or found.catalog
+    source = source or "logmaster"
     with ExitStack() as held:
         store = str(held.enter_context(run_folder(place))) if isinstance(place, StoredPath) else ""
         if spark is not None:
@@ -149,7 +162,7 @@ def open_log(
         inputs = Inputs(
             gaps=holes,
             continues=continues,
-            log=paths_of(log),
+            log=in_log,
             catalog=None if catalog is None else str(catalog),
             framing=framing,
             ccsids=_code_pages(ccsids or {}),
@@ -157,13 +170,13 @@ def open_log(
             scratch=scratch.name,
             shared=store or None,
         )
-        words = words_of(control, data)
-        inputs = gathered(source_named(source), words, paths_of(logs), inputs)
+        inputs = gathered(source_named(source), words, some, inputs)
         opened = open_source(source, inputs)
         if spark is not None and folder is None:
             made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
             engine = spark_engine.engine_on(spark, made, store)
-        return Log(opened, scratch, engine or local.ENGINE, held.pop_all())
+        named = tuple(map(str, files))
+        return Log(opened, scratch, engine or local.ENGINE, held.pop_all(), named)
 
 
 def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
@@ -178,13 +191,25 @@ def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
 
 class Log(Questions):
     """An open log. ``opened`` is the log itself, ``engine`` what carries out requests, ``held``
-    what goes with it, ``scratch`` among that."""
+    what goes with it, ``scratch`` among that, ``words`` what names it on a command line."""
 
     def __init__(
-        self, opened: OpenLog, scratch: WorkFolder, engine: Engine, held: ExitStack
+        self,
+        opened: OpenLog,
+        scratch: WorkFolder,
+        engine: Engine,
+        held: ExitStack,
+        words: tuple[str, ...] = (),
     ) -> None:
         self.opened, self.engine, self._scratch = opened, engine, scratch
-        self._resources = held
+        self._resources, self._words = held, words
+
+    def __repr__(self) -> str:
+        files = counted(len(self.opened.log.files), "data file")
+        return f"<Log {self.opened.log.source}: {files}, {counted(len(self.tables), 'table')}>"
+
+    def _repr_html_(self) -> str:
+        return preformatted(inspect.describe(self.opened.family, self.opened.log).text())
 
     def __enter__(self) -> Log:
         return self
@@ -248,7 +273,7 @@ class Log(Questions):
     ) -> ask.Asked:
         """This log as reports and histories ask it."""
         known = schema if callable(schema) else key_source(schema, dialect, encoding=encoding)
-        return ask.Asked(self.opened, self.engine, self.folder, SPLIT_BYTES, known)
+        return ask.Asked(self.opened, self.engine, self.folder, SPLIT_BYTES, known, self._words)
 
     def folder(self) -> Path:
         """A new temporary folder that lasts as long as the log is open."""
@@ -268,6 +293,55 @@ class Selected:
         """What is wanted, placed and checked (:func:`replay.pipeline.request.make_request`)."""
         make = make_request if demand.export is None else formats.export_request
         return make(self.log.opened, self.log._settled(selection or self.selection), demand, keys)
+
+    def units(self) -> pa.Table:
+        """The units of recovery of this part of the log, a row each: the relation ``units`` of
+        :meth:`Log.sql`."""
+        asked = self.log.asked()
+        return sql.answer_of(asked, self.selection, "SELECT * FROM units").rows
+
+    @checked
+    def statements(
+        self,
+        mode: str = Mode.REDO,
+        dialect: str = "postgres",
+        *,
+        cascade: str = CascadeMode.NONE,
+        **options: Unpack[StatementOptions],
+    ) -> Iterator[str]:
+        """The statements of the redo or undo scripts, in their order. Errors as :meth:`redo` and
+        :meth:`undo`."""
+        with usage_errors():
+            undo = choice(Mode, mode, "mode") is Mode.UNDO
+        script = (
+            self.undo(dialect, cascade=cascade, **options)
+            if undo
+            else self.redo(dialect, **options)
+        )
+        folder = self.log.folder() / "script"
+        written = script.write(folder)
+        return _lines_of(folder / entry["name"] for entry in written.contents["scripts"])
+
+    @checked
+    def to_arrow(self, table: str | None = None) -> pa.Table:
+        """The :meth:`changes` as one Arrow table."""
+        return self.changes(table).read_all()
+
+    @checked
+    def to_pandas(self, table: str | None = None) -> Any:
+        """The :meth:`changes` as a pandas DataFrame."""
+        return self.to_arrow(table).to_pandas()
+
+    @checked
+    def to_polars(self, table: str | None = None) -> Any:
+        """The :meth:`changes` as a Polars DataFrame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow(table))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The :meth:`changes` as an Arrow stream, for whatever reads one (DuckDB, Polars)."""
+        return self.changes().__arrow_c_stream__(requested_schema)
 
     @checked
     def redo(
@@ -413,7 +487,7 @@ class Selected:
         url: str,
         *,
         until: PositionText | None = None,
-        until_time: str | None = None,
+        until_time: str | datetime | None = None,
         until_mark: str | None = None,
         **options: Unpack[ReplayOptions],
     ) -> live.ReplayPlan:
@@ -428,7 +502,7 @@ class Selected:
         chosen, end, time, mark = replay_request.without_end(
             self.selection,
             position,
-            None if until_time is None else time_of(until_time, True),
+            None if until_time is None else time_of(str(until_time), True),
             until_mark,
         )
         request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
@@ -523,6 +597,13 @@ def verify(
         url, storage.at(expected), work, lines.append, roundtrip, ddl, target_schema, scratch
     )
     return Verification(code, findings, tuple(lines))
+
+
+def _lines_of(scripts: Iterable[Path]) -> Iterator[str]:
+    """The statements of scripts, each of which is a line."""
+    for script in scripts:
+        with script.open(encoding="utf-8") as lines:
+            yield from (line.rstrip("\n") for line in lines if line[:2] not in ("--", "\n"))
 
 
 def _place(baseline: str | Path | None) -> str | None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from replay.cli.manual import codes_page, commands_page, man_pages, options_page
-from replay.cli.reference_tables import dialects_page, layouts_page
+from replay.cli.reference_tables import dialects_page, layouts_page, python_page
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
@@ -33,6 +33,7 @@ def sources(folder: Path) -> None:
     (reference / "codes.md").write_text(codes_page(), encoding="utf-8")
     (reference / "dialects.md").write_text(dialects_page(), encoding="utf-8")
     (reference / "layouts.md").write_text(layouts_page(), encoding="utf-8")
+    (reference / "python.md").write_text(python_page(), encoding="utf-8")
 
 
 def build(pages: Path, site: Path) -> int:

@@ -3,7 +3,8 @@ options of the command line mean that have their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -20,20 +21,30 @@ from sqlgen.render_options import RenderOptions
 
 #: One text or several.
 Words = str | Iterable[str]
-#: A position in hexadecimal digits (LRSN, RBA, LSN, LOGADDR), or its octets.
+#: A position in hexadecimal digits (LRSN, RBA, LSN, LOGADDR), or its bytes.
 PositionText = str | bytes
 #: Numbers, each alone or as ``FIRST-LAST``.
 Numbers = str | int | Iterable[str | int | tuple[int, int]]
-#: A time as people write it, or the octets that headers have.
-TimeText = str | bytes
-#: A unit of recovery: ``URID`` or ``URID/MEMBER``, or (octets, member).
+#: A time as people write it, of the log's own clock and so without a zone, or the bytes that
+#: headers have.
+TimeText = str | datetime | bytes
+#: A unit of recovery: ``URID`` or ``URID/MEMBER``, or (bytes, member).
 UnitText = str | tuple[bytes, int | None]
 
 
 class SelectionOptions(TypedDict, total=False):
-    """What :meth:`Log.select` takes, as the options of the command line: ``tables`` is
-    ``--table``, ``until`` is ``--until-position``, and so on."""
+    """What :meth:`Log.select` takes: the options of the command line (``table``, ``user``, ``ur``,
+    ``until_position``), of which those that take several values have a plural too."""
 
+    table: Words
+    exclude_table: Words
+    op: Words
+    ur: UnitText | Iterable[UnitText]
+    user: Words
+    job: Words
+    plan: Words
+    connection: Words
+    until_position: PositionText | None
     tables: Words
     exclude_tables: Words
     from_position: PositionText | None
@@ -69,6 +80,27 @@ class SelectionOptions(TypedDict, total=False):
     incomplete: str
     behind_damage: str
     from_recovery_point: bool
+
+
+class QuestionOptions(SelectionOptions, total=False):
+    """A selection, and what is known of the tables' keys."""
+
+    schema: str | Path | Constraints | Callable[..., Constraints] | None
+    schema_dialect: str
+    schema_encoding: str
+
+
+class ReportWords(QuestionOptions, total=False):
+    """What a report takes: fields of :class:`replay.reports.kinds.ReportOptions` beside a
+    selection."""
+
+    group_by: str | Sequence[str]
+    shown: Sequence[str]
+    top: int
+    least: str | float | None
+    most_open: int
+    most_rows: int
+    at: str | datetime | None
 
 
 class TextOptions(TypedDict, total=False):
@@ -153,17 +185,44 @@ def selection_of(**options: Unpack[SelectionOptions]) -> Selection:
     """A selection from texts as the command line takes them. UsageError and SqlgenError (LR1001)
     for one that cannot be read."""
     check_words(options, SelectionOptions)
-    values: dict[str, Any] = dict(options)
-    values["until_position"] = values.pop("until", None)
-    for name, field in (("users", "authids"), ("jobs", "correlations")):
-        if name in values:
-            if field in values:
-                raise UsageError("LR1001", f"found {name} and {field}; expected one of them")
-            values[field] = values.pop(name)
+    values: dict[str, Any] = {}
+    for name, value in options.items():
+        field = _FIELDS.get(name, name)
+        if field in values:
+            other = next(one for one in options if _FIELDS.get(one, one) == field)
+            raise UsageError("LR1001", f"found {other} and {name}; expected one of them")
+        values[field] = value
     changed = values.pop("changed", ())
     changed = (changed,) if isinstance(changed, str) else tuple(changed)
     values["where"] = condition_of(values.get("where"), changed)
     return Selection(**{name: _read(name, value) for name, value in values.items()})
+
+
+#: Words for fields of a selection: those of the command line, the fields themselves, and others.
+_FIELDS = {
+    **{name[2:].replace("-", "_"): one.dest for one in SELECTION for name in one.names},
+    **{one.dest: one.dest for one in SELECTION},
+    "until": "until_position",
+    "users": "authids",
+    "jobs": "correlations",
+}
+
+
+def chosen_words(options: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The words of a selection as a command line has them: field and words of each, of those that
+    are text."""
+    names = {one.dest: one.name for one in SELECTION}
+    found = []
+    for name, value in options.items():
+        field = _FIELDS.get(name, "")
+        values = (value,) if isinstance(value, str | int | datetime) else value
+        if (
+            field in names
+            and values
+            and all(isinstance(one, str | int | datetime) for one in values)
+        ):
+            found.append((field, tuple(w for one in values for w in (names[field], str(one)))))
+    return tuple(found)
 
 
 #: What the values of a selection's fields are, where they are read from text.
@@ -176,7 +235,7 @@ def _read(name: str, value: Any) -> Any:
     if kind is None or value is None:
         return value
     if kind.several is Several.REFUSED:
-        return kind.read(value) if isinstance(value, str) else value
+        return kind.read(str(value)) if isinstance(value, str | datetime) else value
     alone = isinstance(value, str | int | bytes)
     alone = alone or (name == "units" and bool(value) and isinstance(next(iter(value)), bytes))
     several = (value,) if alone else value

@@ -8,7 +8,6 @@ import contextlib
 import json
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,42 +15,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.changes.choices import (
-    DrawingFormat,
     ExportFormat,
     Generation,
     Mode,
 )
 from replay.changes.options import ScriptOptions
-from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.cli.named_log import look_at
 from replay.cli.outcome import check_file, is_printed, tell, tell_bundle, tell_notes
 from replay.cli.request import (
     LogInput,
+    asked_log,
     data_options_of,
     export_of,
     options_of,
     selection_of,
 )
 from replay.cli.terminal import OUTPUT, Bar
-from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
-from replay.live.keys import NO_SCHEMA, schema_text
 from replay.machine import room_for
 from replay.output.bundle import Bundle
 from replay.output.whole_folder import check_output
-from replay.pipeline.plan import Plan
 from replay.pipeline.request import (
     Demand,
     Request,
     asserting,
     make_request,
     mapping_file,
-    named_tables,
     script_notes,
-    unread_keys,
 )
-from replay.storage import Place, is_database
+from replay.storage import Place
 from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
@@ -68,8 +61,7 @@ if TYPE_CHECKING:
     from replay.output import growth as growths
     from replay.output import migration, structure
     from replay.pipeline import extent
-    from replay.reports import ask, page
-    from sqlgen.ddl import schema_file
+    from replay.reports import graph, tables
     from sqlgen.ddl import schema_script as schemas
 else:  # what some commands alone need
     also, demo, extracting = (
@@ -84,10 +76,8 @@ else:  # what some commands alone need
     growths, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
     )
-    ask, page = LateModule("replay.reports.ask"), LateModule("replay.reports.page")
-    schema_file, schemas = (
-        LateModule(f"sqlgen.ddl.{name}") for name in ("schema_file", "schema_script")
-    )
+    graph, tables = map(LateModule, ("replay.reports.graph", "replay.reports.tables"))
+    schemas = LateModule("sqlgen.ddl.schema_script")
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -108,86 +98,22 @@ def _demo(arguments: argparse.Namespace) -> int:
 # -------------------------------------------------------------------------------------------------
 
 
-def analysis_of(
-    reading: LogInput, request: Request, engine: Engine
-) -> tuple[Plan, analysis.DependencyAnalysis]:
-    """The plan of a request, and who can be asked what depends on what in it."""
-    plan = request.plan(reading.split_bytes, engine)
-    spaces = key_spaces.KeySpaces(request.log.catalog, request.constraints)
-    return plan, analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
-
-
 def _graph(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
-    reading, selection = LogInput.of(arguments), selection_of(arguments)
-    with WorkFolder() as scratch:
-        request = reading.request(scratch, Demand(dependencies=True), selection)
-        tell_notes(request.notes)
-        with Bar(sys.stderr) as progress:
-            engine = reading.engine_for(request.log, progress)
-            plan, asked = analysis_of(reading, request, engine)
-            survey = asked.survey(passes.StartUnits(units=cascade.taken_units(asked, plan)))
-            answer = asked.reached(
-                survey, by_column=True, back=arguments.back, written=plan.options.render
-            )
-        if len(answer.graph) > arguments.max_units:
-            raise UsageError(
-                "LR1001",
-                f"the graph has {len(answer.graph):,} units of recovery; expected at most"
-                f" {arguments.max_units:,} (--max-units)",
-                hint="Select fewer (--ur, --table, --from-position …), or raise --max-units",
-            )
-        warnings = [*request.warnings, *survey.warnings()]
-        if not survey.start:
-            warnings += extent.nothing_left(
-                request.log, plan.selection, extent.skipped_records(plan, request.log), engine
-            )
-        chosen = frozenset(survey.start)
-        if arguments.format == DrawingFormat.HTML:
-            drawn, said = graph_page(request, reading, engine, answer, chosen, warnings)
-        else:
-            picture = drawing.describe(answer, chosen, plan, warnings)
-            drawn = drawing.text(picture, arguments.format)
-            said = (
-                f"{len(picture['units']):,} units, {len(picture['rows']):,} rows,"
-                f" {len(picture['edges']):,} dependencies"
-            )
+    with asked_log(arguments, selection_of(arguments)) as (asked, selection):
+        found = graph.graph_of(asked, selection, arguments.back, arguments.max_units)
+        drawn, said = found.text(arguments.format), str(found)
+    tell_notes(found.notes)
     if is_printed(arguments.out):
         sys.stdout.write(drawn)
     else:
         write_file(arguments.out, drawn)
-    for warning in warnings:
+    for warning in found.warnings:
         tell(f"warning: {warning}")
     printed = is_printed(arguments.out)
     where = "" if printed else f" in {arguments.out}"
     print(f"{said}{where}", file=sys.stderr if printed else sys.stdout)
-    return EXIT_WARNING if warnings else EXIT_OK
-
-
-def graph_page(
-    request: Request,
-    reading: LogInput,
-    engine: Engine,
-    answer: analysis.Subgraph,
-    chosen: frozenset[UnitId],
-    warnings: list[str],
-) -> tuple[str, str]:
-    """The page about the units of a graph, which begins with who built on whom, and its size in
-    words."""
-    with WorkFolder() as work:
-        about = ask.Asked(
-            request.opened,
-            engine,
-            lambda: Path(tempfile.mkdtemp(dir=work)),
-            reading.split_bytes,
-            request.constraints,
-            reading.words(),
-        )
-        made = page.graph_page(about, answer.graph, chosen)
-    made["warnings"] = warnings
-    units, edges = len(made["units"]["name"]), len((made["edges"] or {"from": ()})["from"])
-    size = f"{counted(units, 'unit')}, {counted(edges, 'dependency', 'dependencies')}"
-    return page.page_html(made), size
+    return EXIT_WARNING if found.warnings else EXIT_OK
 
 
 # -- structure
@@ -206,31 +132,21 @@ def _ddl(arguments: argparse.Namespace) -> int:
             hint="Give --changes redo or --changes undo",
         )
     selection = Selection(tables=arguments.tables, exclude_tables=arguments.exclude_tables)
-    with WorkFolder() as scratch:
-        demand = Demand(wide_reals=arguments.reals == RealPolicy.DOUBLE)
-        request = LogInput.of(arguments).request(scratch, demand, selection)
-        declared = _declared(arguments, request)
-        first = arguments.generation == Generation.FIRST
-        latest = structure.tables_within(request.log, request.versions, first)
-    tell_notes(request.notes)
-    script = schemas.schema_script(
-        [latest[name] for name in sorted(latest)],
-        request.constraints,
-        profile_named(arguments.dialect),
-        arguments.names,
-        declared,
-    )
-    code = _write_schema(arguments, script, len(latest))
-    ordered = reversed(request.versions) if first else request.versions
-    chosen = {version.name: version for version in ordered}  # of each table the form that is meant
-    told_of = request.log.warnings(list(chosen.values()))
-    warnings = [*told_of, *unread_keys(request.constraints)]
-    if not latest:
-        told = named_tables(request.log)
-        warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")
-    for entry in warnings:
+    with asked_log(arguments, selection) as (asked, selection):
+        found = tables.tables_script(
+            asked,
+            selection,
+            arguments.dialect,
+            arguments.names,
+            arguments.generation,
+            arguments.reals == RealPolicy.DOUBLE,
+            (arguments.schema, arguments.schema_dialect, arguments.schema_encoding),
+        )
+    tell_notes(found.notes)
+    code = _write_schema(arguments, found.script, found.tables)
+    for entry in found.warnings:
         print(f"warning: {entry}", file=sys.stderr)
-    return EXIT_WARNING if warnings else code
+    return EXIT_WARNING if found.warnings else code
 
 
 def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, tables: int) -> int:
@@ -253,16 +169,6 @@ def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, t
     for entry in script.left_out:
         print(f"warning: not available in {arguments.dialect}: {entry}", file=sys.stderr)
     return EXIT_WARNING if script.left_out else EXIT_OK
-
-
-def _declared(arguments: argparse.Namespace, request: Request) -> dict[str, schema_file.Declared]:
-    """What a schema file declares beyond keys."""
-    if arguments.schema in (None, NO_SCHEMA) or is_database(arguments.schema):
-        return {}
-    tables = [version.table for version in request.log.catalog.versions]
-    text, _ = schema_text(arguments.schema, arguments.schema_dialect, arguments.schema_encoding)
-    exact = request.opened.family.exact_decimals
-    return schema_file.parse_declared(text, arguments.schema_dialect, tables, exact)
 
 
 def _structure(arguments: argparse.Namespace) -> int:
@@ -332,13 +238,15 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
     # the redo scripts make what came later
     first = arguments.generation == Generation.FIRST or log.has_structure
     latest = structure.tables_within(log, request.versions, first)
-    tables = structure.tables_before(log, request.selection, latest)
+    before = structure.tables_before(log, request.selection, latest)
     return migration.MigrationRequest(
-        [tables[name] for name in sorted(tables)],
+        [before[name] for name in sorted(before)],
         arguments.initial,
         request.constraints,
         list(request.warnings),
-        _declared(arguments, request),
+        tables.declared_of(
+            request, arguments.schema, arguments.schema_dialect, arguments.schema_encoding
+        ),
     )
 
 

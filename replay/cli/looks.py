@@ -7,19 +7,15 @@ import argparse
 import json
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replay.changes.choices import Mode
-from replay.changes.notation import CHOICES
-from replay.changes.selection import Selection, limits, unit_text
+from replay.changes.selection import Selection
 from replay.cli.manual import completion, man_pages
 from replay.cli.outcome import check_file, tell_notes
 from replay.cli.outcome import tell as tell_line
-from replay.cli.request import LogInput, selection_of
+from replay.cli.request import LogInput, asked_log, selection_of
 from replay.cli.terminal import Bar, show
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
 from replay.logs import inspect, source_named
@@ -27,7 +23,6 @@ from replay.logs.words import said_of
 from replay.output.whole_folder import check_output
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, OpenLog, usage_errors
-from replay.public import command as command_line
 from replay.public import public
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
@@ -76,20 +71,6 @@ else:  # what some commands alone need
         )
     )
     states, what_if = map(LateModule, ("replay.reports.states", "replay.reports.what_if"))
-
-
-@contextmanager
-def asked_log(
-    arguments: argparse.Namespace, selection: Selection
-) -> Iterator[tuple[ask.Asked, Selection]]:
-    """The log that arguments name, to be asked, and what of it; temporary files are gone
-    afterwards."""
-    with WorkFolder() as scratch, Bar(sys.stderr) as progress, usage_errors():
-        reading = LogInput.of(arguments)
-        marks = getattr(arguments, "marks", None)
-        opened = reading.open(scratch)
-        asked = reading.asked(opened, scratch, progress, marks, arguments.chosen)
-        yield asked, sql.settled(asked, selection)
 
 
 def tell(arguments: argparse.Namespace, text: str) -> None:
@@ -175,86 +156,21 @@ def _query_of(arguments: argparse.Namespace) -> str | None:
 
 def _whatif(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
-    reading = LogInput.of(arguments)
-    selection = selection_of(arguments)
-    if not limits(selection):
-        raise UsageError(
-            "LR1001",
-            "found no selection; expected what to do without, as of undo",
-            hint="For example --ur URID, --user NAME, --job NAME, --table NAME",
-        )
-    with WorkFolder() as scratch:
-        demand = Demand(dependencies=True, baseline=arguments.baseline)
-        request = reading.request(scratch, demand, selection)
-        refuse_other_run(request.log)
-        tell_notes(request.notes)
-        warnings = list(request.warnings)
-        with Bar(sys.stderr) as progress, target_state.baseline_of(request) as state:
-            engine = reading.engine_for(request.log, progress)
-            plan = replace(request, mode=Mode.UNDO).plan(reading.split_bytes, engine)
-            spaces = key_spaces.KeySpaces(request.log.catalog, request.constraints)
-            links = analysis.DependencyAnalysis(engine.execute, request.log, plan.splits, spaces)
-
-            def command(name: str, *words: str) -> str:
-                return command_line(name, *reading.words(), *words)
-
-            differences = None
-            if state is not None:
-                differences = baseline.state_differences(links, state, True, plan.version_taken)
-                warnings += differences.warnings()
-            dependents = cascade.consequences(links, plan)
-            warnings += dependents.subgraph.survey.warnings()
-            answer = what_if.answer_of(
-                dependents,
-                warnings,
-                command,
-                [word for _, words in arguments.chosen for word in words],
-                except_words(request.selection),
-                column_words(selection),
-            )
-            if differences is not None:
-                answer["baseline"] = differences.describe()
-    if not answer["without"]:
-        unread = dependents.subgraph.survey.unread_units()
-        raise UsageError(
-            "LR1004",
-            "found a selection of no change that took effect in this log"
-            + (
-                f", as far as it can be read: not read are changes of units {unread}" * bool(unread)
-            ),
-            hint="logreplay report summary LOG --group-by user,job shows what is there",
-        )
+    with asked_log(arguments, selection_of(arguments)) as (asked, selection):
+        found = what_if.what_if_of(asked, selection, arguments.baseline)
+    tell_notes(found.notes)
     form = "json" if arguments.json else arguments.format
     if form == "json":
-        text = json.dumps(answer, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(found.answer, indent=1, ensure_ascii=False) + "\n"
     elif form == "csv":
-        text = layout.csv_text(what_if.COLUMNS, answer["dependents"])
+        text = layout.csv_text(what_if.COLUMNS, found.answer["dependents"])
     else:
-        said = what_if.what_if_text(answer, arguments.tree, arguments.all)
+        said = what_if.what_if_text(found.answer, arguments.tree, arguments.all)
         text = said_of(arguments.source, said) + "\n"
     tell(arguments, text)
     if form == "csv":
-        tell_beside(warnings)
-    return EXIT_WARNING if warnings else EXIT_OK
-
-
-def column_words(selection: Selection) -> list[str]:
-    """The columns of a selection as options."""
-    words = [word for glob in selection.columns for word in ("--columns", glob)]
-    return words + [w for glob in selection.exclude_columns for w in ("--exclude-columns", glob)]
-
-
-def except_words(selection: Selection) -> list[str] | None:
-    """A selection as values of ``--except``; None where it takes more to say it."""
-    fields = {field: kind for kind, field in reversed(CHOICES.items())}
-    given = [name for name in fields if getattr(selection, name)]
-    said = {*given, "columns", "exclude_columns"}
-    if len(given) != 1 or limits(selection, said):
-        return None
-    values = getattr(selection, given[0])
-    if given[0] == "units":
-        return [unit_text(*unit) for unit in values]
-    return [f"{fields[given[0]]}={value}" for value in values]
+        tell_beside(found.warnings)
+    return EXIT_WARNING if found.warnings else EXIT_OK
 
 
 def _state(arguments: argparse.Namespace) -> int:

@@ -1,11 +1,17 @@
-"""Reference pages that are made from tables of the program: what each dialect's profile says, and
-the record layouts that are read."""
+"""Reference pages that are made from the program: what each dialect's profile says, the record
+layouts that are read, and the Python API."""
 
 from __future__ import annotations
 
+import inspect
+import re
+
+import replay
 from replay.decoding.layout import FieldKind, Layout
+from replay.live.replay import ReplayPlan
 from replay.logs.db2luw import layouts as db2luw
 from replay.logs.logmaster import layouts as logmaster
+from replay.writable import Extract, Writable
 from sqlgen.dialects import BUILT_IN, EXACT, TypeRule, profile_named
 
 _UPSERTS = {
@@ -108,6 +114,26 @@ def layouts_page() -> str:
     )
     parts += [_parts_part(title, fields) for title, fields in _DB2LUW.items()]
     return "\n\n".join(parts) + "\n"
+
+
+def python_page() -> str:
+    """The functions of the Python API with their words, as Markdown."""
+    parts = ["# Python API\n\nMade from the program. Errors are those of `replay.errors`."]
+    for place in (replay, replay.Log, replay.Selected, Writable, Extract, ReplayPlan):
+        title = getattr(place, "__qualname__", "replay")
+        parts.append(f"## {title}\n\n{_plain(place) if title != 'replay' else ''}".rstrip())
+        for name in dir(place):
+            member = getattr(place, name)
+            if not name.startswith("_") and inspect.isfunction(member):
+                words = str(inspect.signature(member)).replace("'", "")
+                parts.append(f"### {name}\n\n`{name}{words}`\n\n{_plain(member)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _plain(of: object) -> str:
+    """What is said of a function, in Markdown."""
+    text = re.sub(r":\w+:`([^`]+)`", r"`\1`", inspect.getdoc(of) or "")
+    return text.replace("``", "`")
 
 
 def _layout_part(layout: Layout) -> str:

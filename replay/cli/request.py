@@ -6,8 +6,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,7 @@ from replay.changes.keywords import (
 )
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
+from replay.cli.terminal import Bar
 from replay.engine import local
 from replay.engine.contract import Engine, is_local
 from replay.errors import LogReplayError
@@ -41,6 +42,7 @@ from replay.pipeline.request import (
 )
 from replay.public import public
 from replay.targets import target_of
+from replay.temp_folders import WorkFolder
 from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule
 
@@ -187,6 +189,7 @@ class LogInput:
         chosen: tuple[tuple[str, tuple[str, ...]], ...] = (),
     ) -> ask.Asked:
         """The open log as questions are put to it, in folders of ``scratch``."""
+        self._propose_schema(opened.log)
         return ask.Asked(
             opened,
             self.engine_for(opened.log, progress),
@@ -295,6 +298,20 @@ class LogInput:
             value = getattr(self, option)
             words += [f"--{option}", value] if value else []
         return tuple(map(public, words))
+
+
+@contextmanager
+def asked_log(
+    arguments: argparse.Namespace, selection: Selection
+) -> Iterator[tuple[ask.Asked, Selection]]:
+    """The log that arguments name, to be asked, and what of it; temporary files are gone
+    afterwards."""
+    with WorkFolder() as scratch, Bar(sys.stderr) as progress, usage_errors():
+        reading = LogInput.of(arguments)
+        marks = getattr(arguments, "marks", None)
+        opened = reading.open(scratch)
+        asked = reading.asked(opened, scratch, progress, marks, arguments.chosen)
+        yield asked, sql.settled(asked, selection)
 
 
 def selection_of(values: argparse.Namespace) -> Selection:

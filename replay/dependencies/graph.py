@@ -207,6 +207,11 @@ class DependencyGraph:
         self._by_id: Index = spilled(np.argsort(ids, kind="stable"))
         self._sorted = spilled(ids[self._by_id])
 
+    @property
+    def edge_count(self) -> int:
+        """How many pairs of units depend on each other directly."""
+        return len(self._source)
+
     @staticmethod
     def _ids(units: Records) -> npt.NDArray[np.bytes_]:
         """Units (:data:`replay.changes.position.UNIT`) as values that NumPy compares."""

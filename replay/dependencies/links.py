@@ -43,8 +43,8 @@ LINK = np.dtype(
 )
 
 LINK_WORDS = {
-    Link.ROW: "wrote the row after it",
-    Link.KEY: "took the key after it",
+    Link.ROW: "later changed the same row",
+    Link.KEY: "later used the same key",
     Link.PARENT: "refers to the row it inserted",
     Link.CHILD: "deleted the parent of the row it deleted",
     Link.TABLE: "touched the table after or before it was emptied",

@@ -4,10 +4,11 @@ command line takes text only, and refuses what it does not understand before any
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
-from types import SimpleNamespace
+from functools import lru_cache, partial, wraps
+from types import GenericAlias, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 from replay.changes.keywords import check_words
@@ -37,7 +38,33 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
         bound.arguments.update(given)
         return function(*bound.args, **bound.kwargs)
 
+    first_checked.__signature__ = _in_full(function, signature)  # type: ignore[attr-defined]
     return first_checked
+
+
+class _NotGiven:
+    """The default of a keyword that counts only where it is given."""
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+def _in_full(function: Callable[..., Any], signature: inspect.Signature) -> inspect.Signature:
+    """A signature with the keywords of a ``TypedDict`` in place of ``**options``, for ``help()``
+    and editors."""
+    named = list(signature.parameters.values())
+    found = named and re.fullmatch(r"Unpack\[(\w+)\]", str(named.pop().annotation))
+    if not found:
+        return signature
+    taken = {one.name for one in named}
+    words = function.__globals__[found[1]].__annotations__
+    keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=_NotGiven())
+    more = [
+        keyword(name, annotation=getattr(kind, "__forward_arg__", kind))
+        for name, kind in words.items()
+        if name not in taken
+    ]
+    return signature.replace(parameters=[*named, *more])
 
 
 @lru_cache(maxsize=256)
@@ -48,14 +75,11 @@ def declared_kinds(function: Callable[..., Any]) -> tuple[Mapping[str, Any], str
     given.pop("return", None)  # what is only returned need not be loaded
     scope = getattr(function, "__globals__", {})
     kinds = dict(typing.get_type_hints(SimpleNamespace(__annotations__=given), globalns=scope))
-    rest = next(
-        (
-            name
-            for name, parameter in inspect.signature(function).parameters.items()
-            if parameter.kind is parameter.VAR_KEYWORD
-        ),
-        "",
-    )
+    rest = ""
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL and name in kinds:
+            kinds[name] = GenericAlias(tuple, (kinds[name], ...))
+        rest = name if parameter.kind is parameter.VAR_KEYWORD else rest
     further = kinds.pop(rest, None)
     words = typing.get_args(further)[0] if typing.get_origin(further) is typing.Unpack else None
     return kinds, rest, words

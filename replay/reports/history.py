@@ -21,6 +21,7 @@ from replay.logs import LogFile
 from replay.output.formats import Dataset
 from replay.output.row_changes import IN_ORDER, RowChanges, fate_text
 from replay.reports.images import image_texts, literal, shown_image
+from replay.reports.layout import preformatted
 from sqlgen.schema import Column
 from sqlgen.structure import Action
 
@@ -61,6 +62,9 @@ class Version:
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
     facts: Mapping[str, Any]
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -332,7 +332,7 @@ def _cut(moment: datetime | None, digits: int) -> str | None:
 
 
 def report_options(words: dict[str, Any]) -> ReportOptions:
-    """The words of a report among those of a selection, which they are taken out of."""
+    """The words of a report among those of a selection."""
     groups, shown = words.pop("group_by", ()), words.pop("shown", ())
     names = (groups,) if isinstance(groups, str) else groups
     checked_kinds(
@@ -341,6 +341,8 @@ def report_options(words: dict[str, Any]) -> ReportOptions:
     given = {
         name: words.pop(name) for name in ("top", "most_open", "most_rows", "at") if name in words
     }
+    if isinstance(given.get("at"), datetime):
+        given["at"] = str(given["at"])
     least = words.pop("least", None)
     return ReportOptions(
         tuple(choice(GroupBy, name, "--group-by") for name in names),

@@ -106,6 +106,14 @@ class Report:
     def __str__(self) -> str:
         return report_text(self)
 
+    def _repr_html_(self) -> str:
+        return report_html(self)
+
+
+def preformatted(text: str) -> str:
+    """A text as HTML that keeps its lines, for notebooks."""
+    return f"<pre>{html.escape(text)}</pre>"
+
 
 def styled(moment: datetime, style: TimeStyle) -> str:
     """A moment to the microsecond."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from replay.changes.keywords import SelectionOptions, selection_of
+import pyarrow as pa
+
+from replay.changes.choices import Generation
+from replay.changes.keywords import (
+    QuestionOptions,
+    ReportWords,
+    SelectionOptions,
+    chosen_words,
+    selection_of,
+)
 from replay.changes.selection import Selection
 from replay.pipeline.checked import checked
 from replay.pipeline.request import KeySource, usage_errors
@@ -16,12 +27,13 @@ from sqlgen.errors import choice
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
-    from replay.reports import ask, kinds, make, sql, states
+    from replay.reports import ask, graph, kinds, make, sql, states, tables, what_if
     from replay.reports.history import RowHistory
     from replay.reports.layout import Report
 else:  # what some questions alone need
-    ask, kinds, make, sql, states = (
-        LateModule(f"replay.reports.{name}") for name in ("ask", "kinds", "make", "sql", "states")
+    ask, graph, kinds, make, sql, states, tables, what_if = (
+        LateModule(f"replay.reports.{name}")
+        for name in ("ask", "graph", "kinds", "make", "sql", "states", "tables", "what_if")
     )
 
 
@@ -38,29 +50,25 @@ class Questions(ABC):
         """The log as questions are put to it; ``schema`` as for changes."""
 
     @checked
-    def history(
+    def history(  # type: ignore[misc]  # a table is named as it is in a selection
         self,
         table: str | Sequence[str] = (),
         key: str | int | Sequence[str | int] = (),
-        *,
-        schema: KeySource | str | Path = None,
-        schema_dialect: str = "postgres",
-        schema_encoding: str = "",
-        **options: Unpack[SelectionOptions],
+        **options: Unpack[QuestionOptions],
     ) -> RowHistory:
         """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
         that satisfy ``where``; else what the selected units did. ``str`` prints it. Errors as
         :func:`replay.reports.ask.history_of`."""
         keys = [str(one) for one in ((key,) if isinstance(key, str | int) else key)]
         with usage_errors():
-            asked = self.asked(schema, schema_dialect, schema_encoding)
+            asked = self._with_keys(options)
             selection = self._asked_for(asked, table, options)
             return ask.history_of(asked, selection, keys, selection.include_aborted)
 
     @checked
     def state(
         self,
-        at: str,
+        at: str | datetime,
         initial: str | Path | None = None,
         *,
         table: str | Sequence[str] = (),
@@ -71,42 +79,102 @@ class Questions(ABC):
         with usage_errors():
             asked = self.asked()
             selection = self._asked_for(asked, table, {})
-            return states.state_of(asked, at, selection, initial, initial_at)
+            return states.state_of(asked, str(at), selection, initial, initial_at)
 
     @checked
     def differences(
-        self, one: str, other: str, *, table: str | Sequence[str] = ()
+        self, one: str | datetime, other: str | datetime, *, table: str | Sequence[str] = ()
     ) -> states.Differences:
         """How the rows at a point differ from those at another, as ``logreplay state --diff``."""
         with usage_errors():
             asked = self.asked()
-            return states.difference_of(asked, one, other, self._asked_for(asked, table, {}))
+            chosen = self._asked_for(asked, table, {})
+            return states.difference_of(asked, str(one), str(other), chosen)
 
     @checked
     def report(
         self,
         kind: str,
-        table: str | Sequence[str] = (),
-        *,
-        schema: KeySource | str | Path = None,
-        schema_dialect: str = "postgres",
-        schema_encoding: str = "",
-        **options: Any,
+        **options: Unpack[ReportWords],
     ) -> Report:
         """A report, as ``logreplay report``: ``str`` prints it, ``rows`` has its lines. ``options``
         are those of :meth:`select`, and fields of :class:`replay.reports.kinds.ReportOptions`
         (``shown`` are the columns). Errors as :func:`replay.reports.make.report_of`."""
         with usage_errors():
-            chosen = kinds.report_options(options)
-            asked = self.asked(schema, schema_dialect, schema_encoding)
-            selection = self._asked_for(asked, table, cast("SelectionOptions", options))
+            chosen = kinds.report_options(dict(options))
+            asked = self._with_keys(options)
+            selection = self._asked_for(asked, (), options)
             return make.report_of(
                 asked, choice(kinds.ReportKind, kind, "report"), selection, chosen
             )
 
+    @checked
+    def whatif(
+        self, *, baseline: str | None = None, **options: Unpack[QuestionOptions]
+    ) -> what_if.WhatIf:
+        """What doing without a selection takes, as ``logreplay whatif``: ``dependents`` are the
+        units that depend on it. ``str`` prints it. Errors as
+        :func:`replay.reports.what_if.what_if_of`."""
+        with usage_errors():
+            asked = self._with_keys(options)
+            return what_if.what_if_of(asked, self._asked_for(asked, (), options), baseline)
+
+    @checked
+    def graph(
+        self, *, back: bool = False, most_units: int = 5000, **options: Unpack[QuestionOptions]
+    ) -> graph.Graph:
+        """The dependency graph of a selection, as ``logreplay graph``: ``picture`` has its units,
+        rows and edges, ``text("html")`` a page. Errors as
+        :func:`replay.reports.graph.graph_of`."""
+        with usage_errors():
+            asked = self._with_keys(options)
+            chosen = self._asked_for(asked, (), options)
+            return graph.graph_of(asked, chosen, back, most_units)
+
+    @checked
+    def ddl(
+        self,
+        dialect: str = "postgres",
+        table: str | Sequence[str] = (),
+        *,
+        names: str = "lower",
+        generation: str = Generation.LAST,
+        schema: KeySource | str | Path = None,
+        schema_dialect: str = "postgres",
+        schema_encoding: str = "",
+    ) -> tables.TablesScript:
+        """The tables as DDL of a dialect, as ``logreplay ddl``; ``str`` is the script. Errors as
+        :func:`replay.reports.tables.tables_script`."""
+        with usage_errors():
+            asked = self.asked(schema, schema_dialect, schema_encoding)
+            file = schema if isinstance(schema, str | Path) else None
+            told = (file, schema_dialect, schema_encoding)
+            chosen = self._asked_for(asked, table, {})
+            return tables.tables_script(asked, chosen, dialect, names, generation, schema=told)
+
+    @checked
+    def sql(self, query: str, **options: Unpack[SelectionOptions]) -> pa.Table:
+        """The rows of a SELECT over the relations ``units`` and ``changes`` and one for each
+        table, as ``logreplay sql``, of what a selection takes. Warnings are UserWarnings. Errors
+        as :func:`replay.reports.sql.answer_of`."""
+        with usage_errors():
+            asked = self.asked()
+            answer = sql.answer_of(asked, self._asked_for(asked, (), options), query)
+        for warning in answer.warnings:
+            warnings.warn(warning, stacklevel=2)
+        return answer.rows
+
+    def _with_keys(self, options: Mapping[str, Any]) -> ask.Asked:
+        """The log with what is known of its keys, and the words of its selection."""
+        dialect = options.get("schema_dialect", "postgres")
+        asked = self.asked(options.get("schema"), dialect, options.get("schema_encoding", ""))
+        return replace(asked, chosen=chosen_words(options))
+
     def _asked_for(
-        self, asked: ask.Asked, table: str | Sequence[str], options: SelectionOptions
+        self, asked: ask.Asked, table: str | Sequence[str], options: Mapping[str, Any]
     ) -> Selection:
-        tables = (table,) if isinstance(table, str) else tuple(table)
-        selection = selection_of(**options)
-        return sql.settled(asked, replace(selection, tables=(*selection.tables, *tables)))
+        names = (table,) if isinstance(table, str) else tuple(table)
+        known = SelectionOptions.__annotations__
+        given = {name: value for name, value in options.items() if name in known}
+        selection = selection_of(**cast("SelectionOptions", given))
+        return sql.settled(asked, replace(selection, tables=(*selection.tables, *names)))

@@ -5,25 +5,117 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from replay.changes import order
+from replay.changes.choices import Mode
+from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
-from replay.dependencies.analysis import Subgraph
-from replay.dependencies.cascade import Consequences, what_if
+from replay.changes.selection import Selection, limits, unit_text
+from replay.dependencies.analysis import DependencyAnalysis, Subgraph
+from replay.dependencies.baseline import state_differences
+from replay.dependencies.cascade import Consequences, consequences, what_if
+from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     LINK_WORDS,
 )
 from replay.dependencies.reasons import texts_of_links
-from replay.errors import counted
-from replay.reports.layout import table_lines
+from replay.errors import UsageError, counted
+from replay.live import target_state
+from replay.pipeline.extent import refuse_other_run
+from replay.pipeline.request import Demand, make_request
+from replay.reports.ask import Asked
+from replay.reports.layout import preformatted, table_lines
 
 #: Units that are listed on a terminal unless all are asked for.
 LISTED = 40
 #: The columns of the table of dependents.
 COLUMNS = ("unit", "committed", "who", "table", "key", "builds_on", "why", "step")
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What doing without some work takes: the ``answer`` of :func:`answer_of`, ``warnings`` and
+    ``notes``. ``str`` prints it."""
+
+    answer: Mapping[str, Any]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def dependents(self) -> list[dict[str, Any]]:
+        """The units that depend on it, a line each."""
+        return list(self.answer["dependents"])
+
+    def __str__(self) -> str:
+        return what_if_text(self.answer)
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
+
+
+def what_if_of(asked: Asked, selection: Selection, baseline: str | None = None) -> WhatIf:
+    """What doing without a selection takes; ``baseline``: the folder or URL of the state of now.
+    UsageError LR1001 where nothing is selected, LR1004 where that took no effect; errors as
+    :func:`replay.pipeline.request.make_request`."""
+    if not limits(selection):
+        raise UsageError(
+            "LR1001",
+            "found no selection; expected what to do without, as of undo",
+            hint="For example --ur URID, --user NAME, --job NAME, --table NAME",
+        )
+    demand = Demand(dependencies=True, baseline=baseline)
+    request = make_request(asked.opened, selection, demand, asked.keys)
+    refuse_other_run(request.log)
+    warnings = list(request.warnings)
+    with target_state.baseline_of(request) as state:
+        plan = replace(request, mode=Mode.UNDO).plan(asked.split_bytes, asked.engine)
+        spaces = KeySpaces(request.log.catalog, request.constraints)
+        links = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+        differences = None
+        if state is not None:
+            differences = state_differences(links, state, True, plan.version_taken)
+            warnings += differences.warnings()
+        found = consequences(links, plan)
+        survey = found.subgraph.survey
+        warnings += survey.warnings()
+        chosen = [word for _, words in asked.chosen for word in words]
+        excepted = except_words(request.selection)
+        columns = column_words(selection)
+        answer = answer_of(found, warnings, asked.command, chosen, excepted, columns)
+    if differences is not None:
+        answer["baseline"] = differences.describe()
+    if not answer["without"]:
+        unread = survey.unread_units()
+        more = f", as far as it can be read: not read are changes of units {unread}" * bool(unread)
+        raise UsageError(
+            "LR1004",
+            f"found a selection of no change that took effect in this log{more}",
+            hint="logreplay report summary LOG --group-by user,job shows what is there",
+        )
+    return WhatIf(answer, tuple(warnings), tuple(request.notes))
+
+
+def column_words(selection: Selection) -> list[str]:
+    """The columns of a selection as options."""
+    words = [word for glob in selection.columns for word in ("--columns", glob)]
+    return words + [w for glob in selection.exclude_columns for w in ("--exclude-columns", glob)]
+
+
+def except_words(selection: Selection) -> list[str] | None:
+    """A selection as values of ``--except``; None where it takes more to say it."""
+    fields = {field: kind for kind, field in reversed(CHOICES.items())}
+    given = [name for name in fields if getattr(selection, name)]
+    said = {*given, "columns", "exclude_columns"}
+    if len(given) != 1 or limits(selection, said):
+        return None
+    values = getattr(selection, given[0])
+    if given[0] == "units":
+        return [unit_text(*unit) for unit in values]
+    return [f"{fields[given[0]]}={value}" for value in values]
 
 
 def answer_of(

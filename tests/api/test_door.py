@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import datetime
+from inspect import signature
 from pathlib import Path
 
 import pyarrow as pa
@@ -52,6 +54,44 @@ def test_notebook(log: replay.Log, sakila: Path, tmp_path: Path) -> None:
         assert log.select(until="0" * 20).changes().read_all().num_rows == 0
     with pytest.warns(UserWarning, match=r"nothing is left .*--exclude-table \* leaves out"):
         assert log.select(exclude_tables="*").changes().read_all().num_rows == 0
+
+
+def test_questions_of_a_notebook(sakila_small: Path) -> None:
+    """A folder names the log; words are those of the command line, and times are times."""
+    eight = datetime(2024, 3, 15, 8, 1)
+    with replay.open_log(sakila_small / "small.ctl") as log:
+        assert repr(log) == "<Log logmaster DB2P: 1 data file, 11 tables>"
+        work = log.select(user="CLERK0", until_time=eight, table="SAKILA.*")
+        assert (
+            work.selection
+            == log.select(
+                authids="CLERK0", until_time="2024-03-15 08:01:00", tables="SAKILA.*"
+            ).selection
+        )
+        changes = work.to_arrow()
+        assert 0 < len(changes) == len(work.to_polars()) == len(work.to_pandas())
+        assert pa.RecordBatchReader.from_stream(work).read_all() == changes
+        units = work.units().to_pylist()
+        assert sum(u["changes"] for u in units if u["state"] == "committed") == len(changes)
+        redo = [line for line in work.statements() if line.startswith(("INS", "UPD", "DEL"))]
+        undone = work.statements("undo", cascade="non-conflicting", schema="none")
+        undo = [line for line in undone if line.startswith(("INS", "UPD", "DEL"))]
+        assert (len(redo), len(undo) > 0) == (len(changes), True)
+        found = log.whatif(user="CLERK0", schema="none")
+        assert f"undo {sakila_small}/small.ctl --user CLERK0 --cascade all" in str(found)
+        assert len(log.graph(schema="none").picture["units"]) == 36
+        assert "CREATE TABLE sakila.customer (" in str(log.ddl(table="CUSTOMER"))
+        assert log.sql("SELECT count(*) FROM units", user="CLERK0")[0].to_pylist() == [8]
+        assert "<table>" in log.report("summary", table="CUSTOMER")._repr_html_()
+        assert log.state(eight).at.text == "2024-03-15 08:01:00"
+        with pytest.raises(TypeError, match=r"'usr' \(did you mean user\?\)"):
+            log.select(usr="CLERK0")  # type: ignore[call-arg]
+        with pytest.raises(UsageError, match="found user and authids; expected one of them"):
+            log.select(user="A", authids="B")
+    assert {"table", "user", "from_time"} <= set(signature(replay.Log.select).parameters)
+    with pytest.raises(AttributeError) as misspelt:
+        replay.open_logs  # noqa: B018
+    assert misspelt.value.name == "open_logs"
 
 
 def test_notebook_with_a_database(sakila: Path, sakila_small: Path, tmp_path: Path) -> None:
@@ -225,7 +265,7 @@ def test_what_is_asked_for_prints_in_a_line(log: replay.Log) -> None:
 
 def test_keywords_that_nobody_knows_are_no_keywords(log: replay.Log) -> None:
     for ask in (
-        lambda: log.select(table=FILM),
+        lambda: log.select(tabel=FILM),
         lambda: log.select().redo(column="X"),
         lambda: log.select().replay("sqlite:///x", until_lrsn="1"),
     ):
@@ -260,7 +300,7 @@ def test_write_script_checks_what_the_command_line_checks(sakila: Path, tmp_path
 def test_what_a_family_cannot_know_is_refused() -> None:
     folder = Path(__file__).resolve().parents[2] / "fixtures" / "soliddb"
     with (
-        replay.open_log("soliddb", log=folder / "syslog.csv", catalog=folder) as log,
+        replay.open_log(source="soliddb", log=folder / "syslog.csv", catalog=folder) as log,
         pytest.raises(Refusal, match="LR3020 found --user"),
     ):
         log.select(authids="X")

@@ -56,6 +56,13 @@ WRONG: dict[str, tuple[object, ...]] = {
     "apply": FLAG,
     "name": TEXT,
     **dict.fromkeys(("from_position", "until", "from_time", "until_time"), TEXT_OR_OCTETS),
+    **dict.fromkeys(("until_position",), TEXT_OR_OCTETS),
+    **dict.fromkeys(("exclude_table", "op", "user", "job", "plan", "connection"), TEXTS),
+    **dict.fromkeys(("query", "generation"), TEXT),
+    "ur": (5, None, [5], (b"x", "y")),
+    "back": FLAG,
+    "most_units": (None, True, 2.0, "7"),
+    "files": (),  # no keyword
     "at": TEXT_OR_OCTETS,
     **dict.fromkeys(("tables", "exclude_tables", "ops", "authids", "plans"), TEXTS),
     **dict.fromkeys(("correlations", "connections", "columns", "exclude_columns"), TEXTS),
@@ -85,12 +92,12 @@ WRONG: dict[str, tuple[object, ...]] = {
 DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api, ("open_log", "check_certificate", "verify", "write_script")),
     (api.Log, ("check", "select", "take", "asked")),
-    (api.Selected, ("redo", "undo", "export", "extract", "changes")),
-    (api.Selected, ("replay", "verify")),
+    (api.Selected, ("redo", "undo", "export", "extract", "changes", "statements", "to_arrow")),
+    (api.Selected, ("replay", "verify", "to_pandas", "to_polars")),
     (api.Writable, ("write",)),
     (api.Extract, ("write",)),
     (api.Verification, ("write",)),
-    (Questions, ("history", "state", "differences", "report")),
+    (Questions, ("history", "state", "differences", "report", "whatif", "graph", "ddl", "sql")),
 )
 
 #: What the functions take beside what is wrong.
@@ -107,6 +114,7 @@ GIVEN: dict[str, object] = {
     "one": "0" * 20,
     "other": "F" * 20,
     "kind": "activity",
+    "query": "SELECT 1",
     "selection": Selection(),
 }
 
@@ -125,8 +133,6 @@ def options_of(function: Callable[..., object]) -> Iterator[str]:
     yield from kinds
     if words is not None:
         yield from words.__annotations__
-    elif original is inspect.unwrap(Questions.report):
-        yield from ("group_by", "shown", "top", "least", "most_open", "most_rows")
     elif rest:
         yield from LiveOptions.__annotations__
 
@@ -173,7 +179,7 @@ def test_values_of_another_kind_are_refused(place: object, name: str, log: repla
 
 def plain(message: str) -> str:
     """A message in which options are spelled as arguments."""
-    spelled = {"--op ": "ops ", "--max-open": "mostopen", "--max-rows": "mostrows"}
+    spelled = {"--op ": "ops op ", "urs": "ur", "--max-open": "mostopen", "--max-rows": "mostrows"}
     for option, name in spelled.items():
         message = message.replace(option, name)
     return message.replace("-", "").replace("_", "")

@@ -188,7 +188,9 @@ def test_db2_luw_knows_table_spaces_and_rows(tmp_path: Path, dialect: str, big: 
     def octets(page: int, slot: int) -> str:
         return unit.rid((page, slot)).hex()
 
-    with replay.open_log("db2luw", log=tmp_path / "x.log", catalog=tmp_path / "catalog.csv") as log:
+    with replay.open_log(
+        source="db2luw", log=tmp_path / "x.log", catalog=tmp_path / "catalog.csv"
+    ) as log:
         assert taken(log, rids=octets(1, 5)) == [2]
         assert taken(log, rids=[octets(1, 4), octets(9, 4)]) == [1, 3, 3]
         assert taken(log, tablespaces="3") == [1, 2, 3, 3]

@@ -22,7 +22,7 @@ def test_db2_luw(sakila: Path, tmp_path: Path, dialect: str, big: bool, framing:
     data, catalog = tmp_path / "sakila.log", tmp_path / "catalog.csv"
     data.write_bytes(encoded.data)
     catalog.write_text(catalog_csv(encoded.tables), encoding="utf-8")
-    with replay.open_log("db2luw", log=data, catalog=catalog) as log:
+    with replay.open_log(source="db2luw", log=data, catalog=catalog) as log:
         found = log.check()
     assert found.count == 0, str(found)
     assert found.counts["compared"] > 1000
@@ -33,7 +33,7 @@ def test_soliddb(sakila: Path, tmp_path: Path) -> None:
     encoded = solidsakila.encode(sakila, Framing("len32"), 20)
     write_catalog(tmp_path, encoded.tables)
     path = write_rows(tmp_path / "syslog.parquet", encoded.log.rows)
-    with replay.open_log("soliddb", log=path, catalog=tmp_path) as log:
+    with replay.open_log(source="soliddb", log=path, catalog=tmp_path) as log:
         found = log.check()
     assert found.count == 0, str(found)
     assert found.counts["compared"] > 1000
@@ -52,16 +52,16 @@ def test_units_that_lack_records_are_no_contradiction(tmp_path: Path) -> None:
     log, catalog = tmp_path / "part.log", tmp_path / "catalog.csv"
     catalog.write_text(catalog_csv((PLAIN,)), encoding="utf-8")
     log.write_bytes(b"".join(builder.records))
-    with replay.open_log("db2luw", log=log, catalog=catalog) as whole:
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as whole:
         assert whole.check().count == 1
     log.write_bytes(b"".join(builder.records[1:]))  # without the first record
-    with replay.open_log("db2luw", log=log, catalog=catalog) as part:
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as part:
         found = part.check()
     assert (found.count, len(found.incomplete), found.exit_code) == (0, 1, 4)
     assert found.unchecked["incomplete"] == 1
     assert "1 units lack records" in str(found)
     outcome = tmp_path / "out"
-    with replay.open_log("db2luw", log=log, catalog=catalog) as part:
+    with replay.open_log(source="db2luw", log=log, catalog=catalog) as part:
         manifest = part.select().redo().write(outcome).manifest
     reasons = str(manifest["quarantined_units"]) + str(manifest["balance"])
     assert "LR2041" in reasons

@@ -162,7 +162,7 @@ def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     parts = lines[9].split("  ")
     assert parts[0] == name(two)
     assert name(one) in lines[9]
-    assert "wrote the row after it" in lines[9]
+    assert "later changed the same row" in lines[9]
     assert lines[10].startswith(name(three))
     assert name(two) in lines[10]
     assert lines[10].endswith("2")

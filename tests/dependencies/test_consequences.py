@@ -325,5 +325,5 @@ def test_a_conflict_in_words_and_as_data() -> None:
     one = cascade.Conflict(  # type: ignore[arg-type]
         unit="U2", on="U1", key="acct/1", link=Link.ROW
     )
-    assert str(one) == "unit U2 wrote the row after it: acct/1, of unit U1"
+    assert str(one) == "unit U2 later changed the same row: acct/1, of unit U1"
     assert one.describe() == {"unit": "U2", "on": "U1", "key": "acct/1", "link": "row"}

@@ -248,7 +248,7 @@ def test_a_unique_value_that_somebody_took(tmp_path: Path) -> None:
     one.delete(PARENT, (1, "A", 0, 0))
     two.insert(PARENT, (2, "A", 0, 0))
     assert undo(log, tmp_path, one).exit_code == 0
-    with pytest.raises(Refusal, match=r"took the key after it  parent/A"):
+    with pytest.raises(Refusal, match=r"later used the same key  parent/A"):
         undo(log, tmp_path, one, constraints=Constraints(keys=(("TESTOWN.PARENT", ("CODE",)),)))
 
 

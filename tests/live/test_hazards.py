@@ -271,7 +271,7 @@ def test_what_changes_while_the_connection_is_lost_is_noticed(
             )
 
     with (
-        logreplay.open_log("logmaster", control=log[1], data=[log[3]]) as opened,
+        logreplay.open_log(source="logmaster", control=log[1], data=[log[3]]) as opened,
         opened.select().replay(fresh_database, commit_every=1) as plan,
     ):
         plan.request = replace(plan.request, reached=reached)

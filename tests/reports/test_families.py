@@ -42,8 +42,8 @@ def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
     files = {"control": sakila / "sakila.ctl", "data": sakila / "sakila.dat.gz"}
     with (
         replay.open_log(**files) as log,
-        replay.open_log("db2luw", log=log_file, catalog=catalog) as other,
-        replay.open_log("soliddb", log=rows, catalog=tmp_path) as third,
+        replay.open_log(source="db2luw", log=log_file, catalog=catalog) as other,
+        replay.open_log(source="soliddb", log=rows, catalog=tmp_path) as third,
     ):
         stories = [one.history("FILM_STOCK", "819,1") for one in (log, other, third)]
         assert len(stories[0].versions) == 6
@@ -67,7 +67,7 @@ def test_the_same_rows_in_every_family(sakila: Path, tmp_path: Path) -> None:
 
 def test_structure_changes_are_part_of_a_life(fixtures: Path) -> None:
     folder = fixtures / "soliddb"
-    with replay.open_log("soliddb", log=folder / "syslog.csv", catalog=folder) as log:
+    with replay.open_log(source="soliddb", log=folder / "syslog.csv", catalog=folder) as log:
         history = log.history("CUSTOMER", 1001)
         assert [version.facts["op"] for version in history.versions] == [
             *("insert", "update", "delete", "schema", "insert"),
@@ -108,13 +108,13 @@ def test_spark_says_the_same(spark: Any, sakila_small: Path) -> None:
         replay.open_log(**files) as log,
         replay.open_log(**files, engine=SparkEngine(started=lambda: spark.sparkContext)) as other,
     ):
-        key = log.report("audit", "RENTAL").rows[0]["key"]["RENTAL_ID"]
+        key = log.report("audit", table="RENTAL").rows[0]["key"]["RENTAL_ID"]
         for one in (log, other):
             told.append(
                 [
                     str(one.history("RENTAL", key)),
                     str(one.report("summary")),
-                    str(one.report("audit", "RENTAL")),
+                    str(one.report("audit", table="RENTAL")),
                     str(counts(one.state("end"))),
                 ]
             )

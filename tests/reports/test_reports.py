@@ -67,7 +67,9 @@ def test_summary_counts_what_is_there(log: replay.Log, changes: list[dict[str, A
 
 
 def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> None:
-    report = log.report("summary", "FILM_STOCK", authids="CLERK3", until_time="2024-03-15 09:00")
+    report = log.report(
+        "summary", table="FILM_STOCK", authids="CLERK3", until_time="2024-03-15 09:00"
+    )
     mine = [
         c
         for c in changes
@@ -101,7 +103,7 @@ def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Pat
 
 def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> None:
     mine = [c for c in changes if c["table"] == "SAKILA.CUSTOMER" and c["authid"] == "CLERK1"]
-    audit = log.report("audit", "CUSTOMER", authids="CLERK1")
+    audit = log.report("audit", table="CUSTOMER", authids="CLERK1")
     assert len(audit.rows) == len(mine)
     for row, change in zip(audit.rows, mine, strict=True):
         before, after = (json.loads(change[s]) if change[s] else None for s in ("before", "after"))
@@ -109,7 +111,7 @@ def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> Non
         if before and after:
             assert set(row["changed"]) == {k.upper() for k in before if before[k] != after[k]}
         assert row["key"]["CUSTOMER_ID"] == (after or before)["customer_id"]  # type: ignore[index]
-    detail = log.report("detail", "CUSTOMER", authids="CLERK1", group_by="op")
+    detail = log.report("detail", table="CUSTOMER", authids="CLERK1", group_by="op")
     assert detail.columns[0] == "op"
     assert [row["op"] for row in detail.rows] == sorted(c["op"] for c in mine)
     assert detail.totals["update"] == sum(c["op"] == "update" for c in mine)

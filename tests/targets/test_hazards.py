@@ -495,7 +495,7 @@ def test_what_changes_after_the_plan_was_made_is_noticed(place: Place) -> None:
         place.do("DROP TABLE IF EXISTS testown.other", "DROP TABLE IF EXISTS testown.things")
         place.make()
         with (
-            replay.open_log("logmaster", control=control, data=[data]) as log,
+            replay.open_log(source="logmaster", control=control, data=[data]) as log,
             log.select().replay(place.url) as plan,
         ):
             assert plan.problems == []
@@ -516,7 +516,7 @@ def test_words_of_a_conflict_clause_in_a_text_are_none(place: Place) -> None:
 def test_codes_from_a_program(place: Place) -> None:
     place.make({"b": "REAL", "t": "TEXT COLLATE NOCASE"})
     control, data = place.log[1], place.log[3]
-    with replay.open_log("logmaster", control=control, data=[data]) as log:
+    with replay.open_log(source="logmaster", control=control, data=[data]) as log:
         work = log.select()
         with pytest.raises(UsageError, match="LR1001.*found --accept rubbish; expected one of"):
             work.replay(place.url, accept=("type", "rubbish"))

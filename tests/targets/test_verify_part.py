@@ -79,7 +79,7 @@ def replayed(
                 unit.update(TABLE, before, after)
     control, data = log.write(folder, seed=1)
     url, state = target(folder, rows)
-    work = replay.open_log("logmaster", control=control, data=data).select(members=(1,))
+    work = replay.open_log(source="logmaster", control=control, data=data).select(members=(1,))
     with work.replay(url) as plan:
         plan.apply()
     return work, url, state

@@ -36,7 +36,7 @@ class Sessions:
     def lines(self, files: Sequence[Path]) -> tuple[list[str], list[str]]:
         """(the statements of a redo, its warnings)."""
         with replay.open_log(
-            "soliddb", log=files, catalog=self.path, options={"gaps": "accept"}
+            source="soliddb", log=files, catalog=self.path, options={"gaps": "accept"}
         ) as log:
             bundle = log.select().redo(schema="none").write(self.path / f"out-{next(self.runs)}")
         lines = [

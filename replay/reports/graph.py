@@ -1,0 +1,81 @@
+"""The dependency graph of some units, to be drawn or read by a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from replay.changes.choices import DrawingFormat
+from replay.changes.position import UnitId
+from replay.changes.selection import Selection
+from replay.dependencies import cascade, drawing
+from replay.dependencies.analysis import DependencyAnalysis, Subgraph
+from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.passes import StartUnits
+from replay.errors import UsageError, counted
+from replay.pipeline import extent
+from replay.pipeline.plan import Plan
+from replay.pipeline.request import Demand, make_request
+from replay.reports import page
+from replay.reports.ask import Asked
+
+#: Units that a graph has at most, where nothing else is said.
+MOST_UNITS = 5000
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The units that were ``chosen`` and those that depend on them, or that they depend on.
+    ``str`` says how large it is."""
+
+    asked: Asked
+    subgraph: Subgraph
+    chosen: frozenset[UnitId]
+    plan: Plan
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def picture(self) -> Mapping[str, Any]:
+        """``units``, ``rows``, ``changes`` and ``edges`` (:func:`drawing.describe`)."""
+        return drawing.describe(self.subgraph, self.chosen, self.plan, self.warnings)
+
+    def text(self, form: str = DrawingFormat.JSON) -> str:
+        """The graph as ``json``, ``mermaid``, ``graphml``, or (``html``) as a page."""
+        if form != DrawingFormat.HTML:
+            return drawing.text(self.picture, form)
+        made = page.graph_page(self.asked, self.subgraph.graph, self.chosen)
+        return page.page_html({**made, "warnings": list(self.warnings)})
+
+    def __str__(self) -> str:
+        units, edges = len(self.subgraph.graph), self.subgraph.graph.edge_count
+        return f"{counted(units, 'unit')}, {counted(edges, 'dependency', 'dependencies')}"
+
+
+def graph_of(
+    asked: Asked, selection: Selection, back: bool = False, most_units: int = MOST_UNITS
+) -> Graph:
+    """The graph of what depends on a selection; ``back``: and of what it depends on. UsageError
+    LR1001 where it is larger than ``most_units``; errors as
+    :func:`replay.pipeline.request.make_request`."""
+    request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)
+    plan = request.plan(asked.split_bytes, asked.engine)
+    spaces = KeySpaces(request.log.catalog, request.constraints)
+    links = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+    survey = links.survey(StartUnits(units=cascade.taken_units(links, plan)))
+    found = links.reached(survey, by_column=True, back=back, written=plan.options.render)
+    if len(found.graph) > most_units:
+        raise UsageError(
+            "LR1001",
+            f"the graph has {counted(len(found.graph), 'unit')} of recovery; expected at most"
+            f" {most_units:,} (--max-units)",
+            hint="Select fewer (--ur, --table, --from-position …), or raise --max-units",
+        )
+    warnings = [*request.warnings, *survey.warnings()]
+    if not survey.start:
+        skipped = extent.skipped_records(plan, request.log)
+        warnings += extent.nothing_left(request.log, plan.selection, skipped, asked.engine)
+    chosen = frozenset(survey.start)
+    return Graph(asked, found, chosen, plan, tuple(warnings), tuple(request.notes))

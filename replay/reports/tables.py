@@ -1,0 +1,72 @@
+"""The tables of a log as DDL for another database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from replay.changes.choices import Generation
+from replay.changes.selection import Selection
+from replay.live.keys import NO_SCHEMA, schema_text
+from replay.output import structure
+from replay.pipeline.request import Demand, Request, make_request, named_tables, unread_keys
+from replay.reports.ask import Asked
+from replay.storage import is_database
+from sqlgen.ddl.schema_file import Declared, parse_declared
+from sqlgen.ddl.schema_script import SchemaScript, schema_script
+from sqlgen.dialects import profile_named
+
+
+@dataclass(frozen=True)
+class TablesScript:
+    """A ``script`` that makes so many ``tables``. ``str`` is its text."""
+
+    script: SchemaScript
+    tables: int
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.script.text
+
+
+def tables_script(
+    asked: Asked,
+    selection: Selection,
+    dialect: str,
+    names: str = "lower",
+    generation: str = Generation.LAST,
+    wide_reals: bool = False,
+    schema: tuple[str | Path | None, str, str] = (None, "", ""),
+) -> TablesScript:
+    """The tables of a selection in a dialect; ``schema``: the file of DDL that ``asked`` has the
+    keys of, its dialect and encoding. Errors as :func:`replay.pipeline.request.make_request`."""
+    request = make_request(asked.opened, selection, Demand(wide_reals=wide_reals), asked.keys)
+    declared = declared_of(request, *schema)
+    first = generation == Generation.FIRST
+    latest = structure.tables_within(request.log, request.versions, first)
+    script = schema_script(
+        [latest[name] for name in sorted(latest)],
+        request.constraints,
+        profile_named(dialect),
+        names,
+        declared,
+    )
+    ordered = reversed(request.versions) if first else request.versions
+    chosen = {version.name: version for version in ordered}  # of each table the form that is meant
+    warnings = [*request.log.warnings(list(chosen.values())), *unread_keys(request.constraints)]
+    if not latest:
+        told = named_tables(request.log)
+        warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")
+    return TablesScript(script, len(latest), tuple(warnings), tuple(request.notes))
+
+
+def declared_of(
+    request: Request, schema: object, dialect: str, encoding: str
+) -> dict[str, Declared]:
+    """What a schema file declares beyond keys."""
+    if not isinstance(schema, str | Path) or schema == NO_SCHEMA or is_database(str(schema)):
+        return {}
+    tables = [version.table for version in request.log.catalog.versions]
+    text, _ = schema_text(str(schema), dialect, encoding)
+    return parse_declared(text, dialect, tables, request.opened.family.exact_decimals)
