@@ -720,10 +720,10 @@ def test_what_cannot_be_written_is_no_defect(
     for command in (["redo", *small], ["ddl", *named]):
         assert main.main([*command, "--out", str(tmp_path / "file" / "under")]) == 12
         said = capsys.readouterr().err
-        assert re.search(f"LR1006 found .*: {tmp_path}.*; expected to read and write there", said)
+        assert re.search(f"LR1006 found .*{tmp_path}.*; expected ", said)
         assert "defect" not in said
     assert main.main(["ddl", *named, "--out", str(tmp_path / "none" / "x.sql")]) == 12
-    assert "LR1006 found No such file or directory" in capsys.readouterr().err
+    assert "LR1006 found no folder" in capsys.readouterr().err
     assert main.main(["ddl", *named, "--out", str(tmp_path), "--overwrite"]) == 12
     assert "LR1002" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -675,7 +675,7 @@ def test_whatif(
     assert main.main(["whatif", *log, "--ur", name(one)]) == 0
     text = capsys.readouterr().out
     (line,) = [line for line in text.split("\n") if line.startswith(name(two))]
-    assert line.split()[-7:] == [name(one), "wrote", "the", "row", "after", "it", "1"]
+    assert line.split()[-7:] == [name(one), "later", "changed", "the", "same", "row", "1"]
     assert line.split()[-9:-7] == ["acct", "1"]
     assert re.search(r"TESTOWN\.ACCT +2$", text, re.MULTILINE)
     assert main.main(["whatif", *log, "--ur", name(two), "--json"]) == 0
