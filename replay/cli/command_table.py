@@ -200,7 +200,7 @@ COMMANDS: tuple[Command, ...] = (
         "a query of your own over the units and changes of a log",
         (
             _LOG,
-            f"{_LOG} 'SELECT authid, sum(changes) FROM units GROUP BY authid'",
+            f"{_LOG} 'SELECT authid, count(*) FROM units GROUP BY 1'",
             f"{_LOG} 'SELECT unit, after_EMAIL FROM SAKILA.CUSTOMER' --format csv",
         ),
         "--query --file --control --data --format --out --table --from-time --until-time",
