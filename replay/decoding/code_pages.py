@@ -235,24 +235,6 @@ def charset_of(ccsid: int) -> Charset:
     raise InputError("LR2015", f"found CCSID {ccsid}; expected one that is known", hint=_HINT)
 
 
-def known_ccsids() -> tuple[int, ...]:
-    """Every CCSID that :func:`charset_of` accepts."""
-    groups = (
-        _UTF8,
-        _UTF16,
-        _PYTHON,
-        _EBCDIC_PACKAGE,
-        _MIXED,
-        _DOUBLE,
-        _SINGLE_HALF,
-        _ICU_SINGLE,
-        _ICU_ASCII_MIXED,
-        _ASCII_DOUBLE,
-        _ASCII_HALF,
-    )
-    return tuple(sorted({number for group in groups for number in group}))
-
-
 def _python_table(ccsid: int) -> Points:
     if ccsid in _EBCDIC_PACKAGE:
         import ebcdic  # noqa: F401  (importing it registers its codecs, which takes 10 ms)

@@ -194,7 +194,7 @@ def _by_values(subgraph: Subgraph, plan: Plan, chosen: Mask) -> Mask:
                     if len(rows)
                     else ()
                 ):
-                    chosen[rows[part]] = decoder.wanted(version, kind, images)
+                    chosen[rows[part]] = decoder.judged(version, kind, images)[0]
     return np.asarray(chosen)
 
 

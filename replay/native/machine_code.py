@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from replay.temp_folders import remove_unused, user_cache
 
@@ -116,30 +115,6 @@ def available(kernel: Kernel) -> MachineCode | None:
         return None
 
 
-def _address(array: npt.NDArray[Any]) -> int:
-    """Where the elements of an array lie, as NumPy says it (a dictionary: 2 microseconds)."""
-    return int(array.__array_interface__["data"][0])
-
-
-def _address_within(array: npt.NDArray[Any]) -> int:
-    """The same, read where the object has it (a tenth of that)."""
-    return ctypes.c_size_t.from_address(id(array) + _PLACE).value
-
-
-def _fastest() -> Callable[[npt.NDArray[Any]], int]:
-    """How to learn where an array lies: by reading it, if that is right of some arrays."""
-    whole = np.arange(6, dtype=np.int16)
-    some = (whole, whole[2:], whole.reshape(2, 3), np.zeros(0), np.zeros(3, "S7").view("u1"))
-    right = all(_address_within(array) == _address(array) for array in some)
-    return _address_within if right else _address
-
-
-#: Where CPython and NumPy (``PyArrayObject_fields``) have the address in an array: behind the count
-#: of references and the type.
-_PLACE = 2 * ctypes.sizeof(ctypes.c_void_p)
-_place_of = _fastest()
-
-
 class _Call:
     """Calls a function at an address, which ``engine`` keeps in memory."""
 
@@ -168,8 +143,8 @@ class _Call:
                 or not (wanted.fixed or flags.writeable)
             ):
                 raise TypeError(f"found an array of {given.dtype}; expected {wanted}")
-            place = _place_of(given)
-            numbers += (0, 0, given.size, given.itemsize, place, *given.shape, *given.strides)
+            address = given.__array_interface__["data"][0]
+            numbers += (0, 0, given.size, given.itemsize, address, *given.shape, *given.strides)
         failed = self.function(ctypes.addressof(result), ctypes.addressof(error), *numbers)
         if failed:
             raise RuntimeError(f"{self.kernel.name} ended with {failed}")

@@ -306,13 +306,6 @@ class RowDecoder:
             batch.value_problem(problem)
         return ExportedRows(table, outcome, batch.failed, batch.problems)
 
-    def wanted(self, version: int, kind: Change, image: Images) -> Mask:
-        """Which of the changes satisfy ``--where``."""
-        batch = self._batch(version, kind, image)
-        return (
-            np.ones(batch.count, bool) if self.filter is None else self._wanted(self.filter, batch)
-        )
-
     def judged(
         self, version: int, kind: Change, image: Images
     ) -> tuple[Mask, Mask, list[RowProblem]]:
@@ -337,24 +330,12 @@ class RowDecoder:
         )
         if undo:
             before, after = after, before
-        if op is Op.INSERT:
-            return Rows(
-                table,
-                op,
-                batch.count,
-                {},
-                {name: batch.decode("after", name) for name in after},
-                {},
+        if op is not Op.UPDATE:  # one side has no columns then
+            old, new = (
+                {name: batch.decode(side, name) for name in names}
+                for side, names in (("before", before), ("after", after))
             )
-        if op is Op.DELETE:
-            return Rows(
-                table,
-                op,
-                batch.count,
-                {name: batch.decode("before", name) for name in before},
-                {},
-                {},
-            )
+            return replace(empty, before=old, after=new)
         changed = {
             column.name: mask
             for column in table.columns

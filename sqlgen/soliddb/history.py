@@ -17,7 +17,7 @@ from sqlgen.ddl.expressions import Place, source_name
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb.parser import DropConstraint, ModifySchema, SoliddbClause, SoliddbCreateTable
-from sqlgen.soliddb.table_shape import default_of, type_text
+from sqlgen.soliddb.table_shape import default_of, is_nullable, type_text
 from sqlgen.soliddb.translate import read
 from sqlgen.structure import Action, Source, StructureChange
 
@@ -429,13 +429,9 @@ def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.Alt
     if action.args.get("dtype") is not None:
         return exp.AlterColumn(this=name, dtype=column.args["kind"].copy())
     if action.args.get("allow_null") is not None:
-        was_null = not any(
-            isinstance(constraint.kind, exp.NotNullColumnConstraint)
-            for constraint in column.constraints
-        )
         return (
             exp.AlterColumn(this=name, drop=True, allow_null=True)
-            if was_null
+            if is_nullable(column)
             else exp.AlterColumn(this=name, allow_null=False)
         )
     default = default_of(column)

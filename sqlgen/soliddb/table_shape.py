@@ -109,11 +109,8 @@ def shape_of(tree: exp.Create) -> TableShape:
     for entry in tree.this.expressions:
         if isinstance(entry, exp.ColumnDef):
             definitions[source_name(entry.this)] = entry
-            nullable = not any(
-                isinstance(c.kind, exp.NotNullColumnConstraint) for c in entry.constraints
-            )
-            columns.append(column_of(source_name(entry.this), entry.args["kind"], nullable))
-            entries += _own_constraints(entry)
+            columns.append(defined_column(entry))
+            entries += own_constraints(entry)
         elif isinstance(entry, exp.Constraint):
             entries.append((entry.this, entry.expressions[0]))
         else:
@@ -137,7 +134,19 @@ def shape_of(tree: exp.Create) -> TableShape:
     return TableShape(tuple(columns), definitions, key, key_name, rest)
 
 
-def _own_constraints(column: exp.ColumnDef) -> list[tuple[exp.Expr | None, exp.Expr]]:
+def defined_column(tree: exp.ColumnDef) -> Column:
+    """The column of its definition."""
+    return column_of(source_name(tree.this), tree.args["kind"], is_nullable(tree))
+
+
+def is_nullable(tree: exp.ColumnDef) -> bool:
+    """Whether the definition of a column does not say NOT NULL."""
+    return not any(isinstance(c.kind, exp.NotNullColumnConstraint) for c in tree.constraints)
+
+
+def own_constraints(column: exp.ColumnDef) -> list[tuple[exp.Expr | None, exp.Expr]]:
+    """The constraints that a column states beside its default and NOT NULL, as those of a table,
+    each with its name."""
     constraints: list[tuple[exp.Expr | None, exp.Expr]] = []
     for constraint in column.constraints:
         name, kind = constraint.args.get("this"), constraint.kind

@@ -8,7 +8,6 @@ the profile's type map, as those of ``logreplay ddl`` do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -33,7 +32,14 @@ from sqlgen.soliddb.parser import (
     SoliddbClause,
     SoliddbCreateTable,
 )
-from sqlgen.soliddb.table_shape import TableShape, column_of, default_of, shape_of
+from sqlgen.soliddb.table_shape import (
+    TableShape,
+    column_of,
+    default_of,
+    defined_column,
+    own_constraints,
+    shape_of,
+)
 from sqlgen.statements import truncate_statement
 
 #: What a sequence may reach that counts down or begins below 1: elsewhere it ends at -1, or begins
@@ -459,11 +465,8 @@ class _Translator:
     def _add_column(self, tree: exp.Alter, action: exp.ColumnDef, table: Table) -> list[str]:
         able = self.target.profile.abilities.add_column
         default = default_of(action)
-        nullable = not any(
-            isinstance(constraint.kind, exp.NotNullColumnConstraint)
-            for constraint in action.constraints
-        )
-        column = column_of(source_name(action.this), action.args["kind"], nullable)
+        column = defined_column(action)
+        nullable = column.nullable
         stated = default is not None and not isinstance(default, exp.Null)
         if stated and "default" not in able:
             raise CannotSay(f"{self.target.profile.name} adds no columns with a default value")
@@ -481,8 +484,11 @@ class _Translator:
                 self._altered("set not null", tree, column=self.target.spelled(action.this))
             )
         known = replace(table, columns=(*(self._shape().columns if self._known() else ()), column))
-        for constraint in _own_constraints(action):
-            text = self._constraint(None, constraint, known, self.target.profile.abilities.added)
+        for constraint in action.constraints:
+            if isinstance(constraint.kind, exp.PrimaryKeyColumnConstraint):
+                raise CannotSay(f"a column that is added with {_on_one_line(constraint)}")
+        for _, entry in own_constraints(action):
+            text = self._constraint(None, entry, known, self.target.profile.abilities.added)
             statements.append(f"ALTER TABLE {name} ADD {text};")
         return statements
 
@@ -586,20 +592,6 @@ class _Translator:
         if not columns:
             raise CannotSay(f"the table has no column {name}")
         return columns[0]
-
-
-def _own_constraints(column: exp.ColumnDef) -> Iterator[exp.Expr]:
-    """The constraints that a column states beside its default and NOT NULL, as those of a table."""
-    for constraint in column.constraints:
-        kind = constraint.kind
-        if isinstance(kind, exp.CheckColumnConstraint):
-            yield kind.copy()
-        elif isinstance(kind, exp.UniqueColumnConstraint):
-            yield exp.UniqueColumnConstraint(this=exp.Schema(expressions=[column.this.copy()]))
-        elif isinstance(kind, exp.Reference):
-            yield exp.ForeignKey(expressions=[column.this.copy()], reference=kind.copy())
-        elif not isinstance(kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint):
-            raise CannotSay(f"a column that is added with {_on_one_line(constraint)}")
 
 
 def _on_one_line(tree: exp.Expr) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from replay.cli.main import main
-from tests.dependencies.test_unread import name, no_images, short_after, short_before
+from tests.dependencies.test_unread import no_images, short_after, short_before
 from tests.output.test_continuation import manifest
 from tests.support.logbuilder import Change, Col, LogBuilder, Tab, Unit, frame, rba, unframe
 
@@ -62,27 +62,27 @@ def test_what_changed_the_table_after_it_is_held(
 ) -> None:
     builder, units = log(damage)
     found = redo(tmp_path, words(tmp_path, builder), "--behind-damage", "hold")
-    assert found.keys() == {name(unit) for unit in (units[1], units[3], units[4])}
+    assert found.keys() == {unit.name for unit in (units[1], units[3], units[4])}
     if damage is no_images:
         reason = "it is a unit that changed stock after a damaged record whose row is not known"
-        assert found[name(units[3])] == f"LR3011 {reason}"
-    assert found[name(units[4])].startswith("LR3011 it depends on a unit that")
+        assert found[units[3].name] == f"LR3011 {reason}"
+    assert found[units[4].name].startswith("LR3011 it depends on a unit that")
     assert manifest(tmp_path / "out")["behind_damage"] == "hold"
 
 
 def test_a_bundle_by_itself_takes_what_it_can(tmp_path: Path) -> None:
     builder, units = log(no_images)
-    assert redo(tmp_path, words(tmp_path, builder)).keys() == {name(units[1])}
+    assert redo(tmp_path, words(tmp_path, builder)).keys() == {units[1].name}
     for given in ("take", "hold"):
         after = [*words(tmp_path, builder), "--after", "none", "--behind-damage", given]
         found = redo(tmp_path, after, "--overwrite")
-        assert (name(units[3]) in found) == (given == "hold")
+        assert (units[3].name in found) == (given == "hold")
 
 
 def test_a_record_of_an_unknown_table_may_be_of_any(tmp_path: Path) -> None:
     builder, units = log(lambda change: change.fields.update(TBOBID=99))
     found = redo(tmp_path, words(tmp_path, builder), "--behind-damage", "hold")
-    assert found.keys() == {name(unit) for unit in units[1:]}
+    assert found.keys() == {unit.name for unit in units[1:]}
 
 
 def test_a_change_that_lacks_a_segment(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_change_that_lacks_a_segment(tmp_path: Path) -> None:
     records = unframe(data.read_bytes())
     data.write_bytes(frame([*records[:2], *records[3:]], "rdw"))
     found = redo(tmp_path, given, "--behind-damage", "hold")
-    assert found.keys() == {name(one) for one in (unit, later, last)}
+    assert found.keys() == {one.name for one in (unit, later, last)}
 
 
 def test_units_of_one_commit_position_may_be_in_either_order(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_units_of_one_commit_position_may_be_in_either_order(tmp_path: Path) -> 
     no_images(units[1].update(STOCK, (6, 6), (6, 7)))
     units[2].update(OTHER, (7, 7), (7, 8))
     found = redo(tmp_path, words(tmp_path, builder), "--behind-damage", "hold")
-    assert found.keys() == {name(units[0]), name(units[1])}
+    assert found.keys() == {units[0].name, units[1].name}
 
 
 def grown(folder: Path, *how: str) -> Path:

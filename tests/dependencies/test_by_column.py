@@ -20,10 +20,6 @@ from sqlgen.render_options import RenderOptions
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, Unit, acct, statements
 
 
-def name(unit: Unit) -> str:
-    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
-
-
 def built() -> tuple[LogBuilder, list[Unit]]:
     """Unit 0 inserts a row, 1 changes its name and balance, 2 the balance, 3 the name."""
     log = LogBuilder()
@@ -47,7 +43,7 @@ def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none", **ren
         data,
         folder / "out",
         mode="undo",
-        selection=Selection(units=((unit.more["UORID"], unit.more["MEMBERID"]),), cascade=cascade),
+        selection=Selection(units=(unit.key,), cascade=cascade),
         options=ScriptOptions(render=RenderOptions(**render)),
         constraints=Constraints(),
         overwrite=True,
@@ -60,10 +56,10 @@ def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list
     files = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
     out = folder / "answer.json"
     tail = ["--engine", "local", "--json", "--out", str(out), "--overwrite"]
-    assert main(["whatif", *files, "--ur", name(unit), *columns, *tail]) == 0
+    assert main(["whatif", *files, "--ur", unit.name, *columns, *tail]) == 0
     asked = json.loads(out.read_text())
     asking = [word.replace("--", "--undo-") if word[:2] == "--" else word for word in columns]
-    main(["report", "integrity", *files, "--ur", name(unit), *asking, *tail])
+    main(["report", "integrity", *files, "--ur", unit.name, *asking, *tail])
     report = json.loads(out.read_text())
     direct = {entry["unit"] for entry in asked["conflicts"]}
     assert direct == {row["later_unit"] for row in report["rows"]}
@@ -83,15 +79,15 @@ def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list
 
 def test_work_on_another_column_is_no_conflict(tmp_path: Path) -> None:
     log, (_, one, two, three) = built()
-    assert dependents(tmp_path, log, one) == [name(two), name(three)]
+    assert dependents(tmp_path, log, one) == [two.name, three.name]
     assert dependents(tmp_path, log, two) == []
     assert dependents(tmp_path, log, three) == []
 
 
 def test_work_on_a_column_that_the_undo_leaves_alone_is_none_either(tmp_path: Path) -> None:
     log, (_, one, two, three) = built()
-    assert dependents(tmp_path, log, one, "--exclude-columns", "NAME") == [name(two)]
-    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [name(three)]
+    assert dependents(tmp_path, log, one, "--exclude-columns", "NAME") == [two.name]
+    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [three.name]
     bundle = undo(log, tmp_path, one, "all", exclude_columns=("BAL",))
     assert statements(bundle) == [
         "UPDATE testown.acct SET name = 'B' WHERE id = 1;",
@@ -108,12 +104,12 @@ def test_work_on_a_column_that_the_undo_leaves_alone_is_none_either(tmp_path: Pa
 def test_a_way_of_finding_rows_by_all_columns_counts_those_that_it_names(tmp_path: Path) -> None:
     log, (_, one, two, three) = built()
     everything = {"where_columns": "all"}
-    with pytest.raises(Refusal, match=name(two)):
+    with pytest.raises(Refusal, match=two.name):
         undo(log, tmp_path, one, **everything)
-    with pytest.raises(Refusal, match=name(three)):
+    with pytest.raises(Refusal, match=three.name):
         undo(log, tmp_path, one, exclude_columns=("BAL",), **everything)
     alone = undo(log, tmp_path, one, "all", exclude_columns=("NAME",), **everything)
-    assert alone.manifest["consequences"]["units"] == [name(two)]
+    assert alone.manifest["consequences"]["units"] == [two.name]
 
 
 @pytest.mark.parametrize("unique", [(), ("CODE",)])
@@ -132,7 +128,7 @@ def test_a_row_without_a_key_is_found_by_all_of_its_columns(
     units[0].update(bare, (7, 1, 1), (7, 2, 1))
     units[1].update(bare, (7, 2, 1), (7, 2, 2))
     keys = Constraints(keys=(("TESTOWN.BARE", unique),) if unique else (), complete=True)
-    with pytest.raises(Refusal, match=name(units[1])):
+    with pytest.raises(Refusal, match=units[1].name):
         written(log, tmp_path, "undo", keys=keys, units=chosen(units[0]).units)
     assert written(log, tmp_path, "redo", keys=keys, excepted=chosen(units[0])) == ""
 
@@ -140,7 +136,7 @@ def test_a_row_without_a_key_is_found_by_all_of_its_columns(
 def test_who_wrote_to_a_row_builds_on_its_insert_whatever_the_column(tmp_path: Path) -> None:
     """To take the insert back deletes the whole row."""
     log, (first, one, two, three) = built()
-    every = [name(one), name(two), name(three)]
+    every = [one.name, two.name, three.name]
     assert dependents(tmp_path, log, first) == every
     assert dependents(tmp_path, log, first, "--exclude-columns", "BAL") == every
     assert dependents(tmp_path, log, first, "--exclude-columns", "*.ACCT.[BNR]*") == every
@@ -150,10 +146,10 @@ def test_a_later_delete_builds_on_what_is_taken_back(tmp_path: Path) -> None:
     log, (_, one, two, three) = built()
     last = log.unit()
     last.delete(ACCT, acct(1, "C", "3.00"))
-    assert dependents(tmp_path, log, two) == [name(last)]
-    assert dependents(tmp_path, log, two, "--exclude-columns", "NAME") == [name(last)]
+    assert dependents(tmp_path, log, two) == [last.name]
+    assert dependents(tmp_path, log, two, "--exclude-columns", "NAME") == [last.name]
     assert dependents(tmp_path, log, two, "--exclude-columns", "BAL") == []
-    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [name(three), name(last)]
+    assert dependents(tmp_path, log, one, "--exclude-columns", "BAL") == [three.name, last.name]
 
 
 def test_only_the_columns_that_are_named(tmp_path: Path) -> None:
@@ -162,22 +158,22 @@ def test_only_the_columns_that_are_named(tmp_path: Path) -> None:
     files = words(tmp_path, log)
     out = tmp_path / "answer.json"
     tail = ["--engine", "local", "--json", "--out", str(out)]
-    assert main(["whatif", *files, "--ur", name(one), *both, *tail]) == 0
+    assert main(["whatif", *files, "--ur", one.name, *both, *tail]) == 0
     answer = json.loads(out.read_text())
-    assert answer["units"] == [name(three)]
+    assert answer["units"] == [three.name]
     for command in answer["commands"].values():
         assert "--columns ID --columns NAME" in command
 
 
 def test_a_redo_without_a_unit_keeps_what_touched_other_columns(tmp_path: Path) -> None:
     log, (_, one, two, three) = built()
-    files = [*words(tmp_path, log), "--except", name(one), "--out", str(tmp_path / "out")]
+    files = [*words(tmp_path, log), "--except", one.name, "--out", str(tmp_path / "out")]
     assert main(["redo", *files, "--exclude-columns", "BAL", "--overwrite"]) == 4
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["consequences"]["units"] == [name(three)]
+    assert manifest["consequences"]["units"] == [three.name]
     assert main(["redo", *files, "--overwrite"]) == 4
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["consequences"]["units"] == [name(two), name(three)]
+    assert manifest["consequences"]["units"] == [two.name, three.name]
 
 
 def test_which_columns_is_asked_of_integrity_alone(
@@ -228,7 +224,7 @@ def written(
 
 
 def chosen(unit: Unit) -> Selection:
-    return Selection(units=((unit.more["UORID"], unit.more["MEMBERID"]),))
+    return Selection(units=(unit.key,))
 
 
 def test_a_row_that_other_work_stays_on_is_not_removed_and_put_back(tmp_path: Path) -> None:

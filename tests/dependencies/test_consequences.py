@@ -146,14 +146,6 @@ def test_long_chains_are_followed_to_their_end() -> None:
 # -------------------------------------------------------------------------------------------------
 
 
-def name(unit: Unit) -> str:
-    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
-
-
-def key(unit: Unit) -> tuple[bytes, int]:
-    return unit.more["UORID"], unit.more["MEMBERID"]
-
-
 def undo(log: LogBuilder, folder: Path, cascade: str = "none", **which: Any) -> Bundle:
     control, data = log.write(folder, seed=1)
     return replay.write_script(
@@ -194,21 +186,21 @@ def test_a_graph_of_rows_by_value(tmp_path: Path) -> None:
     found = graphed(
         tmp_path, log, "--table", "*.ACCT", "--where", "after.BAL = 5 OR before.BAL = 5"
     )
-    assert found == {name(units[0]): True, name(units[3]): True, name(units[4]): True}
+    assert found == {units[0].name: True, units[3].name: True, units[4].name: True}
     found = graphed(tmp_path, log, "--table", "*.ACCT", "--where", "after.NAME = 'B'")
-    assert found == {name(units[3]): True}
-    one = graphed(tmp_path, log, "--ur", name(units[0]))
-    assert one == {name(units[0]): True, name(units[3]): False}
+    assert found == {units[3].name: True}
+    one = graphed(tmp_path, log, "--ur", units[0].name)
+    assert one == {units[0].name: True, units[3].name: False}
 
 
 def test_an_undo_of_rows_by_value(tmp_path: Path) -> None:
     log, units = by_value()
-    with pytest.raises(Refusal, match=re.escape(name(units[3]))) as refused:
+    with pytest.raises(Refusal, match=re.escape(units[3].name)) as refused:
         undo(log, tmp_path, tables=("*.ACCT",), where="after.BAL = 5 AND after.NAME = 'A'")
-    assert name(units[5]) not in str(refused.value)
+    assert units[5].name not in str(refused.value)
     told = undo(log, tmp_path, "force", tables=("*.ACCT",), where="after.BAL >= 5")
     assert told.manifest["consequences"]["conflicts"] == [
-        {"unit": name(units[5]), "on": name(units[1]), "key": "acct/2", "link": "row"}
+        {"unit": units[5].name, "on": units[1].name, "key": "acct/2", "link": "row"}
     ]
     deleted = undo(log, tmp_path, tables=("*.ACCT",), where="before.BAL = 5 AND before.NAME = 'C'")
     assert len(statements(deleted)) == 1
@@ -221,13 +213,11 @@ def test_changes_of_incomplete_units_count_as_asked_for(tmp_path: Path) -> None:
     one.insert(ACCT, acct(1))
     two.update(ACCT, acct(1), acct(1, "X"))
     answer = tmp_path / "answer.json"
-    asked = ["whatif", *words(tmp_path, log), "--ur", name(one), "--json"]
+    asked = ["whatif", *words(tmp_path, log), "--ur", one.name, "--json"]
     assert main([*asked, "--out", str(answer)]) in (0, 4)
     told = json.loads(answer.read_text())
-    assert (told["without"], told["units"]) == ([name(one)], [name(two)])
-    assert told["conflicts"] == [
-        {"unit": name(two), "on": name(one), "key": "acct/1", "link": "row"}
-    ]
+    assert (told["without"], told["units"]) == ([one.name], [two.name])
+    assert told["conflicts"] == [{"unit": two.name, "on": one.name, "key": "acct/1", "link": "row"}]
     assert told["blocked_changes"] == 1
 
 
@@ -243,7 +233,7 @@ def test_a_what_if_counts_by_table_and_kind(tmp_path: Path) -> None:
     two.delete(ACCT, acct(9))
     other.insert(ACCT, acct(8))
     answer = tmp_path / "answer.json"
-    asked = ["whatif", *words(tmp_path, log), "--ur", name(one), "--json"]
+    asked = ["whatif", *words(tmp_path, log), "--ur", one.name, "--json"]
     assert main([*asked, "--out", str(answer)]) == 0
     told = json.loads(answer.read_text())
     assert told["warnings"] == []
@@ -258,7 +248,7 @@ def test_a_what_if_counts_by_table_and_kind(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert told["undo_cascade"] == {"units": 2, "statements": 7}
     assert told["redo_except"] == {"statements": 1, "left_out": 7}
-    assert [(entry["unit"], entry["on"]) for entry in told["conflicts"]] == [(name(two), name(one))]
+    assert [(entry["unit"], entry["on"]) for entry in told["conflicts"]] == [(two.name, one.name)]
     assert told["blocked_changes"] == 2
 
 
@@ -272,7 +262,7 @@ def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) 
     one.insert(ACCT, acct(4), cuts=(20,))
     for number in (2, 4):
         two.update(ACCT, acct(number), acct(number, "X"))
-    left = undo(log, tmp_path, "non-conflicting", units=(key(one),))
+    left = undo(log, tmp_path, "non-conflicting", units=(one.key,))
     found = sorted(statements(left))
     assert [re.search(r"id = (\d)", text)[1] for text in found] == ["1", "3"]  # type: ignore[index]
     assert all(text.startswith("DELETE") for text in found)
@@ -294,31 +284,16 @@ def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
     with replay.open_log(control=control, data=data) as opened:
         redo = opened.take(Selection()).redo
         with pytest.raises(Refusal) as refused:
-            redo(schema="none", excepted=Selection(units=(key(one),))).write(tmp_path / "out")
+            redo(schema="none", excepted=Selection(units=(one.key,))).write(tmp_path / "out")
     assert refused.value.code == "LR3010"
     assert refused.value.message == (
         "found changes that cannot be read in the units to leave out, so the units that depend on"
-        f" them are not known: units {name(one)}; expected units whose changes can be read"
+        f" them are not known: units {one.name}; expected units whose changes can be read"
     )
     assert refused.value.hint == (
         "logreplay check names the records: transfer the log again. A redo sets such units aside by"
         " itself, with what provably depends on them"
     )
-
-
-@pytest.mark.parametrize(
-    ("selection", "limits"),
-    [
-        (Selection(until_position=bytes(10)), True),
-        (Selection(units=((bytes(10), 0),)), True),
-        (Selection(authids=("ME",)), True),
-        (Selection(from_time=bytes(13)), False),
-        (Selection(ri="skip"), False),
-    ],
-    ids=["position", "units", "authorizations", "beginning", "integrity"],
-)
-def test_what_else_leaves_out_a_later_change(selection: Selection, limits: bool) -> None:
-    assert cascade.limits_changes(selection) is limits
 
 
 def test_a_conflict_in_words_and_as_data() -> None:

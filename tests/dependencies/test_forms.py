@@ -19,14 +19,6 @@ ID, CODE = Col("ID", "INT", 4, key=1), Col("CODE", "INT", 4)
 NAME, MORE = Col("NAME", "CHAR", 5), Col("MORE", "INT", 4, nulls="Y")
 
 
-def key(unit: Unit) -> tuple[bytes, int]:
-    return unit.more["UORID"], unit.more["MEMBERID"]
-
-
-def name(unit: Unit) -> str:
-    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
-
-
 def plain(column: Col) -> Col:
     return replace(column, key=0)
 
@@ -41,7 +33,7 @@ def generations(old: tuple[Col, ...], new: tuple[Col, ...], **changed: Any) -> t
 def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none") -> Bundle:
     control, data = log.write(folder, seed=1)
     with replay.open_log(control=control, data=data) as opened:
-        chosen = opened.take(Selection(units=(key(unit),)))
+        chosen = opened.take(Selection(units=(unit.key,)))
         return chosen.undo(cascade=cascade).write(folder / "out", overwrite=True)
 
 
@@ -117,7 +109,7 @@ def test_a_row_is_followed_into_the_next_form(
 ) -> None:
     log, (one, two, three) = built_on(generations(old, new), *rows)
     link = "form" if coarse else "row"
-    everybody = [f"{name(two)} {link}", *([f"{name(three)} form"] if coarse else [])]
+    everybody = [f"{two.name} {link}", *([f"{three.name} form"] if coarse else [])]
     assert conflicts(log, tmp_path, one) == everybody
     assert conflicts(log, tmp_path, two) == []
     with pytest.raises(Refusal, match="LR3010"):
@@ -132,7 +124,7 @@ def test_a_column_is_followed_to_its_new_place(tmp_path: Path) -> None:
     coded.update(tables[0], (1, "B", 5), (1, "B", 6))
     again = later(log)
     again.update(tables[1], (None, 6, 1, "B"), (None, 6, 1, "C"))
-    assert conflicts(log, tmp_path, named) == [f"{name(again)} row"]
+    assert conflicts(log, tmp_path, named) == [f"{again.name} row"]
     assert conflicts(log, tmp_path, coded) == []
 
 
@@ -143,13 +135,13 @@ def test_a_column_under_a_new_name_is_the_same(tmp_path: Path) -> None:
     named.update(tables[0], (1, "A", 5), (1, "B", 5))
     again = later(log)
     again.update(tables[1], (1, "B", 5), (1, "C", 5))
-    assert conflicts(log, tmp_path, named) == [f"{name(again)} row"]
+    assert conflicts(log, tmp_path, named) == [f"{again.name} row"]
 
 
 def test_a_table_under_a_new_name_is_the_same(tmp_path: Path) -> None:
     tables = generations((ID, NAME), (ID, NAME), name="S")
     log, (one, two, _) = built_on(tables, (1, "A"), (1, "A"), (1, "B"), (2, "C"))
-    assert conflicts(log, tmp_path, one) == [f"{name(two)} row"]
+    assert conflicts(log, tmp_path, one) == [f"{two.name} row"]
 
 
 @pytest.mark.parametrize("recreated", [{"obid": 9}, {"psid": 8, "obid": 9}])
@@ -158,7 +150,7 @@ def test_rows_of_a_table_that_was_created_anew(tmp_path: Path, recreated: dict[s
     not, is not."""
     tables = generations((ID, NAME), (ID, NAME, MORE), **recreated)
     log, (one, two, _) = built_on(tables, (1, "A"), (1, "A", None), (1, "B", 7), (2, "C", 0))
-    assert conflicts(log, tmp_path, one) == [f"{name(two)} row"]
+    assert conflicts(log, tmp_path, one) == [f"{two.name} row"]
 
 
 def test_many_changes_are_tied_through_the_first_in_the_new_form(
@@ -174,7 +166,7 @@ def test_many_changes_are_tied_through_the_first_in_the_new_form(
     for number, unit in enumerate(after):
         unit.insert(tables[1], (10 + number, "A", None))
     bundle = undo(log, tmp_path, units[1], cascade="all")
-    assert bundle.manifest["consequences"]["units"] == [name(unit) for unit in after]
+    assert bundle.manifest["consequences"]["units"] == [unit.name for unit in after]
     assert len(statements(bundle)) == 4
 
 
@@ -188,6 +180,6 @@ def test_a_part_of_a_unit_is_tied_too(tmp_path: Path) -> None:
     two.event(table, "DM")
     control, data = log.write(tmp_path)
     with replay.open_log(control=control, data=data) as opened:
-        chosen = opened.take(Selection(units=(key(one),), ops=("delete",)))
-        with pytest.raises(Refusal, match=name(two)):
+        chosen = opened.take(Selection(units=(one.key,), ops=("delete",)))
+        with pytest.raises(Refusal, match=two.name):
             chosen.undo().write(tmp_path / "out")

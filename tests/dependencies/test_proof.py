@@ -31,10 +31,6 @@ FK = Constraints(
 State = Mapping[str, Sequence[tuple[Any, ...]]]
 
 
-def name(unit: Unit) -> str:
-    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
-
-
 class Suspects:
     """A log with an incomplete unit, and units that may depend on it. Units commit in the order in
     which they are made."""
@@ -81,7 +77,7 @@ def held(bundle: Bundle, suspects: Suspects) -> dict[str, str]:
     return {
         entry["unit"]: entry["reason"]
         for entry in bundle.manifest["quarantined_units"]
-        if entry["unit"] != name(suspects.bad)
+        if entry["unit"] != suspects.bad.name
     }
 
 
@@ -128,18 +124,18 @@ def test_a_row_that_the_log_mentions_for_the_first_time_proves_nothing(tmp_path:
     built.delete(ACCT, acct(1, "NEW"))
     bundle = suspects.redo(tmp_path)
     reasons = held(bundle, suspects)
-    assert set(reasons) == {name(update), name(insert), name(built)}
-    assert reasons[name(update)] == (
+    assert set(reasons) == {update.name, insert.name, built.name}
+    assert reasons[update.name] == (
         "LR3014 it may depend on an incomplete unit (INCOMPLETEDEP): nothing proves what its row"
         " was before the log, acct/1"
     )
-    assert "that its key was free before the log, acct/2" in reasons[name(insert)]
-    assert reasons[name(built)].startswith("LR3014 it depends on a unit that may depend on")
+    assert "that its key was free before the log, acct/2" in reasons[insert.name]
+    assert reasons[built.name].startswith("LR3014 it depends on a unit that may depend on")
     balance = bundle.manifest["balance"]
     assert (balance["quarantined"], balance["quarantined_unproven"]) == (4, 3)
     assert bundle.manifest["quarantine"]["unproven"] == 3
     apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
-    assert [entry["unit"] for entry in apart["missing_inputs"]] == [name(suspects.bad)]
+    assert [entry["unit"] for entry in apart["missing_inputs"]] == [suspects.bad.name]
     assert bundle.exit_code == 4
 
 
@@ -177,7 +173,7 @@ def test_a_unit_with_whole_and_damaged_images_of_a_row(tmp_path: Path) -> None:
     damaged.images[0] = damaged.images[0][:2]
     suspects.bad.update(ACCT, acct(1, "ONE"), acct(1, "TWO"))
     later.update(ACCT, acct(1, "TWO"), acct(1, "THREE"))
-    assert set(held(suspects.redo(tmp_path), suspects)) == {name(later)}
+    assert set(held(suspects.redo(tmp_path), suspects)) == {later.name}
 
 
 def test_rows_without_a_key_are_counted(tmp_path: Path) -> None:
@@ -187,8 +183,8 @@ def test_rows_without_a_key_are_counted(tmp_path: Path) -> None:
     one.delete(LOOSE, ("a", 1))
     two.delete(LOOSE, ("a", 1))
     reasons = held(suspects.redo(tmp_path), suspects)
-    assert set(reasons) == {name(two)}
-    assert "loose/(row without key)" in reasons[name(two)]
+    assert set(reasons) == {two.name}
+    assert "loose/(row without key)" in reasons[two.name]
 
 
 @pytest.mark.parametrize(("there", "released"), [(0, False), (1, True)])
@@ -203,7 +199,7 @@ def test_a_state_has_the_rows_that_the_log_takes(
     state = {"LOOSE": [("a", 1)] * there}
     for make in STATES:
         bundle = suspects.redo(tmp_path, make(tmp_path, state), dialect="sqlite")
-        assert (name(two) not in held(bundle, suspects)) == released
+        assert (two.name not in held(bundle, suspects)) == released
 
 
 def test_a_state_releases_what_it_proves(tmp_path: Path) -> None:
@@ -217,7 +213,7 @@ def test_a_state_releases_what_it_proves(tmp_path: Path) -> None:
     state = {"ACCT": [acct(1, None), acct(2, "OTHER"), acct(5, "THERE")]}
     for make in STATES:
         bundle = suspects.redo(tmp_path, make(tmp_path, state), dialect="sqlite")
-        assert set(held(bundle, suspects)) == {name(other), name(gone), name(taken)}
+        assert set(held(bundle, suspects)) == {other.name, gone.name, taken.name}
         baseline = bundle.manifest["baseline"]
         assert (baseline["rows"], baseline["differing"]) == (6, 3)
         assert sorted(baseline["shown"]) == ["acct/2", "acct/3", "acct/5"]
@@ -245,9 +241,9 @@ def test_a_parent_must_be_there_and_a_deleted_one_alone(tmp_path: Path) -> None:
     empty.delete(PARENT, (1, "A", 0, 0))
     unknown.update(CHILD, (10, 2, 0), (10, 4, 0))
     reasons = held(suspects.redo(tmp_path, constraints=FK), suspects)
-    assert set(reasons) == {name(deletes), name(unknown)}
-    assert "a record is missing" in reasons[name(deletes)]
-    assert "that the row it refers to was there before the log, parent/4" in reasons[name(unknown)]
+    assert set(reasons) == {deletes.name, unknown.name}
+    assert "a record is missing" in reasons[deletes.name]
+    assert "that the row it refers to was there before the log, parent/4" in reasons[unknown.name]
     assert not held(suspects.redo(tmp_path), suspects)
 
 
@@ -269,9 +265,9 @@ def test_a_state_knows_of_parents_children_and_other_keys(tmp_path: Path) -> Non
     for make in STATES:
         bundle = suspects.redo(tmp_path, make(tmp_path, state), constraints=FK, dialect="sqlite")
         reasons = held(bundle, suspects)
-        assert set(reasons) == {name(keeps), name(twice)}
-        assert "that no row referred to its row any more, parent/2" in reasons[name(keeps)]
-        assert "its key was free before the log, parent/D" in reasons[name(twice)]
+        assert set(reasons) == {keeps.name, twice.name}
+        assert "that no row referred to its row any more, parent/2" in reasons[keeps.name]
+        assert "its key was free before the log, parent/D" in reasons[twice.name]
 
 
 def test_what_flags_pass_over_is_asked_of_a_state_or_said(tmp_path: Path) -> None:
@@ -289,14 +285,14 @@ def test_what_flags_pass_over_is_asked_of_a_state_or_said(tmp_path: Path) -> Non
     assert not held(bundle, suspects)
     said = " ".join(bundle.manifest["warnings"])
     assert "2 units of recovery deleted rows that others may refer to" in said
-    assert name(left) in said
-    assert name(alone) in said
+    assert left.name in said
+    assert alone.name in said
     state = {"PARENT": [(1, "A", 0, 0), (2, "B", 0, 0), (4, "D", 0, 0)], "CHILD": [(5, 1, 0)]}
     for make in STATES:
         bundle = suspects.redo(tmp_path, make(tmp_path, state), constraints=FK, dialect="sqlite")
         reasons = held(bundle, suspects)
-        assert set(reasons) == {name(left), name(orphan)}
-        assert "an incomplete unit commits before it" in reasons[name(left)]
+        assert set(reasons) == {left.name, orphan.name}
+        assert "an incomplete unit commits before it" in reasons[left.name]
         assert "may refer to" not in " ".join(bundle.manifest["warnings"])
 
 
@@ -338,8 +334,8 @@ def test_nothing_is_known_of_a_table_that_was_emptied(tmp_path: Path) -> None:
     empties.event(ACCT, "DM")
     flagged.insert(ACCT, acct(1))
     reasons = held(suspects.redo(tmp_path), suspects)
-    assert "LR3014" in reasons[name(flagged)]
-    assert "cannot be compared" in reasons[name(flagged)]
+    assert "LR3014" in reasons[flagged.name]
+    assert "cannot be compared" in reasons[flagged.name]
 
 
 def test_undo_and_whatif_compare_with_the_state_after_the_log(
@@ -370,7 +366,7 @@ def test_undo_and_whatif_compare_with_the_state_after_the_log(
         assert manifest["baseline"]["rows"] == 3
         assert manifest["baseline"]["differing"] == (0 if code == 0 else 3)
         capsys.readouterr()
-        assert main(["whatif", *given, "--ur", name(two), "--json"]) == code
+        assert main(["whatif", *given, "--ur", two.name, "--json"]) == code
         answer = json.loads(capsys.readouterr().out)
         assert answer["baseline"]["differing"] == (0 if code == 0 else 3)
     assert main(["redo", *words, "--baseline", str(folder), "--out", str(tmp_path / "redo")]) == 4
@@ -392,13 +388,13 @@ def test_a_log_that_contradicts_itself_is_told_of_where_the_graph_is_asked(
         tmp_path / "out",
         mode="undo",
         constraints=Constraints(complete=True),
-        selection=Selection(units=((two.more["UORID"], two.more["MEMBERID"]),)),
+        selection=Selection(units=(two.key,)),
     )
     (warning,) = bundle.manifest["warnings"]
     assert warning.startswith("1 changes found their row other than the one before in the log")
     assert bundle.exit_code == 4
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
-    assert main(["whatif", *words, "--schema", "none", "--ur", name(two)]) == 4
+    assert main(["whatif", *words, "--schema", "none", "--ur", two.name]) == 4
     assert "logreplay check names them" in capsys.readouterr().out
 
 
@@ -475,7 +471,7 @@ def test_a_table_without_a_file_proves_nothing(tmp_path: Path, missing: str) -> 
             request.plan(), request.log, tmp_path / "out", opened.engine,
             state=proof_in(folder, request.log),
         )  # fmt: skip
-    unknown = {"ACCT": {name(free), name(there)}, "LOOSE": {name(loose)}}[missing]
+    unknown = {"ACCT": {free.name, there.name}, "LOOSE": {loose.name}}[missing]
     assert set(held(bundle, suspects)) == unknown
     assert "baseline" not in bundle.manifest
 
@@ -494,7 +490,7 @@ def test_a_migration_takes_its_initial_state_as_the_baseline(
     assert main([*words, "--initial", str(folder), "--out", str(tmp_path / "out")]) == 4
     manifest = json.loads((tmp_path / "out" / "30-redo" / "manifest.json").read_text())
     aside = {entry["unit"] for entry in manifest["quarantined_units"]}
-    assert aside == {name(suspects.bad), name(other)}
+    assert aside == {suspects.bad.name, other.name}
     assert "LR3014" in capsys.readouterr().out
 
 
@@ -510,11 +506,11 @@ def test_what_is_chosen_is_judged_as_in_the_whole_log(mode: str, flag: str, tmp_
     later.update(PARENT, (1, "A", 1, 0), (1, "A", 2, 0))
     later.insert(CHILD, (7, 1, 0))
     control, data = log.write(tmp_path)
-    for number, chosen in enumerate(([], ["--ur", name(later)], ["--table", "*.CHILD"])):
+    for number, chosen in enumerate(([], ["--ur", later.name], ["--table", "*.CHILD"])):
         out = tmp_path / str(number)
         words = ["--control", str(control), "--data", *map(str, data), "--out", str(out)]
         assert main([mode, *words, *chosen, "--schema", "none"]) == 4
         manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
         aside = {entry["unit"] for entry in manifest["quarantined_units"]}
-        assert name(later) in aside, (name(first), chosen)
+        assert later.name in aside, (first.name, chosen)
         assert manifest["balance"]["emitted"] == 0

@@ -13,7 +13,7 @@ import replay
 from replay.changes.selection import Selection
 from replay.cli import main
 from replay.output.bundle import Bundle
-from tests.support.logbuilder import Change, Col, LogBuilder, Tab, Unit, frame, statements, unframe
+from tests.support.logbuilder import Change, Col, LogBuilder, Tab, frame, statements, unframe
 
 TABLE = Tab("T", (Col("ID", "INT", 4, key=1), Col("NAME", "CHAR", 5), Col("MORE", "INT", 4)))
 NO_KEYS = ["--schema", "none"]
@@ -39,10 +39,6 @@ ANY = pytest.mark.parametrize("damage", [short_after, short_before, no_images, n
 ONE_IMAGE = pytest.mark.parametrize("damage", [short_after, short_before])
 
 
-def name(unit: Unit) -> str:
-    return f"{unit.more['UORID'].hex().upper()}/{unit.more['MEMBERID']}"
-
-
 def damaged(folder: Path, damage: Callable[[Change], None]) -> tuple[list[str], list[str]]:
     """A row that is made, changed twice, and another one; the first change is damaged. (the log on
     a command line, the units)."""
@@ -54,7 +50,7 @@ def damaged(folder: Path, damage: Callable[[Change], None]) -> tuple[list[str], 
     units[3].insert(TABLE, (2, "Z", 0))
     damage(change)
     control, data = log.write(folder)
-    return ["--control", str(control), "--data", str(data[0])], [name(unit) for unit in units]
+    return ["--control", str(control), "--data", str(data[0])], [unit.name for unit in units]
 
 
 def torn(folder: Path) -> tuple[list[str], list[str]]:
@@ -66,7 +62,7 @@ def torn(folder: Path) -> tuple[list[str], list[str]]:
     control, data = log.write(folder)
     first, _, *rest = unframe(data[0].read_bytes())
     data[0].write_bytes(frame([first, *rest], "rdw"))
-    return ["--control", str(control), "--data", str(data[0])], [name(unit) for unit in units]
+    return ["--control", str(control), "--data", str(data[0])], [unit.name for unit in units]
 
 
 def bundle(log: list[str], mode: str, folder: Path) -> Bundle:

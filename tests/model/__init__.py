@@ -1,6 +1,5 @@
 """A model of rows that logreplay's answers about the logs of three families are compared with.
 
 Everything here is written from what databases do, never from the code of the reader; the bytes of
-the logs are those of :mod:`tests.independent`. ``python -m tests.model --help`` runs it over as
-many seeds as wanted.
+the logs are those of :mod:`tests.independent`.
 """

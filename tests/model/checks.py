@@ -13,7 +13,6 @@ from tests.model.case import Answer, Case, Options, Verdict, compared, refused
 from tests.model.compare import (
     KEYLESS,
     Failed,
-    Postgres,
     State,
     difference,
     make_sqlite,
@@ -52,7 +51,7 @@ def places(case: Case, options: Options) -> Iterator[tuple[str, str]]:
     """Dialects, and what the target enforces; DuckDB has no keys here."""
     for dialect in options.targets:
         yield dialect, "none"
-        if dialect in KEYLESS:
+        if dialect == KEYLESS:
             continue
         yield dialect, "keys"
         if any(table.foreign for table in case.tables):
@@ -167,47 +166,6 @@ def check_file(case: Case, options: Options) -> Iterator[Verdict]:
         yield Verdict(f"replay file{step}", "wrong" if other else "ok", other)
 
 
-def check_replay(case: Case, options: Options) -> Iterator[Verdict]:
-    """Replay into PostgreSQL, strict and in bulk: to the end, and back to a unit.
-
-    A replay asks for the keys that the log finds rows by."""
-    had_keys = {table.name for table in case.history.generations if table.key}
-    lacking = {table.name for table in case.enforceable if not table.key}
-    if "postgres" not in options.targets or lacking & had_keys:
-        return
-    server = target("postgres")
-    assert isinstance(server, Postgres)
-    units = case.effective
-    middle = units[len(units) // 2].commit
-    back = case.history.without(set(), middle).state()
-    place = case.position_of(next(unit for unit in units if unit.commit == middle))
-    for _, keys in places(case, Options(("postgres",))):
-        if keys == "none" and had_keys:
-            continue
-        tables = case.tables if keys == "none" else case.enforceable
-        for mode, words in (
-            ("strict", []),
-            ("bulk", ["--mode", "bulk"]),
-        ):
-            server.load(tables, case.initial, keys)
-            for step, rows, more in (
-                ("", case.final, []),
-                (" back", back, ["--until-lrsn", place]),
-            ):
-                if step and (mode != "strict" or any(t.incarnation > 1 for t in case.tables)):
-                    continue
-                check = f"replay {mode} {keys}{step}"
-                answer = case.replayed(server.url, *words, *more)
-                if answer.code not in (0, 4):
-                    kind = "crashed" if answer.code == 99 or "defect" in answer.text else "refused"
-                    detail = f"exit code {answer.code}: {answer.reason}"
-                    yield bearable(case, Verdict(check, kind, detail), keys)
-                    break
-                other = difference(tables, rows, server.rows(tables))
-                detail = f"exit code {answer.code}\n{other}"
-                yield Verdict(check, "wrong" if other else "ok", detail if other else "")
-
-
 def check_guard(case: Case, options: Options) -> Iterator[Verdict]:
     """The same with more in the WHERE: it must find the same rows."""
     for dialect, keys in places(case, options):
@@ -226,16 +184,13 @@ def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
     Foreign keys may not act meanwhile. Twice is asked of targets without unique keys only, if a
     value of one went from row to row: the program says that it may stop there.
     """
-    if not case.keyed:
+    # ON CONFLICT needs a key that was there all the time
+    if not case.keyed or not all(table.key for table in case.enforceable):
         return
     for dialect, enforced in places(case, options):
-        if enforced == "foreign" or dialect == "duckdb":
+        if enforced == "foreign" or dialect == KEYLESS:
             continue
-        keys = enforced
-        if dialect in ("sqlite", "postgres"):  # ON CONFLICT needs a key that was there all the time
-            if not all(table.key for table in case.enforceable):
-                continue
-            keys = "primary" if keys == "none" else keys
+        keys = "primary" if enforced == "none" else enforced
         for mode, first, last in both_ways(case, options):
             answer = case.ask(mode, "--upsert", "--dialect", dialect, *schema_for(case, enforced))
             name = f"{mode} upsert {keys}"
@@ -252,7 +207,7 @@ def check_select(case: Case, options: Options) -> Iterator[Verdict]:
         return
     rng = random.Random(f"select {case.seed}")
     dialect = options.targets[case.seed % len(options.targets)]
-    keys = "none" if dialect in KEYLESS else rng.choice(("none", "keys"))
+    keys = "none" if dialect == KEYLESS else rng.choice(("none", "keys"))
     words = ("--dialect", dialect, *schema_for(case, keys))
 
     table = rng.choice(case.tables)
@@ -306,7 +261,7 @@ def check_cascade(case: Case, options: Options) -> Iterator[Verdict]:
     for unit in rng.sample(units, min(2, len(units))):
         known, more = case.known_keys(rng)
         words = ["--dialect", dialect, "--ur", case.site.urid(unit), *more]
-        keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+        keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
         if keys == "keys" and not known and any(t.unique for t in case.tables):
             keys = "none"
         must, may = case.closures({unit.number}, known)
@@ -342,7 +297,7 @@ def check_nonconflicting(case: Case, options: Options) -> Iterator[Verdict]:
     unit = rng.choice(case.effective)
     known, more = case.known_keys(rng)
     words = ["--dialect", dialect, "--ur", case.site.urid(unit), *more]
-    keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+    keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
     if keys == "keys" and not known and any(t.unique for t in case.tables):
         keys = "none"
     answer = case.ask("undo", "--cascade", "non-conflicting", *words)
@@ -407,7 +362,7 @@ def check_except(case: Case, options: Options) -> Iterator[Verdict]:
     unit = rng.choice(units)
     known, more = case.known_keys(rng)
     words = ["--dialect", dialect, "--except", case.site.urid(unit), *more]
-    keys = rng.choice(("none", "keys")) if dialect not in KEYLESS else "none"
+    keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
     if keys == "keys" and not known and any(t.unique for t in case.tables):
         keys = "none"
     must, may = case.closures({unit.number}, known)
@@ -551,7 +506,7 @@ def check_ri(case: Case, options: Options) -> Iterator[Verdict]:
     if not case.site.tells_causes or not any(table.foreign for table in case.tables):
         return
     for dialect in options.targets:
-        if dialect in KEYLESS:
+        if dialect == KEYLESS:
             continue
         answer = case.ask(
             "redo", "--ri", "skip", "--dialect", dialect, "--schema", str(case.schema)
@@ -652,7 +607,6 @@ CHECKS: dict[str, Check] = {
     "redo": check_redo,
     "undo": check_undo,
     "file": check_file,
-    "replay": check_replay,
     "guard": check_guard,
     "upsert": check_upsert,
     "select": check_select,
@@ -671,7 +625,7 @@ ALL_CHECKS = CHECKS | INCOMPLETE_CHECKS
 
 #: The checks of each direction; those of both are asked with ``Options.modes``.
 CHECKS_OF = {
-    "redo": ("redo", "file", "replay", "guard", "upsert", "select", "except", "ri", "account",
+    "redo": ("redo", "file", "guard", "upsert", "select", "except", "ri", "account",
              "incomplete"),
     "undo": ("undo", "guard", "upsert", "select", "cascade", "nonconflicting", "untold"),
 }  # fmt: skip
@@ -687,12 +641,6 @@ def run_case(
         if not case.effective:
             return [], ""
         able = INCOMPLETE_CHECKS if kind.startswith("incomplete") else CHECKS
-        dialects = tuple(
-            name for name in options.targets if case.keyed or name not in ("redshift", "spark")
-        )  # these can't take one of several equal rows, and say so
-        if not dialects:
-            return [], ""
-        options = Options(dialects, options.modes)
         for name in checks:
             if name in able:
                 verdicts.extend(exchanged(case, one) for one in able[name](case, options))

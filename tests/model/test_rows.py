@@ -1,7 +1,6 @@
 """Histories of the row model and what logreplay makes of their logs, for each family and direction.
 
-``python -m tests.model --family db2luw --seeds 1000`` runs as many as wanted, of all kinds, on more
-databases. A day's seeds are repeated with ``LOGREPLAY_SEEDS_DATE``.
+A day's seeds are repeated with ``LOGREPLAY_SEEDS_DATE``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import replay
-from replay.native import fast_path, machine_code
+from replay.native import fast_path
 from replay.native.kernels import KERNELS, PUT_LINES
 from replay.native.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.temp_folders import UNUSED_DAYS
@@ -39,16 +39,6 @@ def test_other_arrays_are_refused(wrong: np.ndarray) -> None:
         render(*rows, wrong, *outcome)
     with pytest.raises(ValueError, match="argument 2 is longer"):
         render(byte)
-
-
-def test_places_of_arrays_are_read_where_that_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    mapped = np.memmap(__file__, np.uint8, "r")
-    arrays = (mapped, mapped[3:], np.zeros(0), np.zeros((3, 4))[1], np.frombuffer(b"x", np.uint8))
-    assert machine_code._fastest() is machine_code._address_within
-    for array in arrays:
-        assert machine_code._address_within(array) == machine_code._address(array)
-    monkeypatch.setattr(machine_code, "_PLACE", 0)
-    assert machine_code._fastest() is machine_code._address
 
 
 def test_all_kernels_can_be_loaded() -> None:

@@ -89,7 +89,7 @@ def test_an_undo_on_postgresql_stops_where_a_row_is_not_there_once(
     if not number:
         assert said == ""
         return
-    name = f"URID={unit.more['UORID'].hex().upper()} member=1"
+    name = f"URID={unit.key[0].hex().upper()} member=1"
     assert f"{name}: statement {number} finds {count} rows instead of 1" in said
 
 
@@ -112,7 +112,7 @@ def test_other_engines_stop_too(place: Place, tmp_path: Path) -> None:
                 said = str(error)
                 engine.run("ROLLBACK")
             if number:
-                name = f"URID={unit.more['UORID'].hex().upper()} member=1: statement {number} "
+                name = f"URID={unit.key[0].hex().upper()} member=1: statement {number} "
                 assert name in said
             else:
                 assert said == ""

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
-from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import render_shaped
 from sqlgen.statements import render
-from tests.sqlgen.test_statements import COLUMNS, IMAGE, rows_of
+from tests.sqlgen.test_statements import COLUMNS, IMAGE, KEYS, OPTIONS, rows_of
 
 POSTGRES = profile_named("postgres")
 
@@ -37,17 +36,8 @@ def in_full(text: str, shapes: dict[str, str], plain: str) -> str:
 @given(
     st.lists(st.tuples(IMAGE, IMAGE), min_size=1, max_size=6),
     st.sampled_from(Op),
-    st.sampled_from([("ID",), ("NAME", "RATE"), ()]),
-    st.builds(
-        RenderOptions,
-        where_columns=st.sampled_from(["key", "guard", "all"]),
-        exclude_columns=st.sampled_from([(), ("CODE", "MADE")]),
-        policy=st.builds(
-            Policy,
-            nul=st.sampled_from(["refuse", "space"]),
-            timestamps=st.sampled_from(["refuse", "round"]),
-        ),
-    ),
+    KEYS,
+    OPTIONS,
     st.sampled_from([1, 2, 8]),
 )
 def test_a_call_is_the_statement(

@@ -11,20 +11,17 @@ import pytest
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlglot import exp
 
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, literals
 from sqlgen.names import check_collisions, identifier
-from sqlgen.render_options import RenderOptions, columns_needed
+from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.script import escape_comment, script_prologue, unit_comments
 from sqlgen.statements import (
     EMITTED,
-    EXCLUDED_COLUMNS,
-    NO_CHANGE,
     PROBLEM,
     render,
 )
@@ -38,7 +35,6 @@ COLUMNS = (
     Column("NOTE-1", SqlType.VARBINARY, True, 10),
 )
 KEYED = Table("SHOP", "ORDER", COLUMNS, ("ID",))
-KEYLESS = Table("SHOP", "LOOSE#", COLUMNS)
 
 
 def batch(*rows: tuple[object, ...]) -> dict[str, pa.Array]:
@@ -47,72 +43,6 @@ def batch(*rows: tuple[object, ...]) -> dict[str, pa.Array]:
         column.name: pa.array([row[place] for row in rows], kind)
         for place, (column, kind) in enumerate(zip(COLUMNS, types, strict=True))
     }
-
-
-BEFORE = batch(
-    (1, "o'neil", "1.50", 0.1, b"\x00\xff"), (2, None, None, None, None), (3, "a", "0.00", 1.0, b"")
-)
-AFTER = batch(
-    (1, "x\ny\\", "1.50", 0.1, b"\x00\xff"),
-    (9, None, "-3.25", None, None),
-    (3, "a", "0.00", 1.0, b""),
-)
-
-
-def changes(table: Table, op: Op) -> Rows:
-    masks = {
-        name: pa.array(
-            [b != a for b, a in zip(BEFORE[name].to_pylist(), AFTER[name].to_pylist(), strict=True)]
-        )
-        for name in BEFORE
-    }
-    masks = {name: mask for name, mask in masks.items() if any(mask.to_pylist())}
-    return Rows(
-        table,
-        op,
-        3,
-        {} if op is Op.INSERT else BEFORE,
-        {} if op is Op.DELETE else AFTER,
-        masks if op is Op.UPDATE else {},
-    )
-
-
-KINDS = {Op.INSERT: exp.Insert, Op.UPDATE: exp.Update, Op.DELETE: exp.Delete}
-
-
-@pytest.mark.parametrize("names", ["lower", "exact"])
-@pytest.mark.parametrize("where", ["key", "guard", "all"])
-@pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
-@pytest.mark.parametrize("op", list(Op))
-def test_every_shape_parses_back(op: Op, table: Table, where: str, names: str) -> None:
-    rendered = render(changes(table, op), POSTGRES, RenderOptions(names=names, where_columns=where))
-    for text in filter(None, rendered.text.to_pylist()):
-        assert "\n" not in text
-        (tree,) = sqlglot.parse(text, dialect="postgres")
-        assert isinstance(tree, KINDS[op])
-        target = tree.find(exp.Table)
-        assert (target.db, target.name) == (
-            ("SHOP", table.name) if names == "exact" else ("shop", table.name.lower())
-        )
-        known = {column.name if names == "exact" else column.name.lower() for column in COLUMNS} | {
-            "ctid",
-            "tableoid",
-        }
-        assert {column.name for column in tree.find_all(exp.Column)} <= known
-        if op is not Op.INSERT:
-            assert tree.find(exp.Where)
-            assert (tree.find(exp.Limit) is not None) == (not table.key)
-
-
-def test_excluded_columns() -> None:
-    options = RenderOptions(exclude_columns=("SHOP.ORDER.AMOUNT", "user"))
-    rendered = render(changes(KEYED, Op.UPDATE), POSTGRES, options)
-    assert rendered.outcome.tolist() == [EXCLUDED_COLUMNS, EMITTED, NO_CHANGE]
-    assert rendered.text.to_pylist()[1] == 'UPDATE shop."order" SET id = 9 WHERE id = 2;'
-    assert "amount" not in render(changes(KEYED, Op.INSERT), POSTGRES, options).text[0].as_py()
-    with pytest.raises(SqlgenError) as refused:
-        columns_needed(KEYED, Op.DELETE, RenderOptions(exclude_columns=("ID",)))
-    assert refused.value.code == "LR3006"
 
 
 def test_names() -> None:

@@ -37,6 +37,17 @@ VALUES = {
     ),
 }
 IMAGE = st.tuples(*VALUES.values())
+KEYS = st.sampled_from([("ID",), ("NAME", "RATE"), ()])
+OPTIONS = st.builds(
+    RenderOptions,
+    where_columns=st.sampled_from(["key", "guard", "all"]),
+    exclude_columns=st.sampled_from([(), ("CODE", "MADE")]),
+    policy=st.builds(
+        Policy,
+        nul=st.sampled_from(["refuse", "space"]),
+        timestamps=st.sampled_from(["refuse", "round"]),
+    ),
+)
 
 
 def rows_of(
@@ -85,17 +96,8 @@ def rows_of(
 @given(
     st.lists(st.tuples(IMAGE, IMAGE), min_size=1, max_size=5),
     st.sampled_from(Op),
-    st.sampled_from([("ID",), ("NAME", "RATE"), ()]),
-    st.builds(
-        RenderOptions,
-        where_columns=st.sampled_from(["key", "guard", "all"]),
-        exclude_columns=st.sampled_from([(), ("CODE", "MADE")]),
-        policy=st.builds(
-            Policy,
-            nul=st.sampled_from(["refuse", "space"]),
-            timestamps=st.sampled_from(["refuse", "round"]),
-        ),
-    ),
+    KEYS,
+    OPTIONS,
 )
 def test_a_row_alone_reads_as_in_its_batch(
     images: list[tuple[tuple[Any, ...], tuple[Any, ...]]],

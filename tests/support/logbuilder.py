@@ -218,6 +218,17 @@ class Unit:
     log: LogBuilder
     more: dict[str, Any]
 
+    @property
+    def key(self) -> tuple[bytes, int]:
+        """What selections call it."""
+        return self.more["UORID"], self.more["MEMBERID"]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        urid, member = self.key
+        return f"{urid.hex().upper()}/{member}"
+
     def insert(self, table: Tab, row: Row, cuts: tuple[int, ...] = (), **more: Any) -> Change:
         """An insert. ``cuts`` are places in the payload where segments begin."""
         return self._add(table, "I ", [table.image(row, self.log.expanded)], cuts, more)
