@@ -100,6 +100,7 @@ DIALECTS = (
     "mariadb",
     "oracle",
     "db2",
+    "db2zos",
     "tsql",
     "snowflake",
     "bigquery",

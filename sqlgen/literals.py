@@ -138,7 +138,7 @@ def literal_parts(
         return _characters(values, column, profile, policy)
     if kind in FLOATS:
         return _floats(values, column, profile, profile.floats[kind])
-    form = profile.forms[kind]
+    form = profile.form_of(column)
     if kind is SqlType.BOOLEAN:
         return LiteralParts(form.opening, pc.if_else(values, *profile.booleans), form.closing, [])
     if kind in _BYTES:

@@ -81,7 +81,8 @@ class Column:
     """One column. ``length`` is in the source's units (characters or bytes; fraction digits for
     timestamps), ``scale`` for DECIMAL. ``declared`` is its type in the target's words, where a user
     says it. ``unsized``: the source's type has no length, and ``length`` is the most that its
-    values can have, which few of them do."""
+    values can have, which few of them do. ``bit_data``: bytes of a character type (FOR BIT DATA),
+    which are no binary string to every database."""
 
     name: str
     type: SqlType
@@ -90,6 +91,7 @@ class Column:
     scale: int = 0
     declared: str = ""
     unsized: bool = False
+    bit_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)

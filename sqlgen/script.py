@@ -16,12 +16,13 @@ from sqlgen.literals import octets
 NAMING = 2
 
 
-def script_prologue(profile: Profile, mode: str, asserts: bool = False) -> str:
+def script_prologue(profile: Profile, mode: str, asserts: bool = False, command: str = "") -> str:
     """The first lines of a script. Pure SQL, no words of a client; the same for every script of a
-    mode. ``asserts``: its statements are followed by checks."""
+    mode. ``asserts``: its statements are followed by checks. ``command``: how the client runs it
+    that the script is for, '' where it is for any."""
     title = (
-        f"-- logreplay {mode} script for {profile.name}. Stop at the first error, for example:"
-        f" {profile.client}"
+        f"-- logreplay {mode} script for {profile.name}."
+        f" {command or f'Stop at the first error, for example: {profile.client}'}"
     )
     rows = _of_rows(profile, mode, asserts)
     return "\n".join([title, *rows, *search_path(profile), *profile.session, ""])

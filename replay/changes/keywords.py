@@ -129,7 +129,7 @@ class ValueOptions(TextOptions, total=False):
 class StatementOptions(ValueOptions, total=False):
     """How scripts are written. ``mapping`` and ``mask_key_file`` are files; ``baseline`` is the
     folder or URL of the state before the log (undo: of now); ``asserts``: ``rows`` or ``none``
-    (``--assert``)."""
+    (``--assert``); ``client``, ``terminator`` and ``encoding``: the form of scripts."""
 
     where_columns: str
     asserts: str | None
@@ -140,6 +140,9 @@ class StatementOptions(ValueOptions, total=False):
     mapping: str | Path | None
     mask_key_file: str | Path | None
     baseline: str | Path | None
+    client: str | None
+    terminator: str | None
+    encoding: str | None
 
 
 class LiveOptions(TextOptions, total=False):
@@ -260,6 +263,9 @@ _WRITTEN = (
     "trace",
     "strict",
     "asserts",
+    "client",
+    "terminator",
+    "encoding",
 )
 
 

@@ -21,7 +21,9 @@ class ScriptOptions:
     units as have ``commit_statements`` (then a ``commit_every`` of 1 does not count); a file holds
     about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
-    (its exclusions stand in ``render`` too)."""
+    (its exclusions stand in ``render`` too). ``client``: the program whose form scripts have
+    (:mod:`sqlgen.clients`; None: plain SQL), with the ``terminator`` of statements and the
+    ``encoding`` it reads, None for what is usual."""
 
     dialect: str = "postgres"
     names: Names = Names.LOWER
@@ -33,6 +35,9 @@ class ScriptOptions:
     mapping: TableMap | None = None
     asserts: Assertion | None = None
     commit_statements: int | None = None
+    client: str | None = None
+    terminator: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names)

@@ -18,6 +18,7 @@ from replay.changes.choices import (
 from replay.changes.option_kinds import (
     ALSO_OUTPUTS,
     CSV_TEXT,
+    DATA,
     DIALECT,
     FLAG,
     GLOBS,
@@ -48,6 +49,7 @@ from sqlgen.choices import (
     TimestampPolicy,
     WhereColumns,
 )
+from sqlgen.clients import BUILT_IN as CLIENTS
 
 # -- target
 # -------------------------------------------------------------------------------------------------
@@ -158,6 +160,27 @@ OUTPUT = (
         " none: it does not (default of redo)",
         f"migrate {SCRIPTS}",
         field="asserts",
+    ),
+    _output(
+        "--client NAME",
+        TEXT,
+        f"the form of one program that runs scripts: {', '.join(CLIENTS)} (default: plain SQL;"
+        " with --dialect db2zos dsntep2)",
+        SCRIPTS,
+    ),
+    _output(
+        "--terminator C",
+        DATA,
+        "what ends statements (default: as the client has it)",
+        SCRIPTS,
+        only="client",
+    ),
+    _output(
+        "--encoding NAME",
+        TEXT,
+        "characters of scripts for z/OS: an EBCDIC code page (ibm037, 1140 …), or utf-8, in lines"
+        " for a transfer in text mode (default: the code page that the log says its subsystem has)",
+        SCRIPTS,
     ),
 )
 

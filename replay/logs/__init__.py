@@ -29,7 +29,9 @@ from replay.logs.log_file import (
     NullTelling,
     RecordSource,
     Split,
+    SqlText,
     TellsLess,
+    TellsSqlText,
     Walk,
 )
 from replay.logs.record_facts import (
@@ -61,7 +63,9 @@ __all__ = [
     "OrderRules",
     "RecordSource",
     "Split",
+    "SqlText",
     "TellsLess",
+    "TellsSqlText",
     "Walk",
     "checked_position",
     "positions_rise",

@@ -349,6 +349,25 @@ class TellsLess(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class SqlText:
+    """How a subsystem reads SQL: the CCSID of its text (None: not known), what stands around a
+    literal, and the decimal point."""
+
+    ccsid: int | None
+    delimiter: str = "'"
+    point: str = "."
+
+
+@runtime_checkable
+class TellsSqlText(Protocol):
+    """A log that says how the subsystem which wrote it reads SQL. Raises no error."""
+
+    def sql_text(self) -> SqlText:
+        """As the log has it."""
+        ...
+
+
 @runtime_checkable
 class MadeOfLogs(Protocol):
     """A log made of logs that arrive one by one, in an order that positions do not tell."""

@@ -289,6 +289,11 @@ def _options(plan: Plan) -> dict[str, Any]:
             if options.commit_statements is not None
             else {}
         ),
+        **{
+            name: value
+            for name in ("client", "terminator", "encoding")
+            if (value := getattr(options, name)) is not None
+        },
         "records_per_file": options.records_per_file,
         "trace": options.trace,
         "strict": options.strict,

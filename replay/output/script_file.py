@@ -19,12 +19,15 @@ import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
+from replay.errors import Refusal
 from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
 from sqlgen.dialects import Profile
+from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.output import steps as step_files
+    from sqlgen.clients.form import ScriptForm
 else:  # what some scripts alone need
     step_files = LateModule("replay.output.steps")
 
@@ -84,7 +87,8 @@ def pace_of(options: ScriptOptions) -> ScriptPace | None:
 class Sink:
     """Writes one script file, made when the first statement arrives. ``prologue`` is the text at
     its head; ``steps``: also what :mod:`replay.output.steps` describes; ``pace``: how many units
-    share a transaction, where their number does not say it."""
+    share a transaction, where their number does not say it; ``form``: that of the client that runs
+    the script, None for plain SQL."""
 
     def __init__(
         self,
@@ -93,8 +97,9 @@ class Sink:
         prologue: str,
         steps: bool = False,
         pace: ScriptPace | None = None,
+        form: ScriptForm | None = None,
     ) -> None:
-        self.pace = pace
+        self.pace, self.form = pace, form
         self.path, self.profile, self.prologue = path, profile, prologue
         self.steps = step_files.StepWriter(path) if steps else None
         self.file: IO[bytes] | None = None
@@ -232,7 +237,22 @@ class Sink:
     def _put(self, data: Any) -> None:
         if self.file is None:
             self.file = self.path.open("wb")
-            self._put(self.prologue.encode())
+            head = self.prologue.encode()
+            self._append(head if self.form is None else self.form.head(self.prologue))
+        self._append(data if self.form is None else self._formed(self.form, data))
+
+    def _formed(self, form: ScriptForm, data: Any) -> bytes:
+        """Lines as the client of the script reads them. Refusal (LR3001, LR3003) for what it
+        cannot."""
+        try:
+            return form(bytes(data))
+        except SqlgenError as error:
+            assert self.file is not None
+            self.file.close()
+            raise Refusal(error.code, error.message, hint=error.hint) from error
+
+    def _append(self, data: Any) -> None:
+        assert self.file is not None
         self.file.write(data)
         self.digest.update(data)
         self.size += len(data)

@@ -33,6 +33,7 @@ from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitt
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
+from replay.pipeline.script_client import script_form
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
 from sqlgen.literals import octets
@@ -571,8 +572,10 @@ def _sink(plan: Plan, path: Path) -> Sink:
     """Where the script of a plan goes."""
     options = plan.options
     profile = profile_named(options.dialect)
-    head = script_prologue(profile, plan.mode, options.render.assert_rows)
-    return Sink(path, profile, head, plan.steps, pace_of(options))
+    form = script_form(options)
+    command = "" if form is None else form.command
+    head = script_prologue(profile, plan.mode, options.render.assert_rows, command)
+    return Sink(path, profile, head, plan.steps, pace_of(options), form)
 
 
 def _by_statement(ordered: Index, text: pa.Array) -> tuple[Index, pa.Array, Mask]:

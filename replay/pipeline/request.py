@@ -20,6 +20,7 @@ from replay.errors import UsageError, Where, counted, some_of
 from replay.logs import Family, Inputs, LogFile, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.logs.record_facts import placed_unit, resolve_position
+from replay.pipeline.script_client import with_client
 from sqlgen.choices import Assertion, RealPolicy, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
@@ -235,7 +236,7 @@ def make_request(
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
             _check_cascades(demand, placed, options)
-            options = asserting(demand, placed, options)
+            options = asserting(demand, placed, with_client(log, options))
         if placed.where is not None:
             value_filter.ValueFilter(placed.where, log.catalog)
         constraints = log.constraints

@@ -278,7 +278,7 @@ def column_clauses(declared: Declared, table: Table, profile: Profile, names: st
                     f"{profile.name} checks no column that it numbers"
                     f" ({', '.join(sorted(numbered))})"
                 )
-            if declared.dialect == "db2" and profile.name != "db2":
+            if declared.dialect == "db2" and profile.sqlglot != "db2":
                 _check_blanks(condition, columns, profile)
             text = f"CHECK ({_sql(target.portable(condition, columns), profile)})"
             clauses.constraints.append(
@@ -349,7 +349,7 @@ def _default(tree: exp.Expr, column: Column, target: TargetNames) -> str:
             raise CannotSay(f"{target.profile.name} has no time of day as a default value")
         return now
     if target.dialect == "db2" and _is_user(tree):
-        if target.profile.name == "db2":
+        if target.profile.sqlglot == "db2":
             return _sql(tree, target.profile)
         raise CannotSay(
             f"the constant {tree.sql('db2')}: who the session is may have another name in"

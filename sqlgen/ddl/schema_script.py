@@ -103,7 +103,7 @@ def schema_script(
             left_out.append(
                 f"{said}, which sets {', '.join(foreign.set_columns)} alone on a delete"
             )
-        elif profile.name in _ADDS_FOREIGN_KEYS:
+        elif profile.sqlglot in _ADDS_FOREIGN_KEYS:
             further.append(_foreign_key(foreign, known, profile, names))
         else:
             left_out.append(said)

@@ -11,7 +11,7 @@ from sqlgen.choices import DIALECTS, Deferral
 from sqlgen.dialects.ddl_support import Abilities
 from sqlgen.dialects.row_checks import RowCheck
 from sqlgen.errors import SqlgenError, did_you_mean
-from sqlgen.schema import SqlType
+from sqlgen.schema import Column, SqlType
 
 #: The dialects that come with the package, by name: the module that holds each one's ``PROFILE``.
 #: Others are entry points.
@@ -166,6 +166,9 @@ class Profile:
     * ``row_check``: how a script says that a statement touches one row, None where it cannot.
     * ``types`` maps types for DDL, first match counts; ``quirks`` are facts that a user must know,
       shown in ``logreplay ddl``.
+    * ``bit_data``: the form of bytes of a character type, None where it is that of any bytes.
+      ``clients``: the names of the clients (:mod:`sqlgen.clients`) that run its scripts, where a
+      script has to be in the form of one of them, the usual one first.
     """
 
     name: str
@@ -211,6 +214,14 @@ class Profile:
     abilities: Abilities = field(default_factory=Abilities)
     row_check: RowCheck | None = None
     quirks: tuple[str, ...] = ()
+    bit_data: Form | None = None
+    clients: tuple[str, ...] = ()
+
+    def form_of(self, column: Column) -> Form:
+        """What stands around a value of a column that holds no text and no float."""
+        if column.bit_data and self.bit_data is not None:
+            return self.bit_data
+        return self.forms[column.type]
 
 
 QUOTED_FLOATS: Mapping[SqlType, FloatForm] = {
@@ -282,7 +293,7 @@ def large_types(
 
 
 #: Dialects of profiles that sqlglot has from us.
-_OURS = frozenset({"db2"})
+_OURS = frozenset({"db2", "soliddb"})
 
 
 def profile_named(name: str) -> Profile:

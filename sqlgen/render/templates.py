@@ -213,7 +213,7 @@ def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Cal
 
 def around(column: Column, profile: Profile) -> tuple[str, str]:
     """What stands before and after the digits or characters of a literal."""
-    form = profile.text.form if column.type in _TEXTS else profile.forms[column.type]
+    form = profile.text.form if column.type in _TEXTS else profile.form_of(column)
     return form.opening, form.closing
 
 

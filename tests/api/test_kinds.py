@@ -52,7 +52,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("from_mark", "marks", "behind_damage"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
     **dict.fromkeys(("initial_at", "late"), TEXT),
-    **dict.fromkeys(("schema_encoding", "encoding"), TEXT),
+    **dict.fromkeys(("schema_encoding", "encoding", "client", "terminator"), TEXT),
     "apply": FLAG,
     "name": TEXT,
     **dict.fromkeys(("from_position", "until", "from_time", "until_time"), TEXT_OR_OCTETS),

@@ -120,7 +120,7 @@ def test_identities_of_decimal_columns(target: str) -> None:
         [table], Constraints(), profile_named(target), "lower", parse_declared(text, "db2", [table])
     )
     said = any("IDENTITY" in line or "AUTO_INCREMENT" in line for line in script.tables)
-    assert said == (target in ("oracle", "db2"))
+    assert said == (target in ("oracle", "db2", "db2zos"))
     assert said or any(line.startswith("identity of S.T.ID: ") for line in script.left_out)
 
 

@@ -121,7 +121,7 @@ DIALECTS = {
 }
 PATHS = {name: FIXTURES / "ddl" / f"{name}.sql" for name in DIALECTS}
 DB2 = sorted((FIXTURES / "db2ddl").glob("*.sql"))
-OTHERS = sorted({*BUILT_IN, "soliddb", "clickhouse", "databricks"} - {"db2"})
+OTHERS = sorted({*BUILT_IN, "soliddb", "clickhouse", "databricks"} - {"db2", "db2zos"})
 
 
 def text_of(path: Path) -> str:

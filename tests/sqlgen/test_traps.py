@@ -55,6 +55,7 @@ def test_decimals_and_texts_keep_their_types(dialect: str) -> None:
     wide = {
         "postgres",
         "db2",
+        "db2zos",
         "duckdb",
         "mysql",
         "mariadb",

@@ -108,7 +108,8 @@ class ColumnReader:
             kind = _size(_INTEGERS, length, place, name)
         elif code == "FLOT":
             kind = _size(_FLOATS, length, place, name)
-        if subtype == "B" and text:
+        bit_data = subtype == "B" and text
+        if bit_data:
             kind, text = (SqlType.VARBINARY if varying else SqlType.BINARY), False
         ccsid = self._ccsid(scheme, code, subtype) if text else None
         column = Column(
@@ -119,6 +120,7 @@ class ColumnReader:
             if code in _GRAPHIC and _counts_bytes(values)
             else _sql_length(kind, length),
             values["LLSCALE"] or 0,
+            bit_data=bit_data,
         )
         nullable = values["LLNULLS"] in ("Y", "L")
         position = -1 if values["LLCOLUMNPOS"] is None else values["LLCOLUMNPOS"]

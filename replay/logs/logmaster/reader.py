@@ -22,7 +22,7 @@ from replay.decoding.hashes import hash_rows
 from replay.decoding.image_layouts import PlainRows
 from replay.decoding.images import ImageWalk
 from replay.errors import Finding, Where
-from replay.logs import Images, Split, urids, widened_position
+from replay.logs import Images, Split, SqlText, urids, widened_position
 from replay.logs.files import FilesOfBytes, in_place
 from replay.logs.logmaster import framing, header_checks
 from replay.logs.logmaster.control import ControlFile
@@ -93,6 +93,18 @@ class LogmasterLog(FilesOfBytes):
     def source(self) -> str:
         """The Db2 subsystem or data sharing group (CNTLFILESYSID), as one name for all its logs."""
         return f"logmaster {self.control.common['CNTLFILESYSID']}".strip()
+
+    def sql_text(self) -> SqlText:
+        """As XTYP has it: mixed data where the subsystem has them."""
+        common = self.control.common
+        kind = "MIXED" if common["MIXED"] == "Y" else "SINGLE"
+        ccsid = common[f"EBCDIC{kind}CCSID"]
+        known = ccsid not in (None, 0, 65534)
+        return SqlText(
+            int(ccsid) if known else None,
+            common["SQLDELIMITER"] or "'",
+            common["DECIMALPOINT"] or ".",
+        )
 
     @property
     def dependent_position(self) -> Position | None:

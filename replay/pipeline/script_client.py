@@ -1,0 +1,110 @@
+"""The client that scripts are for: what the user says of it, settled for a log and checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from replay.changes.options import ScriptOptions
+from replay.errors import UsageError
+from replay.logs import LogFile, SqlText, TellsSqlText
+from sqlgen.choices import Assertion
+from sqlgen.clients import BUILT_IN, Client, client_named
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.decoding import encoding
+    from sqlgen.clients import form
+else:  # what some scripts alone need
+    encoding = LateModule("replay.decoding.encoding")
+    form = LateModule("sqlgen.clients.form")
+
+#: Special characters that have one code in all EBCDIC code pages, and end statements.
+_SAME_EVERYWHERE = ";%?&:+/*<>=-"
+
+
+def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
+    """The options of scripts with their client, its terminator and encoding: the usual ones where
+    the user names none. UsageError (LR1001) for what does not go together."""
+    usual = options.profile.clients
+    name = options.client or next(iter(usual), None)
+    if name is None:
+        if options.encoding or options.terminator:
+            option = "--encoding" if options.encoding else "--terminator"
+            raise UsageError("LR1001", f"found {option} without --client; expected both")
+        return options
+    client = client_named(name)
+    if options.dialect not in client.dialects:
+        suitable = [one for one in BUILT_IN if options.dialect in client_named(one).dialects]
+        expected = f"one of: {', '.join(suitable)}" if suitable else "none"
+        raise UsageError(
+            "LR1001",
+            f"found --client {name} with --dialect {options.dialect}; expected {expected}",
+            hint=f"It runs scripts of --dialect {' or '.join(client.dialects)}",
+        )
+    if options.asserts is Assertion.ROWS and not client.stops:
+        raise UsageError(
+            "LR1001",
+            f"found --assert rows with --client {name}; expected a client of which its manual says"
+            " that it stops at the first error and rolls back",
+            hint="Look through its output for statements that changed no row or several",
+        )
+    terminator = options.terminator or client.terminator
+    _check_terminator(client, terminator)
+    found = _encoding_of(client, log, options.encoding)
+    return replace(options, client=name, terminator=terminator, encoding=found)
+
+
+def _check_terminator(client: Client, terminator: str) -> None:
+    if terminator == client.terminator:
+        return
+    bad = client.bad_terminators
+    special = len(terminator) == 1 and terminator.isprintable() and not terminator.isalnum()
+    # of records of any code page
+    suits = terminator in _SAME_EVERYWHERE if client.ebcdic else terminator.isascii()
+    if bad and special and suits and terminator not in bad:
+        return
+    expected = " ".join(_SAME_EVERYWHERE) if client.ebcdic else "a special character"
+    if not bad:
+        expected = client.terminator
+    raise UsageError(
+        "LR1001",
+        f"found --terminator {terminator!r} with --client {client.name}; expected {expected}",
+    )
+
+
+def _encoding_of(client: Client, log: LogFile, name: str | None) -> str:
+    """The name of the encoding of scripts: the one that the user says, or that of the log's
+    subsystem."""
+    if not client.ebcdic:
+        if name is None or encoding.encoding_named(name).plain:
+            return "utf-8"
+        raise UsageError(
+            "LR1001", f"found --encoding {name} with --client {client.name}; expected utf-8"
+        )
+    told = log.sql_text() if isinstance(log, TellsSqlText) else SqlText(None)
+    if (told.delimiter, told.point) != ("'", "."):
+        raise UsageError(
+            "LR1001",
+            f"found a subsystem with {told.delimiter} around literals and {told.point} as decimal"
+            f" point (XTYP) with --client {client.name}; expected ' and .",
+            hint="Write the script for another client, and bring it over another way",
+        )
+    if name is None:
+        name = "utf-8" if told.ccsid is None else str(told.ccsid)
+    return encoding.encoding_named(name).name
+
+
+@cache
+def _form(client: str, terminator: str, name: str) -> form.ScriptForm:
+    return form.ScriptForm(client_named(client), terminator, encoding.encoding_named(name))
+
+
+def script_form(options: ScriptOptions) -> form.ScriptForm | None:
+    """The form of scripts, None where they are plain SQL."""
+    if options.client is None:
+        return None
+    assert options.terminator is not None
+    assert options.encoding is not None
+    return _form(options.client, options.terminator, options.encoding)

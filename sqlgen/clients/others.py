@@ -1,0 +1,53 @@
+"""Db2's command line processor and SQL*Plus."""
+
+from __future__ import annotations
+
+from sqlgen.clients import Client
+
+_CLP = (
+    "https://www.ibm.com/support/knowledgecenter/SSEPGG_11.5.0/com.ibm.db2.luw.admin.cmd.doc/doc/"
+    "r0010410.html"
+)
+_SQLPLUS = "https://docs.oracle.com/cd/B19306_01/server.102/b14357"
+_WHENEVER = f"{_SQLPLUS}/ch12052.htm"
+
+CLIENTS = {
+    # -s stops at an error, +c commits nothing by itself. The back-end process keeps the connection,
+    # and with it the unit that is open (r0010409): it is rolled back by the second command.
+    "clp": Client(
+        name="clp",
+        dialects=("db2",),
+        command="db2 +c -s -td{terminator} -vf FILE || db2 rollback",
+        terminator="@",
+        bad_terminators=" ,\"()'_",
+        stops="+c -s, and db2 rollback",
+        pages={
+            "command": _CLP,
+            # ends a statement at the end of a line only
+            "terminator": "https://datageek.blog/en/2017/07/13/db2-basics-statement-terminators/",
+            "bad_terminators": _CLP,
+            "stops": _CLP,
+        },
+    ),
+    "sqlplus": Client(
+        name="sqlplus",
+        dialects=("oracle",),
+        command="sqlplus -S USER@DATABASE @FILE",
+        # a line of 2,500 characters and more is passed over, and that is no SQL error
+        width=2499,
+        concat="||",
+        # which continues a command on the next line
+        no_end="-",
+        head=("WHENEVER SQLERROR EXIT FAILURE ROLLBACK", "SET DEFINE OFF"),
+        stops="WHENEVER SQLERROR EXIT FAILURE ROLLBACK",
+        pages={
+            "command": _WHENEVER,
+            "width": f"{_SQLPLUS}/apa.htm",
+            "concat": "https://docs.oracle.com/database/122/SQLRF/Concatenation-Operator.htm",
+            "no_end": "https://docs.oracle.com/database/122/SQPUG/DEFINE.htm",
+            "head": "https://www.oreilly.com/library/view/oracle-sql-the/1565926978/"
+            "1565926978_ch06-142-fm2xml.html",
+            "stops": _WHENEVER,
+        },
+    ),
+}

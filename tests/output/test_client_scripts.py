@@ -1,0 +1,143 @@
+"""Scripts for a client: what its reader finds in them are the statements of the plain script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay import open_log
+from replay.changes.options import ScriptOptions
+from replay.cli.main import main
+from replay.errors import UsageError
+from tests.support.client_readers import (
+    INVARIANT,
+    lines_of_sqlplus,
+    outside_literals,
+    records_of,
+    statements_of,
+    words_of,
+)
+from tests.support.logbuilder import Col, LogBuilder, Tab
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SAKILA = FIXTURES / "sakila" / "log" / "sakila.ctl"
+BITS = Tab(
+    "BITS",
+    (
+        Col("N", "INT", 4, key=1),
+        Col("B", "CHAR", 4, subtype="B"),
+        Col("T", "VCHR", 200, subtype="S"),
+    ),
+    "SHOP",
+)
+
+
+def log_of_bits(folder: Path, *texts: str) -> tuple[str, ...]:
+    log = LogBuilder((BITS,))
+    unit = log.unit()
+    for number, text in enumerate(texts):
+        unit.insert(BITS, (number, b"\xab\xcd\xef\x01", text))
+    control, data = log.write(folder)
+    return str(control), *map(str, data)
+
+
+def opened(log: tuple[str, ...]) -> Any:
+    return open_log(control=log[0], data=log[1:]).select()
+
+
+def written(log: Any, mode: str, out: Path, dialect: str, **how: Any) -> bytes:
+    getattr(log, mode)(dialect, **how).write(out)
+    return b"".join(path.read_bytes() for path in sorted(out.glob("*.sql")))
+
+
+def plain(script: bytes) -> list[str]:
+    """The statements of a script that has one on each line."""
+    lines = script.decode().splitlines()
+    return [line.removesuffix(";") for line in lines if not line.startswith("--")]
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_the_sakila_log_in_ebcdic(tmp_path: Path, mode: str) -> None:
+    log = open_log(control=SAKILA, data=SAKILA.with_name("sakila.dat.gz")).select()
+    wanted = plain(written(log, mode, tmp_path / "plain", "db2"))
+    script = written(log, mode, tmp_path / "records", "db2zos", client="dsntep2", encoding="ibm037")
+    records = records_of(script, "cp037")
+    found = list(statements_of(records, ""))
+    apart = list(statements_of(records, " "))
+    assert len(found) == len(apart) == len(wanted)
+    assert list(map(words_of, found)) == list(map(words_of, apart)) == list(map(words_of, wanted))
+    assert not set("".join(map(outside_literals, found))) - INVARIANT
+
+
+def test_bit_data_and_controls(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "plain", "a\nb;", "it's -- /* 'x'"))
+    script = written(log, "redo", tmp_path / "out", "db2zos", client="spufi")
+    found = list(statements_of(records_of(script, "cp037"), ""))
+    assert found[0].startswith("INSERT INTO SHOP.BITS (N, B, T) VALUES (0, X'ABCDEF01'")
+    wanted = plain(written(log, "redo", tmp_path / "plain", "db2"))
+    assert [words_of(one) for one in found] == [words_of(one) for one in wanted]
+
+
+def test_sqlplus(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "R&D -", "a\nb"))
+    script = written(log, "undo", tmp_path / "out", "oracle", client="sqlplus").decode()
+    assert "\nWHENEVER SQLERROR EXIT FAILURE ROLLBACK\nSET DEFINE OFF\n" in script
+    assert any(
+        line.startswith("DELETE") for line in lines_of_sqlplus(script.replace("\n/\n", "\n"))
+    )
+
+
+def test_the_command_line_processor(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "a@b;"))
+    script = written(log, "redo", tmp_path / "out", "db2", client="clp").decode()
+    assert script.splitlines()[0].endswith("db2 +c -s -td@ -vf FILE || db2 rollback")
+    assert script.endswith("'a@b;')@\nCOMMIT@\n")
+
+
+def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "a"))
+    assert "in ibm037" in written(log, "redo", tmp_path / "z", "db2zos").decode("cp037")
+    text = written(log, "redo", tmp_path / "u", "db2zos", encoding="utf-8").decode()
+    assert text.endswith("\nCOMMIT;\n")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "how", "words"),
+    [
+        ("db2", {"client": "dsntep2"}, "found --client dsntep2 with --dialect db2; expected one"),
+        ("postgres", {"client": "spufi"}, "expected none"),
+        ("db2zos", {"client": "spuffi"}, "did you mean spufi"),
+        ("db2zos", {"asserts": "rows"}, "found --assert rows with --client dsntep2"),
+        ("db2zos", {"terminator": "#"}, "found --terminator '#'"),
+        ("db2zos", {"terminator": ","}, "found --terminator ','"),
+        ("oracle", {"client": "sqlplus", "terminator": "@"}, "expected ;"),
+        ("oracle", {"client": "sqlplus", "encoding": "ibm037"}, "expected utf-8"),
+        ("postgres", {"encoding": "ibm037"}, "--encoding without --client"),
+        ("db2zos", {"encoding": "ibm4711"}, "found --encoding 'ibm4711'"),
+    ],
+)
+def test_what_does_not_go_together(
+    tmp_path: Path, dialect: str, how: dict[str, Any], words: str
+) -> None:
+    log = opened(log_of_bits(tmp_path, "a"))
+    with pytest.raises(UsageError, match=words):
+        written(log, "redo", tmp_path / "out", dialect, **how)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_value_that_cannot_be_said_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = log_of_bits(tmp_path, "fine", "x;y")
+    options = ["--dialect", "db2zos", "--client", "dsntiad"]
+    assert main(["redo", *log, *options, "--out", str(tmp_path / "out")]) == 8
+    assert "LR3003 in unit URID=" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    options += ["--terminator", "%"]
+    assert main(["redo", *log, *options, "--out", str(tmp_path / "out")]) == 0
+
+
+def test_options_of_scripts_are_plain_without_a_client() -> None:
+    assert ScriptOptions().client is None
