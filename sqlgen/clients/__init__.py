@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from importlib import import_module
 
-from sqlgen.errors import SqlgenError
+from sqlgen.errors import SqlgenError, did_you_mean
 
 #: The clients by name, and the module that holds each as ``CLIENTS[name]``.
 BUILT_IN: dict[str, str] = {
@@ -76,9 +75,10 @@ class Client:
 def client_named(name: str) -> Client:
     """The client of a name. SqlgenError (LR1001) for a name that none has."""
     if name not in BUILT_IN:
-        like = get_close_matches(name, BUILT_IN, 1)
-        meant = f" (did you mean {like[0]}?)" if like else ""
-        expected = ", ".join(BUILT_IN)
-        raise SqlgenError("LR1001", f"found client {name!r}; expected one of: {expected}{meant}")
+        raise SqlgenError(
+            "LR1001",
+            f"found client {name!r}; expected one of: {', '.join(BUILT_IN)}"
+            f"{did_you_mean(name, BUILT_IN)}",
+        )
     client: Client = import_module(f"{__name__}.{BUILT_IN[name]}").CLIENTS[name]
     return client
