@@ -223,7 +223,9 @@ class TableEvents:
                 f"{old} is created again as {name}, and nothing in the log drops it: from there on"
                 f" the changes of table {key[1]} of table space {key[0]} are those of {name}"
             )
-        if before.before < 0 or number in (name, self.result.versions[before.before].name):
+        made = any(step.role == RecordRole.INITIALIZE for step in self.states[key].stack[:-1])
+        named = number not in (name, self.result.versions[before.before].name)
+        if before.before < 0 or not (made and named):
             return ""  # each has a name of its own, or is said to have none
         return (
             f"{name} is dropped and created again as the catalog export describes it: what the log"

@@ -95,8 +95,9 @@ class _Builder:
         ]
 
     def _settle(self, key: TableId, state: TableSteps) -> None:
-        """A table that the log sees created was, before that, none that the export could mean; and
-        before columns are dropped, nothing says which it has."""
+        """A table that the log sees created was, before that, none that the export could mean; one
+        that it sees dropped, and another one with its number created as the export describes it, is
+        none that the export names; and before columns are dropped, nothing says which it has."""
         if not state.stack:
             return
         first, created = state.steps[0][1], state.stack[0].row
@@ -105,7 +106,13 @@ class _Builder:
                 (place, -1 if place < created and version == first else version)
                 for place, version in state.steps
             ]
-        if state.stack[-1].role == RecordRole.DROP:
+        roles = [step.role for step in state.stack]
+        gone = roles.index(RecordRole.DROP) if RecordRole.DROP in roles else len(roles)
+        made = [step.row for step in state.stack[gone:] if step.role == RecordRole.INITIALIZE]
+        if made and RecordRole.INITIALIZE not in roles[:gone] and key in self.base:
+            if self._exported(key, self._version_at(key, np.array(made))):
+                self._forget(key, state, state.stack[gone].row)
+        elif roles[-1] == RecordRole.DROP:
             self._used_again(key, state, state.stack[-1].row)
         dropped = [step.row for step in state.stack if step.role == RecordRole.DROP_COLUMNS]
         if dropped:
@@ -166,12 +173,24 @@ class _Builder:
             if part.stop > dropped
         ):
             return
+        self._forget(key, state, dropped)
+        state.steps = [(place, base if place >= dropped else old) for place, old in state.steps]
+
+    def _exported(self, key: TableId, versions: Versions) -> bool:
+        """Whether one of some versions has the name of the table that the export describes."""
+        name = self.result.versions[self.base[key]].name
+        return any(self.result.versions[one].name == name for one in versions.tolist() if one >= 0)
+
+    def _forget(self, key: TableId, state: TableSteps, dropped: int) -> None:
+        """What the log has of a table before it was dropped is not of the one that the export
+        describes."""
+        base = self.base[key]
         state.steps = [
-            (place, base if place >= dropped else -1 if version == base else version)
-            for place, version in state.steps
+            (row, -1 if row < dropped and self._exported(key, np.array([version])) else version)
+            for row, version in state.steps
         ]
         for row in [row for row in self.result.changes if row <= dropped]:
-            if self.events.id_of(row) == key and self.result.version[row] == base:
+            if self.events.id_of(row) == key and self._exported(key, self.result.version[[row]]):
                 del self.result.changes[row]
                 self.result.version[row] = -1
         text = (

@@ -72,11 +72,7 @@ def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
     """The files in the order of the commits in them, whose addresses rise, and a warning where they
     were named in another one. A file that begins with a SEQ above 0 goes on with the one before,
     and one without commits stays behind it."""
-    groups: list[list[SyslogRows]] = []
-    for part in files:
-        if not groups or (part.sequence is not None and len(part) and not int(part.sequence[0])):
-            groups.append([])
-        groups[-1].append(part)
+    groups = _going_on(files)
     firsts: list[bytes] = []
     for group in groups:
         commits = (
@@ -90,14 +86,36 @@ def in_order(files: Sequence[SyslogRows]) -> tuple[list[SyslogRows], list[str]]:
         first = next((own.tobytes() for own in commits), None)
         firsts.append(first if first is not None else firsts[-1] if firsts else b"")
     order = sorted(range(len(groups)), key=firsts.__getitem__)
-    moved = [number for number, place in enumerate(order) if number != place]
-    if not moved:
-        return list(files), []
-    told = (
+    taken = [part for number in order for part in groups[number]]
+    moved = [pair for pair in zip(taken, files, strict=True) if pair[0] is not pair[1]]
+    told = [
         "read sessions are taken in the order of their commits, not as they are named:"
-        f" {groups[order[moved[0]]][0].name} comes before {groups[moved[0]][0].name}"
-    )
-    return [part for number in order for part in groups[number]], [told]
+        f" {one.name} comes before {other.name}"
+        for one, other in moved[:1]
+    ]
+    return taken, told
+
+
+def _going_on(files: Sequence[SyslogRows]) -> list[list[SyslogRows]]:
+    """Files that go on with each other by SEQ, one behind the other."""
+    next_of: dict[int, int] = {}
+    for nearest in (True, False):
+        for number, part in enumerate(files):
+            begin = int(part.sequence[0]) if part.sequence is not None and len(part) else 0
+            if not begin or number in next_of.values():
+                continue
+            for before in [number - 1] if nearest else range(len(files)):
+                ends = files[before].sequence if before >= 0 and before not in next_of else None
+                if ends is not None and len(ends) and int(ends[-1]) + 1 == begin:
+                    next_of[before] = number
+                    break
+    groups = []
+    for first in sorted(set(range(len(files))) - set(next_of.values())):
+        group = [first]
+        while group[-1] in next_of:
+            group.append(next_of[group[-1]])
+        groups.append([files[number] for number in group])
+    return groups
 
 
 def join(

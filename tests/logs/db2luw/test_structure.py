@@ -249,7 +249,7 @@ def dropped_and_created(builder: LogBuilder, old: Tab, new: Tab) -> None:
 @pytest.mark.parametrize(
     ("export", "old", "new", "warnings"),
     [
-        (UNNAMED, UNNAMED, UNNAMED, ["S.UNNAMED is dropped and created again as the catalog"]),
+        (UNNAMED, UNNAMED, UNNAMED, ["table 6 of table space 2 is dropped, and its number used"]),
         (SHORT, SHORT, OTHER, ["table 5 of table space 2 is created with columns that the"]),
         (
             SHORT,
@@ -270,6 +270,25 @@ def test_a_number_that_another_table_had_before(
     dropped_and_created(builder, old, new)
     found = opened(tmp_path, builder.bytes(), tables=(export,)).opening_warnings
     assert [text[: len(start)] for text, start in zip(found, warnings, strict=True)] == warnings
+
+
+def test_rows_of_a_table_that_was_dropped_are_not_those_of_one_with_its_number(
+    tmp_path: Path,
+) -> None:
+    builder = begun("v10", "flt56")
+    old = Tab(2, 5, "S", "OLD", (Col("ID", "INTEGER", key=1), Col("X", "INTEGER")))
+    unit = builder.begin()
+    unit.insert(old, (1, 2), (1, 1))
+    unit.commit()
+    dropped_and_created(builder, old, SHORT)
+    insert(builder, SHORT, 1, "new")
+    log = opened(tmp_path, builder.bytes(), tables=(SHORT,))
+    (warning,) = log.opening_warnings
+    assert warning.startswith("table 5 of table space 2 is dropped, and its number used again by S")
+    bundle, lines = script(log, tmp_path)
+    assert [line.split(" (")[0] for line in lines] == ["CREATE TABLE s.t", "INSERT INTO s.t"]
+    assert lines[1].endswith("VALUES (1, 'new');")
+    assert len(bundle.manifest["quarantined_units"]) == 1
 
 
 def test_a_table_that_is_created_where_another_one_is_has_its_name_said(tmp_path: Path) -> None:

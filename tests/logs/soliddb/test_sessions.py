@@ -78,6 +78,23 @@ def test_sessions_are_read_in_the_order_of_their_commits(tmp_path: Path) -> None
             assert "not as they are named" in warnings[0]
 
 
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+def test_sessions_whose_rows_are_counted_on_come_in_any_order(
+    tmp_path: Path, order: Sequence[int]
+) -> None:
+    log = LogBuilder()
+    for number in range(3):
+        unit(log, lambda made, number=number: made.insert(OLD, (number, "a")))
+    rows = [{**row, "SEQ": place, "SESSION": place // 3} for place, row in enumerate(log.rows)]
+    files = [
+        write_rows(tmp_path / f"session-{number}.csv", rows[3 * number : 3 * number + 3])
+        for number in range(3)
+    ]
+    lines, warnings = Sessions(tmp_path, OLD).lines([files[number] for number in order])
+    assert lines == [f"INSERT INTO dba.t (id, name) VALUES ({n}, 'a');" for n in range(3)]
+    assert len(warnings) == (tuple(order) != (0, 1, 2))
+
+
 def test_a_table_that_is_dropped_and_created_again(tmp_path: Path) -> None:
     """The system tables are those of both times: its old lines were kept."""
     site = Sessions(tmp_path, OLD, AGAIN)
