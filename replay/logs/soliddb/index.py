@@ -10,6 +10,7 @@ lie in files, so that engines map them instead of carrying them. All of it goes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -27,7 +28,7 @@ from replay.logs.soliddb.detect import SolidShape, TableImages, settle
 from replay.logs.soliddb.entries import ENTRY, units_of
 from replay.logs.soliddb.export import NONE, UNNAMED
 from replay.logs.soliddb.joined_rows import Joined
-from replay.logs.soliddb.layouts import Rec
+from replay.logs.soliddb.layouts import Rec, ValueFraming
 from replay.logs.soliddb.manifest import Manifest
 from replay.logs.soliddb.rows import SolidRowWalk, walk
 from replay.logs.soliddb.table_history import Known, SolidTableHistory
@@ -259,9 +260,25 @@ class _IndexBuilder:
         return behind
 
     def _shape(self, exported: Known) -> tuple[SolidShape, tuple[str, ...]]:
+        """That of the images; also where DDL can be read in one framing alone."""
+        name, framings = self.settings.framing, layouts.FRAMINGS
+        try:
+            return self._shape_by(exported, name, framings[name] if name else None)
+        except InputError as error:
+            found = []
+            for one in () if name or error.code != "LR2004" else framings:
+                with suppress(InputError):
+                    found.append(self._shape_by(exported, one, framings[one]))
+            if len(found) != 1:
+                raise
+            return found[0]
+
+    def _shape_by(
+        self, exported: Known, name: str | None, framing: ValueFraming | None
+    ) -> tuple[SolidShape, tuple[str, ...]]:
         """Found out from images whose columns are known: those of tables as the export shows them,
         and, as far as statements tell, before and after."""
-        records, unread = self.ddl.records(None)
+        records, unread = self.ddl.records(framing)
         line = table_history.build(
             self.tables, records, exported, "C", self.settings.charset, lambda *_: (False, 1)
         )
@@ -292,7 +309,7 @@ class _IndexBuilder:
                         attempt,
                         self.rows.data,
                         self.rows.files[0].name,
-                        self.settings.framing,
+                        name,
                         self.settings.columns,
                     )
                 except InputError as error:
@@ -301,7 +318,7 @@ class _IndexBuilder:
                     refusal = refusal or error
         if refusal is not None:
             raise refusal
-        return settle([], self.rows.data, "", self.settings.framing, self.settings.columns)
+        return settle([], self.rows.data, "", name, self.settings.columns)
 
     def _as_they_are(self) -> dict[int, TableImages]:
         """All images of the tables that the export of the system tables has, with their columns as

@@ -124,6 +124,8 @@ class _Builder:
         self.created_tables: dict[int, SolidTable] = {}
         self.around: dict[int, tuple[_Held, _Held]] = {}
         self.states: dict[int, list[tuple[int, TableState | None]]] = {}
+        #: Of each table the state before an ADD COLUMN, and that of images widened to the last one.
+        self.widest: dict[int, tuple[TableState, TableState]] = {}
         #: Schemas of views and sequences that statements of the log made, by their id.
         self.homes: dict[int, str] = {}
         self.stray: dict[tuple[str, str], int] = {}
@@ -291,9 +293,17 @@ class _Builder:
         earlier = state_before(after, change)
         if earlier.attributes is None:
             self._warn_unknown(after, record, "before")
-        elif change.what == "add" and not self._closes(relid, earlier, low, high):
-            widened = with_later_column(after, change)
-            return widened if self._closes(relid, widened, low, high) else earlier
+        elif change.what == "add":
+            # images may hold what the next statement adds, or also what those behind it add
+            as_later, widest = self.widest.get(relid, (after, after))
+            forms = [
+                earlier,
+                with_later_column(after, change),
+                with_later_column(widest if as_later is after else after, change),
+            ]
+            closing = (form for form in forms if self._closes(relid, form, low, high))
+            earlier = next(closing, earlier)
+            self.widest[relid] = earlier, forms[-1]
         return earlier
 
     def _closes(self, relid: int, state: TableState, low: int, high: int) -> bool:

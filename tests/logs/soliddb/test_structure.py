@@ -484,6 +484,41 @@ def test_old_images_that_were_widened(tmp_path: Path, later: bool) -> None:
     assert lines[4:] == ["INSERT INTO dba.t (id, name, more) VALUES (7, 'b', 5);"] * later
 
 
+def test_old_images_that_were_widened_by_several_statements(tmp_path: Path) -> None:
+    """Nothing was changed between the statements, so nothing shows the columns of that time."""
+    most = replace(NEW, columns=(*NEW.columns, Col("LAST", "VARCHAR", 20)))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(most, (1, "a", None, None)))
+    for text in ("MORE INTEGER", "LAST VARCHAR(20)"):
+        unit(
+            log,
+            lambda made, text=text: made.ddl(
+                22, "T", OLD.relid, f"ALTER TABLE T ADD COLUMN {text}"
+            ),
+        )
+    unit(log, lambda made: made.insert(most, (2, "b", 5, "c")))
+    assert script(opened(tmp_path, log, most), tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+        "ALTER TABLE dba.t ADD COLUMN last VARCHAR(20);",
+        "INSERT INTO dba.t (id, name, more, last) VALUES (2, 'b', 5, 'c');",
+    ]
+
+
+@pytest.mark.parametrize("framing", [None, "len32"])
+def test_ddl_that_one_framing_reads_tells_the_columns_of_rows_before_it(
+    tmp_path: Path, framing: str | None
+) -> None:
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "a")))
+    text = "ALTER TABLE T ADD COLUMN MORE INTEGER"
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, text, "D3"))
+    assert script(opened(tmp_path, log, NEW, framing=framing), tmp_path)[1] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
+        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
+    ]
+
+
 def test_old_images_without_a_column_that_was_dropped_are_set_aside(tmp_path: Path) -> None:
     """What the column held is not known, so a state from before the drop would be wrong."""
     log = LogBuilder()
