@@ -48,6 +48,12 @@ _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
 _RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value, Action.TRUNCATE.value})
 _HARMLESS = frozenset({Action.CREATE_INDEX.value, Action.DROP_INDEX.value, Action.NOTE.value})
 _MOVING = frozenset({Action.RENAME_TABLE.value, Action.STATEMENT.value})
+#: Tables of PostgreSQL that inherit from one, but for its partitions.
+_HEIRS = """SELECT h.relname FROM pg_catalog.pg_inherits i
+    JOIN pg_catalog.pg_class h ON h.oid = i.inhrelid
+    JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.relnamespace
+    WHERE NOT h.relispartition AND n.nspname = %s AND p.relname = %s ORDER BY 1"""
 
 
 @dataclass(frozen=True)
@@ -448,7 +454,17 @@ def compared_tables(
             continue
         why = "has changes of it" if name in changes and changes[name].changes else "does not"
         notes.append(f"table {name}: {folder} has no file of it (the log {why})")
+    if tables and session.dialect == "sqlite":
+        notes.append("how SQLite stores values: 1, 1.0 and '1' count as the same")
     return Comparison(tuple(tables), tuple(notes), tuple(gone))
+
+
+def _heirs(session: Session, schema: str, name: str) -> str:
+    """Tables that inherit from one of PostgreSQL, but for its partitions; empty for none."""
+    if session.dialect != "postgres":
+        return ""
+    rows = session.query(_HEIRS, (schema, name))
+    return ", ".join(str(heir) for (heir,) in rows)
 
 
 def _named(stem: str, schema: str, present: list[str], changes: Mapping[str, TableChanges]) -> str:
@@ -498,6 +514,12 @@ def _table(
             columns.append(ComparedColumn(column, Column(column, family), False))
         if columns[-1].type is SqlType.TIMESTAMP_TZ and kind.lower().startswith(_MOMENT_TYPES):
             notes.append(f"zone of {name}.{column}: the target keeps the moment only")
+        elif columns[-1].type in (SqlType.REAL, SqlType.DOUBLE):
+            notes.append(f"sign of zeros in {name}.{column}: -0.0 and 0.0 count as the same")
+    if heirs := _heirs(session, schema, name):
+        notes.append(
+            f"rows of {name} that are in {heirs}, which inherits from it: they count as its own"
+        )
     if not columns:
         return None, [*notes, f"table {name}: none of its columns can be compared"]
     form = _form(facts, columns, work, changes, log is not None and log.partial)

@@ -77,6 +77,7 @@ def test_what_is_not_compared_is_said(
     assert "not compared: column item.a: item.csv lacks it" in said
     assert f"not compared: table loose: {state} has no file of it (the log has changes" in said
     assert f"not compared: table other: {state} has no file of it (the log does not)" in said
+    assert "not compared: how SQLite stores values: 1, 1.0 and '1' count as the same" in said
 
 
 def test_a_part_of_the_changes_is_followed_by_column(

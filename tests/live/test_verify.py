@@ -164,6 +164,23 @@ def test_zones_that_the_target_does_not_keep(
     assert "1 DIFFER" in said
 
 
+def test_values_and_rows_that_are_not_told_apart_are_named(
+    fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "base.csv").write_text("id,x\n1,0.0\n2,1.5\n")
+    rows(
+        fresh_database,
+        "CREATE SCHEMA s; CREATE TABLE s.base (id int PRIMARY KEY, x double precision);"
+        " CREATE TABLE s.heir () INHERITS (s.base);"
+        " INSERT INTO s.base VALUES (1, '-0.0'); INSERT INTO s.heir VALUES (2, 1.5)",
+    )
+    verify = ["verify", "--to", fresh_database, "--expected", str(tmp_path)]
+    assert main([*verify, "--target-schema", "s"]) == 0
+    said = capsys.readouterr().out
+    assert "not compared: sign of zeros in base.x: -0.0 and 0.0 count as the same" in said
+    assert "not compared: rows of base that are in heir, which inherits from it" in said
+
+
 def test_what_verify_must_be_told(
     sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
