@@ -59,15 +59,14 @@ from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.positions import (
+    LastingNames,
     LogPosition,
     commits_of,
     is_placed,
-    lasting_place,
     logs_of,
     position_after,
     refuse_passed,
     refuse_rests,
-    units_here,
 )
 from replay.pipeline.resolve_positions import marks_with
 from replay.public import public
@@ -184,7 +183,7 @@ class ReplayPlan:
         pending = frozenset[UnitId]()
         if before is not None and stored is not None:
             before = replace(before, position=self._place(stored))
-            pending = units_here(log, before.pending.units())
+            pending = LastingNames(log).here(before.pending.units())
             if extent.first is not None:
                 self._refuse_passed(store, before, pending, split_bytes)
         route = find_route(
@@ -220,7 +219,8 @@ class ReplayPlan:
         begins = replace(begins, position=route.position)
         aside = tally.quarantined_units if route.forward else Verdicts()
         units = [result.units for result in outcome.results] if route.forward else []
-        after = position_after(begins, log, plan, aside, units, route.forward)
+        back = None if route.forward or route.until is None else route.until.end
+        after = position_after(begins, log, plan, aside, units, True, back)
         self._statements = PlannedStatements(
             plan=plan,
             tally=tally,
@@ -309,7 +309,7 @@ class ReplayPlan:
         """Where the target stands in this log. Where it holds nothing yet, a user may say so."""
         if self.request.at is not None and not stored.units:
             return self.request.at.end
-        return lasting_place(self.source.log, stored.position)
+        return LastingNames(self.source.log).place(stored.position)
 
     def _refuse_passed(
         self, store: Store, before: LogPosition, pending: frozenset[UnitId], split_bytes: int

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -35,7 +34,7 @@ from replay.logs import LogFile
 from replay.output.bundle import changes_by_table
 from replay.output.steps import Script
 from replay.pipeline.plan import Plan
-from replay.pipeline.positions import LogPosition, lasting, lasting_ids, units_here
+from replay.pipeline.positions import LastingNames, LogPosition
 from replay.targets import (
     ConnectionLost,
     Session,
@@ -237,12 +236,11 @@ class ReplayRun:
             route,
             run,
             pace,
+            LastingNames(self.log),
             self.request.reached,
             self.session,
             # in strict order all statements were made before
             self.log if pace.in_bulk else None,
-            partial(lasting_ids, self.log),
-            partial(units_here, self.log),
         )
         strategy = self._strategy(transactions)
         total = self.statements.workload.statements
@@ -340,7 +338,7 @@ class ReplayRun:
         route, tally = self.statements.route, self.statements.tally
         store.hold()
         stored, kept_aside = store.position(), frozenset(store.pending())
-        pending = units_here(self.log, kept_aside)
+        pending = LastingNames(self.log).here(kept_aside)
         check_identity(stored, self.log.source, identity, self.session)
         refuse_moved(
             self.statements.stored, stored, route, pending - tally.quarantined_units.keys()
@@ -362,7 +360,7 @@ class ReplayRun:
         )
         rejected: frozenset[UnitPosition] = frozenset()
         if route.forward:
-            quarantined = lasting(self.log, tally.quarantined_units)
+            quarantined = LastingNames(self.log).of(tally.quarantined_units)
             store.set_aside({unit: str(verdict) for unit, verdict in quarantined.items()}, run)
         else:
             rejected = frozenset(reject.position for reject in store.rejects())

@@ -9,13 +9,12 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from replay.arrays import Index
-from replay.changes.position import UnitId
 from replay.errors import Refusal, TargetError
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
@@ -23,6 +22,7 @@ from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.logs.unchanged import check_unchanged
 from replay.output.steps import Script, ScriptUnit
+from replay.pipeline.positions import LastingNames
 from replay.targets import (
     CommitRefused,
     Condition,
@@ -122,8 +122,8 @@ class Transactions:
     ``connect`` opens a session that holds the lock, ``session`` is the first one; ``run`` is the
     number of the run; ``reached`` hears of every point where a kill is interesting. ``route`` and
     ``committed`` say where the run stands. ``log``: the log that is read while groups are applied
-    (None: none is), which must stay as it was. ``names``: what units that were set aside are
-    called whatever files of a log are given, and ``here``, the other way round, in this one.
+    (None: none is), which must stay as it was. ``names``: those of units that were set
+    aside.
     """
 
     def __init__(
@@ -133,13 +133,12 @@ class Transactions:
         route: Route,
         run: int,
         pace: Pace,
+        names: LastingNames,
         reached: Callable[[str], None] = nothing,
         session: Session | None = None,
         log: LogFile | None = None,
-        names: Callable[[Iterable[UnitId]], Iterable[UnitId]] = iter,
-        here: Callable[[Collection[UnitId]], Set[UnitId]] = frozenset,
     ) -> None:
-        self.log, self._names, self._here = log, names, here
+        self.log, self._names = log, names
         self.connect, self.scripts, self.route, self.run = connect, scripts, route, run
         self.pace, self.reached = pace, reached
         self.committed = Committed()
@@ -188,7 +187,7 @@ class Transactions:
                 store.settle()
                 position = self.position()
                 pending = store.pending().keys()
-        kept = self.route.pending & self._here(pending)
+        kept = self.route.pending & self._names.here(pending)
         self.route = replace(self.route, position=position.position, pending=kept)
         base = self._base = self._base or position
         self.committed.units = abs(position.units - base.units)
@@ -286,7 +285,7 @@ class Transactions:
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
         units, statements = len(group.units), group.statements
         if self.route.forward:
-            store.arrived(self._names(self.route.late(group.units)))
+            store.arrived(self._names.ids(self.route.late(group.units)))
             store.move(group.before, group.after, units, statements, rejected)
             return
         forgotten = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ from replay.pipeline.scan import HeaderBlock, headers, judged_headers
 
 #: The sum of a log of which nothing was taken.
 _NOTHING = "0"
+#: What is behind the sum of a log that has more than what was taken of it by then.
+_PART = "+"
 #: Sums are kept in 64 bits.
 _WORD = (1 << 64) - 1
 
@@ -120,7 +123,7 @@ class LogPosition:
 
     def applied(self, log: LogFile) -> AppliedUnits:
         """What was taken of a log."""
-        return AppliedUnits(self.position, units_here(log, self.pending.units()))
+        return AppliedUnits(self.position, LastingNames(log).here(self.pending.units()))
 
     @property
     def reached(self) -> Position | None:
@@ -201,50 +204,57 @@ def is_placed(log: LogFile) -> bool:
     return isinstance(log, IndexedLog) and log.positions_are_places
 
 
-def _numbered(log: LogFile) -> Records | None:
-    """The units of a log whose ids count how often they were used in the files that are given, so
-    that they last no longer than these are; there each commits at a place of its own."""
-    return log.units() if isinstance(log, IndexedLog) and log.numbers_units else None
+def _numbered(log: LogFile) -> bool:
+    """Whether ids of units count how often they were used in the files that are given, so that they
+    last no longer than these are; there each unit commits at a place of its own."""
+    return isinstance(log, IndexedLog) and log.numbers_units
 
 
-def _by_commit(commits: Records) -> Records:
-    """Names of units that commit at such places."""
-    named = np.zeros(len(commits), UNIT_FIELDS)
-    named["urid"] = commits
-    return named.view(UNIT)
+@dataclass(frozen=True)
+class LastingNames:
+    """The units of a ``log`` under names that they have whatever files are given."""
 
+    log: LogFile
 
-def lasting(log: LogFile, units: Verdicts) -> Verdicts:
-    """Units of a log under names that they have whatever files are given."""
-    known = _numbered(log)
-    if known is None or not units:
-        return units
-    rows = np.flatnonzero(np.isin(known["unit"], unit_column(units)))
-    names = _by_commit(np.ascontiguousarray(known["commit"][rows]))
-    made = Verdicts()
-    for name, unit in zip(names, known["unit"][rows], strict=True):
-        made[UnitId(name.tobytes())] = units[UnitId(unit.tobytes())]
-    return made
+    @cached_property
+    def _known(self) -> tuple[Records, Records] | None:
+        """The ids of the units that have other names, and these: by where they commit."""
+        if not isinstance(self.log, IndexedLog) or not _numbered(self.log):
+            return None
+        units = self.log.units()
+        named = np.zeros(len(units), UNIT_FIELDS)
+        named["urid"] = units["commit"]
+        return units["unit"], named.view(UNIT)
 
+    def of(self, units: Verdicts) -> Verdicts:
+        """Units under these names."""
+        if self._known is None or not units:
+            return units
+        made = Verdicts()
+        for unit, name in self._rows(0, units):
+            made[name] = units[unit]
+        return made
 
-def lasting_ids(log: LogFile, units: Iterable[UnitId]) -> list[UnitId]:
-    """The names of :func:`lasting` alone."""
-    return list(lasting(log, Verdicts(dict.fromkeys(units, Verdict("", "")))))
+    def ids(self, units: Iterable[UnitId]) -> list[UnitId]:
+        """The names alone."""
+        return list(self.of(Verdicts(dict.fromkeys(units, Verdict("", "")))))
 
+    def here(self, names: Collection[UnitId]) -> frozenset[UnitId]:
+        """The units of these names, as far as they are in the log."""
+        if self._known is None or not names:
+            return frozenset(names)
+        return frozenset(unit for unit, _ in self._rows(1, names))
 
-def units_here(log: LogFile, names: Collection[UnitId]) -> frozenset[UnitId]:
-    """The inverse of :func:`lasting`: the units of these names, as far as they are in the log."""
-    known = _numbered(log)
-    if known is None or not names:
-        return frozenset(names)
-    wanted = unit_column(names)
-    here = np.isin(_by_commit(np.ascontiguousarray(known["commit"])), wanted)
-    return frozenset(UnitId(unit.tobytes()) for unit in known["unit"][here])
+    def place(self, position: UnitPosition) -> UnitPosition:
+        """A position likewise: one at which a single unit commits needs no id."""
+        return position if self._known is None else position.commit.end
 
-
-def lasting_place(log: LogFile, place: UnitPosition) -> UnitPosition:
-    """A position likewise: one at which a single unit commits needs no id."""
-    return place if _numbered(log) is None else place.commit.end
+    def _rows(self, side: int, wanted: Collection[UnitId]) -> Iterator[tuple[UnitId, UnitId]]:
+        """(unit, name) of those of which one ``side`` is wanted."""
+        assert self._known is not None
+        rows = np.flatnonzero(np.isin(self._known[side], unit_column(wanted)))
+        for unit, name in zip(*(one[rows] for one in self._known), strict=True):
+            yield UnitId(unit.tobytes()), UnitId(name.tobytes())
 
 
 # -- what may not commit up to a position
@@ -265,31 +275,40 @@ def refuse_passed(
     logs = logs_of(log, plan.digests)
     if before.position is None or not logs:
         return
-    sums = set(before.logs.values()) - {"", _NOTHING}
-    fresh, more = list[bool](), False
+    sums = {total.rstrip(_PART) for total in before.logs.values()} - {"", _NOTHING}
+    # a record of any kind may be all that a file has of a unit that is put together from several
+    indexed = isinstance(log, IndexedLog)
+    new, read, fresh, more = [_NO_UNITS], [_NO_UNITS], list[bool](), False
     for name, _, files in logs:
         known = name in before.logs
-        fresh.append(not known and _sum_of(log, plan.splits, files, applied) not in sums)
+        found = _LogRead() if known else _read(plan, log, files, applied, listed=True)
+        fresh.append(not known and found.total.rstrip(_PART) not in sums)
+        (new if fresh[-1] else read).append(
+            found.units if indexed or not fresh[-1] else found.selected
+        )
         if fresh[-1] and before.last_records is not None:
-            more |= _of_unit(plan, log, files, before.position) > before.last_records
+            more |= found.last > before.last_records
     if is_placed(log):
         _refuse_other_places(before, logs, fresh)
-    new = {file for (_, _, files), one in zip(logs, fresh, strict=True) if one for file in files}
-    indexed = isinstance(log, IndexedLog)
-    every = _units_of(plan, log, new, not indexed)
+    every = np.unique(np.concatenate(new))
     taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
     last = _is_last(log, before.position, every)
-    found = every[taken & ~last]
+    passed = every[taken & ~last]
     if len(every) and not indexed:
-        read = _units_of(plan, log, {split.file for split in plan.splits} - new, False)
-        found = found[~np.isin(_fields(found, "unit"), _fields(read, "unit"))]
+        read += [
+            _read(plan, log, files, applied, listed=True).units
+            for name, _, files in logs
+            if name in before.logs
+        ]
+        others = np.concatenate(read)
+        passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
         # one that had not all of its records is no other log's, either
-        found = np.concatenate([found, every[taken & last & more]])
-        _refuse_moved(plan, log, applied, every[~taken], read)
+        passed = np.concatenate([passed, every[taken & last & more]])
+        _refuse_moved(plan, log, applied, every[~taken], others)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
-    for split in plan.splits if len(found) else ():
+    for split in plan.splits if len(passed) else ():
         for first, rows, units in _selected_units(plan, log, split):
-            mine = np.flatnonzero(np.isin(units, found))
+            mine = np.flatnonzero(np.isin(units, passed))
             if len(mine) and not len(wrong):
                 unit = UnitPosition(units[mine[0]].tobytes()).unit
                 record = first + int(rows[mine[0]])
@@ -334,22 +353,6 @@ def _positions(envelope: Envelope, rows: Index | Mask) -> Records:
     return unit_positions(opaque(envelope.commit()[rows]), opaque(envelope.unit()[rows]))
 
 
-def _units_of(plan: Plan, log: LogFile, files: set[int], selected: bool) -> Records:
-    """The committed units of some files (:data:`UNIT_POSITION`): those that a plan selects, or all
-    that they have a record of any kind of. Such a one is all that a file may have of a unit of a
-    log whose units are put together when it is opened."""
-    found = [np.zeros(0, UNIT_POSITION)]
-    splits = [split for split in plan.splits if split.file in files]
-    if selected:
-        for split in splits:
-            found += (np.unique(units) for _, _, units in _selected_units(plan, log, split))
-    else:
-        for some in headers(log, splits):
-            done = some.envelope.unit_disposition() == ord("C")
-            found.append(np.unique(_positions(some.envelope, done)))
-    return np.unique(np.concatenate(found))
-
-
 def refuse_rests(
     log: LogFile, splits: Iterable[Split], before: LogPosition, pending: frozenset[UnitId]
 ) -> None:
@@ -392,43 +395,65 @@ def refuse_rests(
         )
 
 
-def _sum_of(
-    log: LogFile, splits: Iterable[Split], files: Collection[int], applied: AppliedUnits
-) -> str:
-    """What tells the records of a log that were taken from other ones: how many they are, and the
-    sum of hashes of their units. It does not depend on what comes behind them."""
-    count, total = 0, 0
+#: No units.
+_NO_UNITS: Records = np.zeros(0, UNIT_POSITION)
+
+
+@dataclass
+class _LogRead:
+    """What the headers of a log say beside what was taken. ``total`` tells the records of it that
+    were taken from other ones: how many they are, and the sum of hashes of their units, which do
+    not depend on what comes behind them; and whether there is such. ``last``: how many changes it
+    has of the last unit that was taken, ``units``: the committed units of which it has a record of
+    any kind, ``selected``: those that a plan selects, ``holds``: whether it has records of pending
+    units."""
+
+    total: str = _NOTHING
+    last: int = 0
+    units: Records = field(default_factory=_NO_UNITS.copy)
+    selected: Records = field(default_factory=_NO_UNITS.copy)
+    holds: bool = False
+
+
+def _read(
+    plan: Plan, log: LogFile, files: Collection[int], applied: AppliedUnits, listed: bool
+) -> _LogRead:
+    """What the headers of some files say, each of which is looked at once; ``listed``: with their
+    units. The last unit has no changes where records have no places."""
+    count, total, rest, holds = 0, 0, False, False
     # of ids that are numbered, the number depends on what comes before the log
-    skipped = 4 if _numbered(log) is not None else 0
-    for some in headers(log, (split for split in splits if split.file in files)):
-        envelope = some.envelope
-        rows = some.committed() & applied.covers(envelope)
-        ids = envelope.unit()[:, skipped:]
-        names = np.concatenate([envelope.commit(), ids, envelope.commit_time()], axis=1)[rows]
-        count += len(names)
-        total += int(hash_rows(np.ascontiguousarray(names)).sum(dtype=np.uint64))
-    return f"{count}-{total & _WORD:016x}" if count else _NOTHING
-
-
-def _of_unit(plan: Plan, log: LogFile, files: Collection[int], unit: UnitPosition) -> int:
-    """How many changes that a plan selects some files have of a unit, however often and in how many
-    segments; 0 where records have no places."""
-    one, places = np.frombuffer(unit, UNIT_POSITION), [np.zeros(0, POSITION)]
-    if not isinstance(log, MadeOfLogs):
-        return 0
+    skipped = 4 if _numbered(log) else 0
+    pending = unit_column(applied.pending)
+    one = None if applied.position is None else np.frombuffer(applied.position, UNIT_POSITION)
+    units, selected, places = [_NO_UNITS], [_NO_UNITS], [np.zeros(0, POSITION)]
     for split in (split for split in plan.splits if split.file in files):
-        for found, rows in _selected(plan, log, split):
-            here = log.record_places(found.envelope)
-            if here is not None:
-                mine = rows[_positions(found.envelope, rows) == one]
+        for some, rows in _selected(plan, log, split):
+            envelope, done = some.envelope, some.committed()
+            taken = done & applied.covers(envelope)
+            fields = envelope.commit(), envelope.unit()[:, skipped:], envelope.commit_time()
+            names = np.ascontiguousarray(np.concatenate(fields, axis=1)[taken])
+            count += len(names)
+            total += int(hash_rows(names).sum(dtype=np.uint64))
+            rest |= bool((done & ~taken).any())
+            holds |= bool(np.isin(opaque(envelope.unit()), pending).any())
+            if listed:
+                every = envelope.unit_disposition() == ord("C")
+                units.append(np.unique(_positions(envelope, every)))
+                selected.append(np.unique(_positions(envelope, rows)))
+            here = log.record_places(envelope) if isinstance(log, MadeOfLogs) else None
+            if here is not None and one is not None:
+                mine = rows[_positions(envelope, rows) == one]
                 places.append(opaque(np.ascontiguousarray(here[mine])))
-    return len(np.unique(np.concatenate(places)))
+    made = f"{count}-{total & _WORD:016x}{_PART if rest else ''}" if count else _NOTHING
+    last = len(np.unique(np.concatenate(places)))
+    each = [np.unique(np.concatenate(some)) for some in (units, selected)]
+    return _LogRead(made, last, each[0], each[1], holds)
 
 
 def _is_last(log: LogFile, position: UnitPosition, units: Records) -> Mask:
     """Which units are the last one that was taken, and so were."""
     last: Mask = units == np.frombuffer(position, UNIT_POSITION)
-    if _numbered(log) is not None:
+    if _numbered(log):
         last |= _fields(units, "commit") == np.frombuffer(position.commit, POSITION)
     return last
 
@@ -489,22 +514,25 @@ def position_after(
     pending: Verdicts,
     units: Sequence[Records],
     goes_on: bool,
+    back: UnitPosition | None = None,
 ) -> LogPosition:
     """Where a run over a log ends that took ``units`` (:data:`UNIT_POSITION`) and set ``pending``
-    ones aside; ``before``: where it began. ``goes_on``: another one goes on from there, so that it
-    is worth to read all headers once more."""
+    ones aside; ``before``: where it began, ``back``: where a run on the way back ends. ``goes_on``:
+    another one goes on from there, so that it is worth to read all headers once more."""
+    names = LastingNames(log)
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
     at = None if before is None else before.position
     if len(seen):
         commit = highest_of(_fields(seen, "commit"))
         there = _fields(seen, "unit")[_fields(seen, "commit") == np.frombuffer(commit, POSITION)]
         last = UnitPosition(commit + max(unit.tobytes() for unit in there))
-        last = lasting_place(log, last)
+        last = names.place(last)
         at = last if at is None else max(at, last)
-    aside = lasting(log, pending)
+    at = at if back is None else back
+    aside = names.of(pending)
     waiting = Verdicts()
     if before is not None and before.pending:
-        taken = lasting_ids(log, UnitSet.of(_fields(seen, "unit")) & plan.awaited)
+        taken = names.ids(UnitSet.of(_fields(seen, "unit")) & plan.awaited)
         waiting = before.pending.but(UnitSet(taken))
     aside = waiting.with_own(aside) if waiting else aside
     ends = log.ends if plan.selection.until_position is None else None
@@ -516,33 +544,25 @@ def position_after(
     given = logs_of(log, plan.digests)
     if before is not None and before.pending and not logs.keys() <= {name for name, _, _ in given}:
         hanging = before.pending_logs
-    applied = AppliedUnits(at, units_here(log, aside.units()))
-    holding = _holding(log, plan.splits, applied.pending) if aside else set[int]()
+    applied = AppliedUnits(at, names.here(aside.units()))
     owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
     most = before.last_records if before is not None and before.position == at else None
     for number, (name, _, files) in enumerate(given):
-        holds = number in owing or not holding.isdisjoint(files)
-        if goes_on and (not logs.get(name) or holds or name in (hanging or ())):
-            logs[name] = _sum_of(log, plan.splits, files, applied)
-            if at is not None:
-                most = max(most or 0, _of_unit(plan, log, files, at))
-        logs.setdefault(name, "")
+        total, holds = logs.setdefault(name, ""), number in owing
+        stale = back is not None or total in ("", _NOTHING) or total.endswith(_PART)
+        stale |= holds or name in (hanging or ())
+        if aside or (goes_on and stale):
+            found = _read(plan, log, files, applied, listed=False)
+            holds |= found.holds
+            if goes_on and (stale or holds):
+                logs[name] = found.total
+                most = most if at is None else max(most or 0, found.last)
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
     if is_placed(log):  # all files are given, in order
         logs = {name: logs[name] for name, _, _ in given}
     hanging = (hanging or None) if aside else None
     return LogPosition(log.source, at, ends, stated, aside, logs, hanging, most)
-
-
-def _holding(log: LogFile, splits: Iterable[Split], pending: Collection[UnitId]) -> set[int]:
-    """The files that hold records of pending units."""
-    wanted, holding = unit_column(pending), set[int]()
-    for split in splits:
-        units = (opaque(some.envelope.unit()) for some in headers(log, [split]))
-        if split.file not in holding and any(np.isin(of, wanted).any() for of in units):
-            holding.add(split.file)
-    return holding
 
 
 def _later(one: Position | None, other: Position | None) -> Position | None:

@@ -457,6 +457,22 @@ def test_logs_that_overlap_and_whose_control_files_are_alike(kind: str, tmp_path
     assert receiver.keys() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("way", [*KINDS, "back"])
+def test_a_log_that_comes_longer_after_part_of_it_was_taken(way: str, tmp_path: Path) -> None:
+    """Its sum was that of the part, or of more than the way back has left."""
+    receiver = Receiver("target" if way == "back" else way, tmp_path, [])
+    units = {100: 1, 200: 2, 300: 3}
+    until = ["--until-position", logbuilder.lrsn(200).hex().upper()]
+    for more in [[], until] if way == "back" else [until, []]:
+        assert receiver.take([], *logmaster_log(tmp_path, "a", units, 400), *more) in (0, 4)
+    assert receiver.keys() == ([1, 2] if way == "back" else [1, 2, 3])
+    longer = logmaster_log(tmp_path, "a", {**units, 500: 4}, 600)
+    assert receiver.take([], *longer) in (0, 4)
+    assert receiver.keys() == [1, 2, 3, 4]
+    assert receiver.take([], *logmaster_log(tmp_path, "a", {**units, 500: 4, 700: 5}, 800)) == 0
+    assert receiver.keys() == [1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_log_that_is_as_long_as_another_of_the_same_control_file(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
