@@ -156,7 +156,7 @@ def large(relations: Relations, options: ReportOptions, warnings: Sequence[str])
     reason = "" if rows else "nothing found: the selection takes no unit of this log"
     title = f"large: the {options.top:,} largest and the {options.top:,} longest units"
     report = Report(ReportKind.LARGE, title, columns, rows, totals, notes, tuple(warnings), reason)
-    return shaped(report, options, ("begin", "begun", "commit", "connection", "records"))
+    return shaped(report, options, ("begin", "began", "commit", "connection", "records"))
 
 
 def open_units(
@@ -173,7 +173,7 @@ def open_units(
         title = f"open: units of recovery that were open at {point.in_words}"
         reason = f"nothing found: none of {count:,} units was open there"
     rows = relations.lines("open", at=None if point is None else point.hexadecimal)
-    columns = ("unit", "state", "user", "plan", "job", "begin", "begun", "changes", "tables")
+    columns = ("unit", "state", "user", "plan", "job", "begin", "began", "changes", "tables")
     totals = {"units": count, "open": len(rows)}
     said = ((), tuple(warnings), "" if rows else reason)
     report = Report(ReportKind.OPEN, title, columns, rows, totals, *said)

@@ -11,6 +11,8 @@ const opOf = C.op.names.map(name => { const at = OPS.indexOf(name); return at < 
 const sums = new Int32Array(N);
 C.unit.forEach((unit, n) => { sums[unit] += C.changes[n]; });
 const several = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+const lasts = Float64Array.from(U.name, (_, n) => timed && U.began[n] !== null ? Math.max(0, U.time[n] - U.began[n]) : 0);
+const asked = decodeURIComponent(location.hash);  // #unit=URID/MEMBER, #dependencies
 const at = (column, n) => column.names[column.at[n]] ?? "";
 
 // ---- rows and dependencies, by unit
@@ -31,7 +33,8 @@ function textOf(n) {
 }
 
 // ---- what is chosen
-const chosen = { user: "", table: "", op: "", text: "", span: null };
+const chosen = { user: "", job: "", plan: "", table: "", op: "", text: "", span: null };
+const marked = new Set();  // units that one command shall undo
 let shown = new Int32Array(0), picked = -1;  // the units of the list, and the one in the pane
 const place = unit => shown.indexOf(unit);
 const wanted = (names, name) => { const code = names.indexOf(name); return name ? n => n === code : () => true; };
@@ -41,9 +44,9 @@ function counted() {  // which counts the filters mean: those of a table and an 
 }
 function matches() {
   const keep = new Uint8Array(N).fill(1);
-  if (chosen.user) {
-    const code = U.user.names.indexOf(chosen.user);
-    for (let n = 0; n < N; n++) if (U.user.at[n] !== code) keep[n] = 0;
+  for (const name of ["user", "job", "plan"]) if (chosen[name]) {
+    const code = U[name].names.indexOf(chosen[name]);
+    for (let n = 0; n < N; n++) if (U[name].at[n] !== code) keep[n] = 0;
   }
   if (chosen.table || chosen.op) {
     const counts = counted(), has = new Uint8Array(N);
@@ -71,6 +74,10 @@ function update() {
     inside.push(n);
     for (const count of countsOf(n)) if (counts(count)) changes += C.changes[count];
   }
+  const size = { changes: sums, duration: lasts }[$("sort").value];
+  if (size) inside.sort((a, b) => size[b] - size[a] || a - b);
+  days.clear();
+  if (!size && timed) for (const n of inside) days.set(day(n), (days.get(day(n)) ?? 0) + 1);
   shown = Int32Array.from(inside);
   const span = chosen.span ? `, ${moment(low)} to ${moment(high)}` : "";
   $("count").textContent = `${shown.length.toLocaleString("en")} of ${N.toLocaleString("en")} units, `
@@ -80,8 +87,9 @@ function update() {
   if (place(picked) < 0) showFirst(); else draw();
   refresh();
 }
+const days = new Map(), day = unit => moment(U.time[unit]).slice(0, 10);  // of the list by time: units of each day
 function showFirst() {
-  if (shown.length) { showUnit(shown[0]); return; }
+  if (shown.length) { showUnit(shown[0], false); return; }
   picked = -1;
   $("detail").replaceChildren(); draw();
   element("p", "No unit of recovery is selected.", $("detail"));
@@ -170,10 +178,14 @@ function draw() {
     const unit = shown[n], line = element("div", "", null, "unit");
     line.id = "unit" + n; line.style.top = n * LINE + "px"; line.role = "option";
     line.ariaSelected = String(unit === picked); line.ariaPosInSet = n + 1; line.ariaSetSize = shown.length;
+    const mark = element("input", "", line);
+    mark.type = "checkbox"; mark.checked = marked.has(unit); mark.ariaLabel = "mark unit " + U.name[unit]; mark.tabIndex = -1;
+    mark.onclick = event => { event.stopPropagation(); setMark(unit, mark.checked); };
+    if (days.size && (n === 0 || day(shown[n - 1]) !== day(unit))) element("b", `${day(unit)}: ${several(days.get(day(unit)), "unit")}`, line, "day");
     element("span", `${timed ? moment(U.time[unit]) : unit + 1}  ${[U.user, U.plan, U.job].map(c => at(c, unit)).filter(Boolean).join(" ")} `, line);
     if (state(unit)) element("span", state(unit), line, "state");
-    element("small", summary(unit), line);
-    line.onclick = () => go(n);
+    element("small", `${several(sums[unit], "change")}${lasts[unit] ? ` in ${lasts[unit].toFixed(1)} s` : ""}: ${summary(unit)}`, line);
+    line.onclick = () => { go(n); document.body.classList.add("open"); };
     made.push(line);
   }
   $("height").replaceChildren(...made);
@@ -191,9 +203,32 @@ $("units").addEventListener("scroll", draw);
 $("units").addEventListener("keydown", event => {
   const page = Math.max(1, Math.floor($("units").clientHeight / LINE) - 1), active = place(picked);
   const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: shown.length - 1 }[event.key];
-  if (to === undefined) { if (event.key === "Enter") $("detail").focus(); return; }
+  if (event.key === " " && active >= 0) { event.preventDefault(); setMark(picked, !marked.has(picked)); return; }
+  if (to === undefined) { if (event.key === "Enter") { document.body.classList.add("open"); $("detail").focus(); } return; }
   event.preventDefault(); go(to);
 });
+
+function setMark(unit, on) {
+  if (on) marked.add(unit); else marked.delete(unit);
+  const box = $("marked"), names = [...marked].sort((a, b) => a - b).flatMap(one => ["--ur", U.name[one]]);
+  box.hidden = !marked.size;
+  box.replaceChildren();
+  command(`undo the ${several(marked.size, "marked unit")}, but for what later units changed`, box, "undo", ...names, "--cascade", "non-conflicting", "--out", "undo-units");
+  element("button", "mark none", box).onclick = () => { marked.clear(); setMark(-1, false); };
+  draw();
+}
+function csv() {  // the units of the list, as they are sorted
+  const cell = value => /[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value;
+  const lines = [["unit", "committed", "user", "plan", "job", "changes", "seconds", "state"], ...Array.from(shown, unit =>
+    [U.name[unit], timed ? moment(U.time[unit]) : "", at(U.user, unit), at(U.plan, unit), at(U.job, unit), sums[unit], lasts[unit], state(unit) || "committed"])];
+  return lines.map(line => line.map(cell).join(",") + "\n").join("");
+}
+$("csv").onclick = () => {
+  const link = element("a", "");
+  link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" })); link.download = "units.csv"; link.click();
+};
+$("close").onclick = () => document.body.classList.remove("open");
+$("sort").onchange = () => { update(); go(0); };
 
 // ---- the chosen unit, the chosen row
 const quoted = word => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", `'"'"'`) + "'";
@@ -209,7 +244,7 @@ function command(what, parent, name, ...more) {
 }
 function facts(unit, parent) {
   const list = element("dl", "", parent);
-  const entries = [["committed", timed ? moment(U.time[unit]) : ""], ["begun", U.begun[unit] === null ? "" : moment(U.begun[unit])],
+  const entries = [["committed", timed ? moment(U.time[unit]) : ""], ["began at", U.began[unit] === null ? "" : moment(U.began[unit])],
     ["position", U.commit[unit]], ["user", at(U.user, unit)], ["plan", at(U.plan, unit)], ["job", at(U.job, unit)],
     ["connection", at(U.connection, unit)], ["ended", at(U.ended, unit)], ["changes", sums[unit].toLocaleString("en")]];
   for (const [name, value] of entries) if (value) { element("dt", name, list); element("dd", value, list); }
@@ -252,39 +287,48 @@ function change(n, parent, withUnit) {
     element("td", name, line); element("td", before ?? "", line); element("td", after ?? "", line);
   }
 }
-function showUnit(unit) {
+function showUnit(unit, named = true) {
   picked = unit;
+  if (named) try { history.replaceState(null, "", "#unit=" + U.name[unit]); } catch { /* where the page may not */ }
   draw();
   const box = $("detail"), name = U.name[unit];
   box.replaceChildren(); box.scrollTop = 0;
   element("h2", "Unit " + name, box);
   if (state(unit)) element("p", state(unit), box, "state");
   facts(unit, box);
+  if (R) {
+    element("h2", "Changes", box);
+    more([...changesOf(unit)], 20, element("div", "", box), (n, parent) => change(n, parent, false));
+  } else element("p", summary(unit), box);
   const committed = at(U.ended, unit) === "committed";
   if (E && committed) {
-    const after = dependents(unit), before = [...builtOn(unit)];
-    element("h2", "What if it had not been?", box);
-    element("p", after.length ? `${several(after.length, "later unit")} built on it, and would have to go too.`
-      : "No later unit built on it: it can be taken back alone.", box);
-    more(after, 20, element("div", "", box), ([other, edge], parent) => linkTo(other, `${who(other)}: it ${at(E.why, edge)}`, parent));
-    if (before.length) element("h2", "It built on", box);
-    more([...new Map(before.map(edge => [E.from[edge], edge]))], 20, element("div", "", box), ([other, edge], parent) =>
-      linkTo(other, `${who(other)}: it ${at(E.why, edge)}`, parent));
+    const after = dependents(unit), before = new Map([...builtOn(unit)].map(edge => [E.from[edge], edge]));
+    element("h2", "What depends on this unit", box);
+    element("p", after.length ? `${several(after.length, "later unit")}, directly or through others.` : "No later unit: it can be undone alone.", box);
+    related(after, box);
+    if (before.size) element("h2", "What it depends on", box);
+    related([...before], box);
   }
   element("h2", "Commands", box);
   command("what it did", box, "history", "--ur", name);
   if (committed) {
-    command("who built on it", box, "whatif", "--ur", name);
-    command("undo it, but for what later units changed", box, "undo", "--ur", name, "--cascade", "non-conflicting", "--out", "undo-unit");
-    command("undo it, and later units that depend on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-all");
-    command("redo without it", box, "redo", "--except", name, "--out", "redo-without");
+    command("what depends on this unit", box, "whatif", "--ur", name);
+    command("undo this unit, but for what later units changed", box, "undo", "--ur", name, "--cascade", "non-conflicting", "--out", "undo-unit");
+    command("undo this unit and everything that depends on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-all");
+    command("redo everything except this unit", box, "redo", "--except", name, "--out", "redo-without");
   }
   const job = [["--user", U.user], ["--job", U.job], ["--plan", U.plan]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
-  if (job.length) command("undo all that this job did", box, "undo", ...job, "--out", "undo-job");
-  if (R) {
-    element("h2", "Changes", box);
-    more([...changesOf(unit)], 50, element("div", "", box), (n, parent) => change(n, parent, false));
-  } else element("p", summary(unit), box);
+  if (job.length) command("undo all that this job did, but for what others changed later", box, "undo", ...job, "--cascade", "non-conflicting", "--out", "undo-job");
+}
+function related(units, parent) {  // a table: who, when, how many changes, and why
+  if (!units.length) return;
+  const table = element("table", "", parent), top = element("tr", "", element("thead", "", table)), body = element("tbody", "", table);
+  ["unit", "user", "changes", "why"].forEach(name => { element("th", name, top).scope = "col"; });
+  more(units, 20, body, ([other, edge], rows) => {
+    const line = element("tr", "", rows);
+    linkTo(other, `${timed ? moment(U.time[other]) : "unit " + (other + 1)} ${U.name[other]}`, element("td", "", line));
+    for (const text of [at(U.user, other), sums[other].toLocaleString("en"), at(E.why, edge)]) element("td", text, line);
+  });
 }
 function showRow(n) {
   const box = $("detail"), same = [];
@@ -295,15 +339,44 @@ function showRow(n) {
   element("h2", `${at(R.table, n)} ${R.key[n]}: ${several(same.length, "change")}`, box);
   const table = ["--table", at(R.table, n)], back = element("button", "back to the unit", box);
   back.onclick = () => showUnit(R.unit[n]);
-  command("its whole life, key changes followed", box, "history", ...table, "--where", R.key[n].replaceAll(", ", " and "));
+  command("full history (follows key changes)", box, "history", ...table, "--where", R.key[n].replaceAll(", ", " and "));
   more(same, 100, element("div", "", box), (m, parent) => change(m, parent, true));
   box.focus();
 }
 
 // ---- start
-$("log").textContent = D.log || "a log";
+const ends = timed ? [first, last].map(x => moment(x).slice(0, 16)) : [];
+$("log").textContent = `${D.log || "A log"}: changes ${timed ? `${ends[0]} to ${ends[0].slice(0, 10) === ends[1].slice(0, 10) ? ends[1].slice(11) : ends[1]}` : ""}`;
+document.title = $("log").textContent;
+function totals() {  // files, and the ten with most
+  const add = (title, entries, text) => {
+    const part = element("div", "", $("tops"));
+    element("h2", title, part);
+    const body = element("tbody", "", element("table", "", part));
+    for (const [one, number] of entries.sort((a, b) => b[1] - a[1]).slice(0, 10)) {
+      const line = element("tr", "", body), cell = element("td", typeof one === "string" ? one : "", line);
+      if (typeof one === "number") linkTo(one, U.name[one], cell);
+      element("td", text(number), line);
+    }
+  };
+  const summed = (count, name, number) => {
+    const found = new Map();
+    for (let n = 0; n < count; n++) found.set(name(n), (found.get(name(n)) ?? 0) + number(n));
+    found.delete("");
+    return [...found];
+  };
+  const changes = n => several(n, "change"), units = [...U.name.keys()];
+  add("Files", D.files.map(name => [name, 0]), () => "");
+  add("Users", summed(N, n => at(U.user, n), n => sums[n]), changes);
+  add("Jobs", summed(N, n => at(U.job, n), n => sums[n]), changes);
+  add("Tables", summed(C.unit.length, n => at(C.table, n), n => C.changes[n]), changes);
+  add("Largest units", units.map(n => [n, sums[n]]), changes);
+  add("Longest units", units.filter(n => lasts[n]).map(n => [n, lasts[n]]), n => n.toFixed(1) + " s");
+  element("p", `Made by ${D.program}: ${["logreplay report page", ...D.command.map(quoted)].join(" ")}`, $("tops"));
+}
+totals();
 for (const text of [...D.warnings.map(w => "Warning: " + w), ...D.notes]) element("li", text, $("warnings"));
-for (const [id, names] of [["user", U.user.names], ["table", C.table.names], ["op", C.op.names]]) {
+for (const [id, names] of [["user", U.user.names], ["job", U.job.names], ["plan", U.plan.names], ["table", C.table.names], ["op", C.op.names]]) {
   const first_ = element("option", "all", $(id)); first_.value = "";
   names.filter(Boolean).sort().forEach(name => { element("option", name, $(id)).value = name; });
   $(id).onchange = () => { chosen[id] = $(id).value; update(); };
@@ -311,7 +384,12 @@ for (const [id, names] of [["user", U.user.names], ["table", C.table.names], ["o
 let waiting = 0;
 $("text").oninput = () => { clearTimeout(waiting); waiting = setTimeout(() => { chosen.text = $("text").value.trim(); update(); }, 120); };
 $("filters").onsubmit = event => event.preventDefault();
-$("filters").onreset = () => { Object.assign(chosen, { user: "", table: "", op: "", text: "" }); setSpan(null); };
-build(); update(); startGraph();
+$("filters").onreset = () => { Object.assign(chosen, { user: "", job: "", plan: "", table: "", op: "", text: "" }); setSpan(null); };
+function follow(hash) {
+  const unit = hash.startsWith("#unit=") ? U.name.indexOf(hash.slice(6)) : -1;
+  if (unit >= 0) go(place(unit));
+}
+build(); update(); startGraph(); follow(asked);
+addEventListener("hashchange", () => follow(decodeURIComponent(location.hash)));
 new ResizeObserver(() => { chart.setSize({ width: Math.max(280, $("timeline").clientWidth), height: 160 }); draw(); }).observe($("timeline"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { build(); update(); });

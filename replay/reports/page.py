@@ -1,4 +1,4 @@
-"""One page about a log: when work was done and by whom, its units and rows, who built on whom, and
+"""One page about a log: when work was done and by whom, its units and rows, their dependencies, and
 the command for each choice. The page is one file and needs no network.
 
 Facts stand in columns (numbers, and names once each), so that 100,000 units are a few megabytes;
@@ -41,6 +41,7 @@ from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.images import literal
 from replay.reports.make import headers_in
 from replay.reports.relations import Relations
+from replay.version import __version__
 
 #: The policy of the page: its own scripts and styles, and nothing that a name in the log might
 #: bring in.
@@ -54,7 +55,7 @@ _NOBODY = ((bytes(10), 0),)
 
 
 def graph_page(asked: Asked, units: Iterable[UnitId], chosen: frozenset[UnitId]) -> dict[str, Any]:
-    """The page of some units, of which some were ``chosen``, that begins with who built on whom.
+    """The page of some units, of which some were ``chosen``, that begins with their dependencies.
     Errors as :func:`page_of`."""
     wanted = tuple((unit.urid, unit.member) for unit in units)
     # where there is none: of a unit that no log has
@@ -92,6 +93,8 @@ def page_of(
         "warnings": list(request.warnings),
         "notes": notes,
         "log": asked.log.source,
+        "program": f"logreplay {__version__}",
+        "files": asked.log.inputs(),
         "command": list(asked.words),
         "units": _units(relations),
         "counts": counts,

@@ -1,8 +1,8 @@
 "use strict";
-// Who built on whom, over time, in lanes: units of recovery that stand close together are one cluster, so that
+// Dependencies over time, in lanes: units of recovery that stand close together are one cluster, so that
 // thousands are a few marks, and looking closer at one takes it apart.
-const G = { on: false, nodes: [], edges: [], order: [], picked: null, hover: null, open: new Set(), lanes: [], box: null };
-const APART = 60, FOOT = 34, MOST_OPEN = 300;
+const G = { on: false, nodes: [], edges: [], order: [], picked: null, hover: null, open: new Set(), apart: new Set(), lanes: [], box: null };
+const APART = 60, FOOT = 34, MOST_OPEN = 300, WHOLE = 500;
 
 const ASKED = new Set(JSON.parse(document.getElementById("data").textContent).chosen ?? []);
 
@@ -35,9 +35,10 @@ function arrange() {
   if (rest) G.lanes.push({ name: `${rest} others`, count: names.slice(kept.length).reduce((sum, one) => sum + one[1], 0) });
   const step = (high - FOOT) / Math.max(1, G.lanes.length), bins = Math.max(4, Math.floor(across / 46));
   const piles = new Map(), alone = shown.length <= APART;
+  const whole = shown.length > WHOLE && !chosen.span;  // then a lane is one mark, until it is taken apart
   for (const unit of shown) {
     const row = number.get(lane.get(unit)) ?? kept.length, bin = Math.min(bins - 1, Math.floor((X[unit] - low) / (top - low || 1) * bins));
-    const key = row + "/" + bin;
+    const key = whole && !G.apart.has(row) ? row + "/all" : row + "/" + bin;
     if (!piles.has(key)) piles.set(key, { key, row, units: [] });
     piles.get(key).units.push(unit);
   }
@@ -80,7 +81,7 @@ function arrange() {
   if (G.picked !== null && !G.nodes.some(node => node.key === G.picked)) G.picked = null;
   const clusters = G.nodes.filter(node => node.units.length > 1).length;
   Object.assign(canvas.dataset, { nodes: G.nodes.length, clusters, edges: G.edges.length, incomplete: G.nodes.filter(one => one.incomplete).length });
-  canvas.ariaLabel = `who built on whom: ${shown.length.toLocaleString("en")} units as ${G.nodes.length} marks (${clusters} of them clusters)`
+  canvas.ariaLabel = `dependencies: ${shown.length.toLocaleString("en")} units as ${G.nodes.length} marks (${clusters} of them clusters)`
     + ` in ${G.lanes.length} lanes, ${G.edges.length} arrows. Left and Right go from mark to mark, Up and Down from lane to lane,`
     + " Enter takes a cluster apart, Escape shows all";
 }
@@ -97,6 +98,17 @@ function curve(edge) {
   const tip = Math.hypot(other.x - cx, other.y - cy) || 1, back = (other.radius + 3) / tip;
   return [one.x, one.y, cx, cy, other.x - (other.x - cx) * back, other.y - (other.y - cy) * back];
 }
+function wrapped(pen, text, width) {  // the whole name, in as many lines as it takes
+  const lines = [""];
+  for (const word of text.split(/(?<=[ .])/)) {
+    if (lines.at(-1) && pen.measureText(lines.at(-1) + word).width > width) lines.push("");
+    for (const letter of word) {
+      if (pen.measureText(lines.at(-1) + letter).width > width) lines.push("");
+      lines[lines.length - 1] += letter;
+    }
+  }
+  return lines.map(line => line.trim());
+}
 function paint() {
   if (!G.on || !G.box) return;
   const canvas = $("view"), pen = canvas.getContext("2d"), ratio = devicePixelRatio || 1, { wide, high, low, top, step, place, gutter } = G.box;
@@ -108,8 +120,13 @@ function paint() {
   G.lanes.forEach((lane, n) => {
     pen.strokeStyle = line; pen.lineWidth = 1; pen.beginPath(); pen.moveTo(0, (n + 1) * step); pen.lineTo(wide, (n + 1) * step); pen.stroke();
     pen.save(); pen.beginPath(); pen.rect(0, n * step, gutter - 6, step); pen.clip();
-    pen.fillStyle = ink; pen.textAlign = "left"; pen.fillText(lane.name, 6, (n + 0.5) * step - 7);
-    pen.fillStyle = soft; pen.fillText(`${lane.count.toLocaleString("en")} units`, 6, (n + 0.5) * step + 8); pen.restore();
+    const lines = [...wrapped(pen, lane.name, gutter - 14), several(lane.count, "unit")], apart = Math.min(14, step / lines.length);
+    pen.textAlign = "left";
+    lines.forEach((text, m) => {
+      pen.fillStyle = m < lines.length - 1 ? ink : soft;
+      pen.fillText(text, 6, (n + 0.5) * step + (m - (lines.length - 1) / 2) * apart);
+    });
+    pen.restore();
   });
   pen.fillStyle = soft; pen.textAlign = "center";
   const ticks = Math.max(2, Math.floor((wide - gutter) / 110)), texts = [];
@@ -154,20 +171,24 @@ function paint() {
       pen.fillStyle = colour("delete"); pen.textAlign = "left"; pen.fillText("!", node.x + node.radius + 6, node.y - 6);
     }
     pen.textAlign = "center"; pen.fillStyle = ink;
+    if (single) {  // the operation is a letter too, not a colour alone
+      pen.fillStyle = ended ? paper : ink; pen.font = "bold 9px system-ui, sans-serif";
+      pen.fillText(mainOp(unit)[0].toUpperCase(), node.x, node.y + 0.5); pen.font = "12px system-ui, sans-serif";
+    }
     if (!single) pen.fillText(node.units.length > 999 ? Math.round(node.units.length / 1000) + "k" : String(node.units.length), node.x, node.y + 0.5);
     else if (named) label(node, U.name[unit].slice(-8));
   });
   const note = [`marks: ${G.nodes.length.toLocaleString("en")}, arrows: ${G.edges.length.toLocaleString("en")}`];
   if (mine >= 0) note.push("those of what is chosen are drawn; Escape shows all");
-  else if (drawn.length < G.edges.length) note.push(`the ${drawn.length} strongest are drawn: choose a mark for its own`);
+  else if (drawn.length < G.edges.length) note.push(`showing the ${drawn.length} largest; select a mark for its own`);
   $("drawn").textContent = note.join(", ");
 }
 function legend() {
   const list = $("legend");
   if (ASKED.size) element("li", "asked for", list, "asked");
-  for (const op of OPS) element("li", `a unit, mostly ${op}`, list, op);
+  for (const op of OPS) element("li", `${op[0].toUpperCase()}: a unit, mostly ${op}`, list, op);
   for (const [kind, text] of [["cluster", "several units: Enter or a double click takes them apart"], ["hollow", "a unit that did not commit"],
-    ["marked", "! incomplete"], ["later", "arrow: later work that built on what is chosen"], ["earlier", "arrow: what it built on"]]) element("li", text, list, kind);
+    ["marked", "! incomplete"], ["later", "arrow: later work that depends on what is chosen"], ["earlier", "arrow: what it depends on"]]) element("li", text, list, kind);
 }
 
 // ---- what is under the pointer, and what is chosen
@@ -208,6 +229,7 @@ function closer(node) {
   if (node.units.length === 1) { $("detail").focus(); return; }
   const low = node.units.reduce((a, n) => Math.min(a, X[n]), Infinity), high = node.units.reduce((a, n) => Math.max(a, X[n]), -Infinity);
   const [from, to] = chosen.span ?? [first, last + width];
+  if (node.key.endsWith("/all")) { G.apart.add(node.row); refresh(); return; }
   if (node.units.length > APART && high - low < (to - from) * 0.8 && high > low) { G.open.clear(); setSpan([low, high + (high - low) / 50]); }
   else { G.open.add(node.key.replace(/\+$/, "")); refresh(); }
 }
@@ -233,7 +255,7 @@ function startGraph() {
   legend();
   $("asList").onclick = () => view(false); $("asGraph").onclick = () => view(true);
   if (!E) { element("p", "Dependencies are not in this page: see the note above.", $("graph")); }
-  $("lanes").onchange = () => { G.open.clear(); refresh(); };
+  $("lanes").onchange = () => { G.open.clear(); G.apart.clear(); refresh(); };
   canvas.onmousemove = event => {
     const { node, edge } = under(...spot(event)), before = G.hover;
     G.hover = edge ?? null;
@@ -246,7 +268,7 @@ function startGraph() {
   canvas.addEventListener("keydown", event => {
     const now = G.order.findIndex(n => G.nodes[n].key === G.picked), node = now < 0 ? null : G.nodes[G.order[now]];
     let next = null;
-    if (event.key === "Escape") { G.open.clear(); G.picked = null; tip("", 0, 0); setSpan(null); return; }
+    if (event.key === "Escape") { G.open.clear(); G.apart.clear(); G.picked = null; tip("", 0, 0); setSpan(null); return; }
     if (event.key === "Enter" && node) { event.preventDefault(); closer(node); return; }
     if (event.key === "ArrowRight") next = G.nodes[G.order[Math.min(G.order.length - 1, now + 1)]];
     if (event.key === "ArrowLeft") next = G.nodes[G.order[Math.max(0, now - 1)]];
@@ -257,8 +279,8 @@ function startGraph() {
     }
     if (next) { event.preventDefault(); pickNode(next, true); }
   });
-  new ResizeObserver(refresh).observe(canvas);
-  if (location.hash === "#who-built-on-whom" || D.view === "graph") view(true);
+  new ResizeObserver(() => requestAnimationFrame(refresh)).observe(canvas);
+  if (asked === "#dependencies" || D.view === "graph") view(true);
 }
 function showEdge(edge) {  // the rows that both have touched, of a pair of units
   const one = G.nodes[edge.from], other = G.nodes[edge.to], box = $("detail");

@@ -358,10 +358,10 @@ def test_moments_clocks_and_the_order_of_tables(tmp_path: Path) -> None:
     assert [line["committed"] for line in large] == [
         datetime(2024, 3, 15, 8, 0, 0, 12), datetime(2024, 3, 15, 9, 0, 0, 12),
     ]  # fmt: skip
-    assert [line["begun"] for line in large] == [line["committed"] for line in large]
+    assert [line["began"] for line in large] == [line["committed"] for line in large]
     for other in (["2024-03-15 08:00:00", "2024-03-15 08:30:00"], ["unknown", times[1]]):
         without = related(tmp_path, dict(zip(hour, other, strict=True)), {"A": 1})
-        assert [line["begun"] for line in without.lines("large", top=2)] == [None, None]
+        assert [line["began"] for line in without.lines("large", top=2)] == [None, None]
 
 
 def test_who_changed_a_column_and_the_undo_of_one_of_them(

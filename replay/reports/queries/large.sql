@@ -8,7 +8,7 @@ SELECT
     END AS time_rank,
     unit, authid AS "user", plan, correlation AS job, commit_time AS committed, seconds,
     changes, bytes, state, tables,
-    begin_position AS "begin", begin_time AS begun, commit_position AS "commit", "connection",
+    begin_position AS "begin", begin_time AS began, commit_position AS "commit", "connection",
     records
 FROM units
 QUALIFY size_rank <= $top OR time_rank <= $top

@@ -2,7 +2,7 @@
 -- that were open there.
 SELECT
     unit, state, authid AS "user", plan, correlation AS job,
-    begin_position AS "begin", begin_time AS begun, changes, tables,
+    begin_position AS "begin", begin_time AS began, changes, tables,
     commit_time AS committed, commit_position AS "commit", "connection", seconds, bytes
 FROM units
 WHERE
