@@ -221,6 +221,12 @@ LOOKING = (
     Option("--man DIR", FOLDER, "write man pages into this folder", "docs"),
     Option("--no-browser", FLAG, "only print where the documentation is", "docs"),
     Option("--keep DIR", FOLDER, "keep the scripts in this folder", "demo"),
+    Option(
+        "--serve",
+        one_of("before", "after"),
+        "start the database with the rows before or after the log, and print its URL, until Ctrl-C",
+        "demo",
+    ),
 )
 
 _format = partial(Option, "--format")

@@ -112,8 +112,8 @@ COMMANDS: tuple[Command, ...] = (
         "demo",
         LOOK,
         "redo and undo a bundled log on a temporary PostgreSQL server and compare every row",
-        ("", "--engine local", "--engine local --keep out/demo"),
-        "--keep --engine",
+        ("", "--engine local --keep out/demo", "--serve after"),
+        "--keep --serve --engine",
     ),
     Command(
         "inspect",

@@ -8,6 +8,7 @@ import contextlib
 import json
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -91,6 +92,9 @@ def _demo(arguments: argparse.Namespace) -> int:
             engine = reading.engine_for(request.log, progress)
             return Writable(request, engine, reading.split_bytes).write(out)
 
+    if arguments.serve is not None:
+        echo = partial(print, flush=True)
+        return demo.serve(arguments.serve, echo, lambda _: threading.Event().wait())
     return demo.run(generate, print, arguments.keep)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from replay.changes.balance import balance_text
@@ -83,6 +84,20 @@ def run(generate: Generate, echo: Callable[[str], None], keep: Path | None = Non
             echo("")
             echo(f"The scripts are in {keep}")
     return worst
+
+
+def serve(state: str, echo: Callable[[str], None], wait: Callable[[str], object]) -> int:
+    """Have a PostgreSQL with the rows ``before`` or ``after`` the bundled log until ``wait`` (given
+    its URL) returns or is interrupted; the exit code."""
+    sample, target = sample_folder(), target_named("postgres")
+    with embedded.server() as url:
+        target.run_scripts(url, [sample / "schema.sql"])
+        folder = sample / {"before": "initial", "after": "final"}[state]
+        rows = target.load_state(url, SCHEMA, folder)
+        echo(f"{rows:,} rows, as {state} {sample / 'sakila.ctl'}, until Ctrl-C:\n{url}")
+        with suppress(KeyboardInterrupt):
+            wait(url)
+    return EXIT_OK
 
 
 def scripts_of(bundle: Bundle) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_right_scripts_are_called_right() -> None:
     assert "redo: SAME" in text
     assert "undo: SAME" in text
     assert "log records read" in text
+
+
+def test_the_bundled_database_is_served() -> None:
+    """With the rows after the log, until somebody ends it."""
+    said: list[str] = []
+    counts: list[int] = []
+
+    def wait(url: str) -> None:
+        with closing(postgres.connect(url)) as session:
+            counts.extend(session.query("SELECT count(*) FROM sakila.payment_audit")[0])
+        raise KeyboardInterrupt
+
+    assert demo.serve("after", said.append, wait) == EXIT_OK
+    assert said[0].split("\n")[1].startswith("postgresql://")
+    assert counts[0] > 0
 
 
 def test_one_wrong_table_is_named_and_the_exit_code_says_so() -> None:
