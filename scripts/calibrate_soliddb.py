@@ -36,7 +36,7 @@ from replay.logs.soliddb.joined_rows import Joined, join
 from replay.logs.soliddb.layouts import Rec
 from replay.logs.soliddb.manifest import charset_number, read_manifest
 from replay.logs.soliddb.rows import SolidRowWalk, walk
-from replay.logs.soliddb.tables import SolidTable, read_catalog
+from replay.logs.soliddb.tables import SolidTable, SystemTables
 from replay.storage import at
 from sqlgen.schema import SqlType
 
@@ -147,7 +147,7 @@ def calibrated(folder: str, charset: int) -> SolidShape:
     rows = join([read_rows(str(path))])
     tables = {
         entry.name: entry
-        for entry in read_catalog(folder, read_manifest(at(folder)), charset).values()
+        for entry in SystemTables(folder).tables(read_manifest(at(folder)), charset).values()
     }
     for name in (TYPES, SHAPES):
         if name not in tables:

@@ -21,6 +21,7 @@ from tests.independent.harm import harmed_export, harmed_log
 from tests.independent.judge import Case
 from tests.independent.luw_records import VARYING
 from tests.independent.solid_export import PROFILES, Export, form_of
+from tests.support.pieces import in_pieces
 from tests.support.seeds import FIXED, seeds
 
 SEEDS = range(20)
@@ -43,11 +44,12 @@ def small_solid(seed: int) -> solid_history.History:
 
 
 def both_ways(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows are right, and machine code writes what the general path does."""
+    """The rows are right; what is looked at in pieces, without machine code, writes the same."""
     assert case.complaint() is None
     quick = case.scripts("redo"), case.scripts("undo")
     assert any(b"COMMIT" in text.upper() for text in quick[0])
     monkeypatch.setattr(machine_code, "WORTH", 1 << 62)
+    in_pieces(monkeypatch)
     assert case.run("redo", "redo")[0] == 0
     assert case.run("undo", "undo", "--schema", "none")[0] == 0
     assert (case.scripts("redo"), case.scripts("undo")) == quick
@@ -86,7 +88,8 @@ def test_rows_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("seed", seeds(long=17))
-def test_damage_of_luw(seed: int, tmp_path: Path) -> None:
+def test_damage_of_luw(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_pieces(monkeypatch)
     history, pick = small_luw(seed), random.Random(f"harm luw {seed}")
     case = luw_history.case_of(history, tmp_path)
     for _ in range(HARMED):
@@ -96,7 +99,8 @@ def test_damage_of_luw(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", seeds(long=17))
-def test_damage_of_solid(seed: int, tmp_path: Path) -> None:
+def test_damage_of_solid(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_pieces(monkeypatch)
     history, pick = small_solid(seed), random.Random(f"harm solid {seed}")
     case = solid_history.case_of(history, tmp_path, named=True)
     for _ in range(HARMED):

@@ -11,7 +11,7 @@ import pytest
 from replay.changes.position import Position
 from replay.cli.main import main
 from replay.targets import target_named
-from tests.support.logcut import cut
+from tests.support.cutlogs import cut
 from tests.support.replayed import AT_END, AT_PIT1, PIT1, START, position, rows, same
 
 POSTGRES = target_named("postgres")

@@ -1,6 +1,5 @@
-"""One thing damaged at a time, everywhere: nothing of a damaged unit is in the script, all other
-units are there unchanged, and the finding says where the damage lies. What cannot be seen is listed
-by name, so that the list can only grow by decision.
+"""One thing damaged at a time: nothing of a damaged unit is in the script, all others are, and the
+finding says where the damage lies. (Every byte: :mod:`tests.model.damage`.)
 """
 
 from __future__ import annotations
@@ -131,12 +130,6 @@ def place_of(records: list[bytes], number: int) -> int:
     return sum(len(record) + 4 for record in records[:number]) + 4
 
 
-def field_at(place: int) -> str:
-    return next(
-        entry.name or "(reserved)" for entry in LLDF.fields if entry.offset <= place < entry.end
-    )
-
-
 def set_aside(
     copy: Copy,
     sound: dict[str, str],
@@ -174,97 +167,8 @@ def set_aside(
     assert not (copy.folder / f"out{copy.runs}").exists()
 
 
-# -- every byte of a header
+# -- what tells units apart
 # -------------------------------------------------------------------------------------------------
-
-#: Header fields that no statement and no order depends on, or (LOGRBA …) that nothing else in the
-#: log confirms.
-UNUSED = {
-    *(
-        "TBOWNERLEN",
-        "TBNAMELEN",
-        "DBNAME",
-        "TSNAME",
-        "TABLEOWNER",
-        "TABLENAME",
-        "PARTNUM",
-        "TIMESTAMP",
-        "LOGLRSN",
-        "RID",
-        "LOGBYTES",
-        "LOGDELTA",
-    ),
-    *(
-        "ANOMALYROWID",
-        "ANOMALYTYPE",
-        "ANOMALYRBA",
-        "UORTIMESTAMP",
-        "(reserved)",
-        "UORCOMMITPOINT",
-        "CONNECTIONTYPE",
-        "CONNECTID",
-    ),
-    *(
-        "CORRELATIONID",
-        "AUTHID",
-        "PLAN",
-        "LUWNETWORKID",
-        "LUWNAME",
-        "LUWINSTANCENO",
-        "LUWSEQUENCENO",
-        "UORHASCOMP",
-        "SQLRIRBA",
-        "PAGENUMFMT",
-    ),
-    *("INCOMPLETETRANS", "INCOMPLETEDEP"),
-    *(
-        "SEGNUM",
-        "TOTALSEGS",
-    ),  # 0 and 1 both say that a change is one record; every other value is seen
-}
-#: Fields whose damage may pass unseen and matter: the place of a record in its unit, and a table
-#: that also exists.
-UNCONFIRMED = {"LOGRBA", "TBOBID"}
-
-
-def one_of_each(draw: random.Random) -> list[int]:
-    """A drawn byte of each field of a header."""
-    return [draw.randrange(entry.offset, entry.end) for entry in LLDF.fields]
-
-
-@pytest.mark.parametrize(("bit", "mode"), [(0x01, "redo"), (0x80, "redo"), (0x10, "undo")])
-@pytest.mark.long
-def test_every_byte_of_a_header(tiny: Copy, bit: int, mode: str) -> None:
-    """Every byte with one of its bits, and a byte of each field with other bits, in both
-    directions."""
-    sound = units_of(tiny.run(mode=mode))
-    own = unit_of(tiny.records[MIDDLE])
-    seen: dict[str, set[str]] = {}
-    for place in range(288) if bit == 0x01 else one_of_each(random.Random(bit)):
-        records = tiny.with_byte(MIDDLE, place, tiny.records[MIDDLE][place] ^ bit)
-        outcomes = seen.setdefault(field_at(place), set())
-        try:
-            bundle = tiny.run(records, mode)
-        except LogReplayError as error:
-            outcomes.add(error.code)
-            continue
-        assert bundle.manifest["balance"]["closes"]
-        left = units_of(bundle)
-        if bundle.exit_code == 8:
-            assert own not in left, field_at(place)
-            assert all(text == sound[key] for key, text in left.items()), field_at(place)
-            outcomes.add("finding")
-        else:
-            assert left.keys() == sound.keys(), field_at(place)
-            assert all(text == sound[key] for key, text in left.items() if key != own)
-            outcomes.add("same" if left == sound else "changed")
-    assert {name for name, outcomes in seen.items() if "changed" in outcomes} <= UNCONFIRMED
-    assert {name for name, outcomes in seen.items() if "same" in outcomes} <= UNUSED | UNCONFIRMED
-    assert all(
-        outcomes & {"finding"} or outcomes - {"same", "changed"}
-        for name, outcomes in seen.items()
-        if name not in UNUSED | UNCONFIRMED
-    )
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])

@@ -4,6 +4,7 @@ careless hands leave them."""
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from replay.logs.logmaster.layouts import DLGE
 from replay.logs.logmaster.opening import open_log
 from tests.support.logbuilder import LogBuilder, Tab, frame, lrsn, unframe
 
-_LRSN = slice(77, 87)
+_LRSN, _COMMIT, _INCOMPLETE = slice(77, 87), slice(192, 202), slice(274, 275)
 
 
 def records_of(control: Path, data: Path, scratch: Path) -> list[bytes]:
@@ -76,6 +77,31 @@ def cut_log(
     if shuffled:
         draw.shuffle(pairs)
     return pairs
+
+
+def cut(
+    control: Path,
+    data: Path,
+    out: Path,
+    *,
+    low: str = "0" * 20,
+    high: str = "F" * 20,
+    incomplete: str | None = None,
+) -> list[str]:
+    """Write the records whose units commit from ``low`` to ``high`` (hexadecimal), as an
+    overlapping or a later scan would have, those of the unit committing at ``incomplete`` flagged,
+    and a copy of the control file; the options that name the new log."""
+    out.mkdir()
+    kept = []
+    for record in map(bytearray, records_of(control, data, out)):
+        commit = record[_COMMIT].hex().upper()
+        if commit == incomplete:
+            record[_INCOMPLETE] = "Y".encode("cp037")
+        if low.upper() <= commit <= high:
+            kept.append(bytes(record))
+    (out / "cut.dat").write_bytes(frame(kept, "rdw"))
+    shutil.copy(control, out / "cut.ctl")
+    return ["--control", str(out / "cut.ctl"), "--data", str(out / "cut.dat")]
 
 
 def half_a_unit_arrives(log: LogBuilder, table: Tab, folder: Path) -> tuple[bytes, list[bytes]]:

@@ -175,29 +175,49 @@ def read_export(
 
     InputError LR2031 where the export lacks a column, has an unusable value, or contradicts itself.
     """
-    rows: dict[TableId, list[tuple[int, Mapping[str, str]]]] = {}
-    for number_, row in enumerate(_rows(path, NEEDED), 2):
-        key = _number(path, number_, row, "TBSPACEID"), _number(path, number_, row, "TABLEID")
-        rows.setdefault(key, []).append((number_, row))
-    tables = {key: _table(path, key, columns, code_page) for key, columns in rows.items()}
+    rows: dict[TableId, list[_Line]] = {}
+    for line in _lines(path, NEEDED):
+        rows.setdefault((line.number("TBSPACEID"), line.number("TABLEID")), []).append(line)
+    tables = {key: _table(key, lines, code_page) for key, lines in rows.items()}
     if partitions is not None:
         by_name = {(each.table.schema, each.table.name): each for each in tables.values()}
-        for number_, row in enumerate(
-            _rows(partitions, ("TBSPACEID", "PARTITIONOBJECTID", "TABSCHEMA", "TABNAME")), 2
-        ):
-            name = row["TABSCHEMA"].rstrip(), row["TABNAME"].rstrip()
-            if name not in by_name:
-                raise _unusable(
-                    partitions, number_, "TABNAME", ".".join(name), "a table of the catalog export"
-                )
-            tables[
-                _number(partitions, number_, row, "TBSPACEID"),
-                _number(partitions, number_, row, "PARTITIONOBJECTID"),
-            ] = by_name[name]
+        for line in _lines(partitions, ("TBSPACEID", "PARTITIONOBJECTID", "TABSCHEMA", "TABNAME")):
+            if line.name not in by_name:
+                expected = "a table of the catalog export"
+                raise line.unusable("TABNAME", ".".join(line.name), expected)
+            key = line.number("TBSPACEID"), line.number("PARTITIONOBJECTID")
+            tables[key] = by_name[line.name]
     return tables
 
 
-def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of an export, by the names of its columns."""
+
+    path: str
+    place: int
+    values: Mapping[str, str]
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Schema and name of its table."""
+        return self.values["TABSCHEMA"].rstrip(), self.values["TABNAME"].rstrip()
+
+    def unusable(self, field: str, found: str, expected: str) -> InputError:
+        """An error about one of its values (LR2031)."""
+        where = Where(self.path, self.place, None, field)
+        return InputError("LR2031", f"found {found!r}; expected {expected}", where, _HINT)
+
+    def number(self, field: str, default: int | None = None) -> int:
+        """A value as a number; ``default`` where there is none."""
+        text = self.values.get(field, "")
+        value = default if default is not None and not text.strip() else _whole_number(text)
+        if value is None:
+            raise self.unusable(field, text.strip(), "a number")
+        return value
+
+
+def _lines(path: str, needed: Sequence[str]) -> Iterator[_Line]:
     text = read_text(path, "utf-8-sig")
     delimiter = max(",;|\t", key=text.partition("\n")[0].count)
     reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
@@ -210,22 +230,8 @@ def _rows(path: str, needed: Sequence[str]) -> Iterator[Mapping[str, str]]:
             Where(path, 1),
             _HINT,
         )
-    for row in reader:
-        yield {name: row[spelled] or "" for name, spelled in names.items()}
-
-
-def _unusable(path: str, line: int, field: str, found: str, expected: str) -> InputError:
-    return InputError(
-        "LR2031", f"found {found!r}; expected {expected}", Where(path, line, None, field), _HINT
-    )
-
-
-def _number(path: str, line: int, row: Mapping[str, str], field: str) -> int:
-    text = row.get(field, "")
-    value = _whole_number(text)
-    if value is None:
-        raise _unusable(path, line, field, text.strip(), "a number")
-    return value
+    for place, row in enumerate(reader, 2):
+        yield _Line(path, place, {name: row[spelled] or "" for name, spelled in names.items()})
 
 
 @lru_cache(maxsize=1 << 16)
@@ -234,65 +240,44 @@ def _whole_number(text: str) -> int | None:
     return int(text) if re.fullmatch("-?[0-9]+", text) else None
 
 
-def _table(
-    path: str, key: TableId, rows: list[tuple[int, Mapping[str, str]]], code_page: int
-) -> LuwTable:
-    names = {(row["TABSCHEMA"].rstrip(), row["TABNAME"].rstrip()) for _, row in rows}
+def _table(key: TableId, lines: list[_Line], code_page: int) -> LuwTable:
+    first, names = lines[0], {line.name for line in lines}
     if len(names) > 1:
         tables = " and ".join(sorted(".".join(name) for name in names))
-        raise _unusable(
-            path,
-            rows[0][0],
-            "TABLEID",
-            f"{tables} with the ids {key[0]}, {key[1]}",
-            "one table for each pair of ids",
-        )
+        found = f"{tables} with the ids {key[0]}, {key[1]}"
+        raise first.unusable("TABLEID", found, "one table for each pair of ids")
     columns, offset = [], 0
-    for place, (line, row) in enumerate(
-        sorted(rows, key=lambda entry: _number(path, entry[0], entry[1], "COLNO"))
-    ):
-        if _number(path, line, row, "COLNO") != place:
-            raise _unusable(
-                path, line, "COLNO", row["COLNO"], f"{place}: every column of the table, from 0"
-            )
-        if row["NULLS"].strip() not in ("Y", "N"):
-            raise _unusable(path, line, "NULLS", row["NULLS"], "Y or N")
-        column = _exported(path, line, row, code_page, offset)
+    for place, line in enumerate(sorted(lines, key=lambda line: line.number("COLNO"))):
+        if line.number("COLNO") != place:
+            expected = f"{place}: every column of the table, from 0"
+            raise line.unusable("COLNO", line.values["COLNO"], expected)
+        if line.values["NULLS"].strip() not in ("Y", "N"):
+            raise line.unusable("NULLS", line.values["NULLS"], "Y or N")
+        column = column_format(
+            line.values["COLNAME"].rstrip(),
+            line.values["TYPENAME"].strip(),
+            line.number("LENGTH"),
+            line.number("SCALE"),
+            line.values["NULLS"].strip() == "Y",
+            line.number("CODEPAGE", code_page),
+            offset,
+            line.number("KEYSEQ", 0),
+            _initial(line.values),
+        )
         columns.append(column)
         offset += width(column)
     keyed = sorted(
         (column.key_sequence, column.column.name) for column in columns if column.key_sequence
     )
-    schema, name = names.pop()
     table = Table(
-        schema,
-        name,
+        *first.name,
         tuple(column.column for column in columns),
         tuple(column for _, column in keyed),
     )
-    organization = rows[0][1].get("TABLEORG", "").strip()
+    organization = first.values.get("TABLEORG", "").strip()
     if organization not in ("", "R", "N", "C"):
-        raise _unusable(path, rows[0][0], "TABLEORG", organization, "R, C or N")
+        raise first.unusable("TABLEORG", organization, "R, C or N")
     return LuwTable(key, table, RowFormat(tuple(columns)), organization == "C")
-
-
-def _exported(
-    path: str, line: int, row: Mapping[str, str], code_page: int, offset: int
-) -> ColumnFormat:
-    page = _number(path, line, row, "CODEPAGE") if row.get("CODEPAGE", "").strip() else code_page
-    key = _number(path, line, row, "KEYSEQ") if row.get("KEYSEQ", "").strip() else 0
-    length, scale = _number(path, line, row, "LENGTH"), _number(path, line, row, "SCALE")
-    return column_format(
-        row["COLNAME"].rstrip(),
-        row["TYPENAME"].strip(),
-        length,
-        scale,
-        row["NULLS"].strip() == "Y",
-        page,
-        offset,
-        key,
-        _initial(row),
-    )
 
 
 def _initial(row: Mapping[str, str]) -> str | None:

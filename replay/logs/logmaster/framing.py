@@ -274,13 +274,9 @@ def _walk_scalar(
             while place < end:
                 offset, size, place = _rdw(view, place, shape, name, number)
                 if place > end:
-                    raise InputError(
-                        "LR2005",
-                        f"found a record that ends at {place}; expected within its block, which"
-                        f" ends at {end}",
-                        Where(name, number, offset - 4, "RDW"),
-                        AGAIN,
-                    )
+                    found = f"a record that ends at {place}"
+                    expected = f"within its block, which ends at {end}"
+                    raise _broken(found, expected, Where(name, number, offset - 4, "RDW"))
                 offsets.append(offset)
                 lengths.append(size)
                 number += 1
@@ -295,6 +291,10 @@ def _walk_scalar(
     return Block(
         start, place, first_record, np.array(offsets, np.int64), np.array(lengths, np.int32)
     )
+
+
+def _broken(found: str, expected: str, where: Where) -> InputError:
+    return InputError("LR2005", f"found {found}; expected {expected}", where, AGAIN)
 
 
 def _cut_off(name: str, number: int, place: int, needed: int, size: int) -> InputError:
@@ -317,20 +317,11 @@ def _rdw(
         raise _cut_off(name, number, place, 4, len(view))
     size = int.from_bytes(view[place : place + 2], "big")
     if size <= 4:
-        raise InputError(
-            "LR2005",
-            f"found length {size}; expected more than the 4 bytes of the descriptor itself",
-            Where(name, number, place, "RDW"),
-            AGAIN,
-        )
+        expected = "more than the 4 bytes of the descriptor itself"
+        raise _broken(f"length {size}", expected, Where(name, number, place, "RDW"))
     if view[place + 2] or view[place + 3]:
-        raise InputError(
-            "LR2005",
-            f"found X'{view[place : place + 4].hex().upper()}'; expected a length and two zero"
-            " bytes",
-            Where(name, number, place, "RDW"),
-            AGAIN,
-        )
+        found = f"X'{view[place : place + 4].hex().upper()}'"
+        raise _broken(found, "a length and two zero bytes", Where(name, number, place, "RDW"))
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
     return place + 4, size - 4, place + size
@@ -342,12 +333,8 @@ def _bdw_end(view: memoryview, place: int, name: str, number: int) -> int:
     word = int.from_bytes(view[place : place + 4], "big")
     size = word & 0x7FFFFFFF if word & 0x80000000 else word >> 16
     if size <= 8 or (not word & 0x80000000 and word & 0xFFFF):
-        raise InputError(
-            "LR2005",
-            f"found X'{word:08X}'; expected a block length and two zero bytes",
-            Where(name, number, place, "BDW"),
-            AGAIN,
-        )
+        expected = "a block length and two zero bytes"
+        raise _broken(f"X'{word:08X}'", expected, Where(name, number, place, "BDW"))
     if place + size > len(view):
         raise _cut_off(name, number, place, size, len(view))
     return place + size
@@ -359,20 +346,13 @@ def _ftp(
     if place + 3 > len(view):
         raise _cut_off(name, number, place, 3, len(view))
     descriptor, size = view[place], int.from_bytes(view[place + 1 : place + 3], "big")
+    where = Where(name, number, place, "FTP block header")
     if not descriptor & 0x80 and not (descriptor & 0x40 and place + 3 + size >= len(view)):
-        message = (
-            f"found descriptor X'{descriptor:02X}'; expected X'80' (end of record): records that"
-            " span FTP blocks are not read"
-        )
-        raise InputError("LR2005", message, Where(name, number, place, "FTP block header"), AGAIN)
-    if size == 0 or place + 3 + size > len(view):
-        if size == 0:
-            raise InputError(
-                "LR2005",
-                "found length 0; expected a record",
-                Where(name, number, place, "FTP block header"),
-                AGAIN,
-            )
+        expected = "X'80' (end of record): records that span FTP blocks are not read"
+        raise _broken(f"descriptor X'{descriptor:02X}'", expected, where)
+    if size == 0:
+        raise _broken("length 0", "a record", where)
+    if place + 3 + size > len(view):
         raise _cut_off(name, number, place, 3 + size, len(view))
     return place + 3, size, place + 3 + size
 
@@ -405,11 +385,9 @@ def _bare(
             return place, length, end
     if place + header + max(size, 2) > len(view):
         raise _cut_off(name, number, place, header + max(size, 2), len(view))
-    message = (
-        f"found DATA length {size}, after which no record of {shape.system_id.decode('cp037')!r}"
-        " begins; expected one"
-    )
-    raise InputError("LR2005", message, Where(name, number, place + header, "DATA"), AGAIN)
+    system = shape.system_id.decode("cp037")
+    found = f"DATA length {size}, after which no record of {system!r} begins"
+    raise _broken(found, "one", Where(name, number, place + header, "DATA"))
 
 
 # -- how the records of a file are framed

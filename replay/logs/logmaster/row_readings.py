@@ -11,28 +11,21 @@ values seem to have the filler at their ends: then all are as long as they can b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from replay.arrays import Bytes, Index, Mask
+from replay.changes.catalog import RowFormat
 from replay.changes.envelope import Change, Envelope
 from replay.decoding import codecs
 from replay.decoding.image_layouts import layouts
-from replay.errors import InputError
-from replay.logs.logmaster.data import closing_changes, payload
-from replay.logs.logmaster.framing import Block
-
-if TYPE_CHECKING:
-    from replay.logs.logmaster.reader import LogmasterLog
-from collections.abc import Collection
-from typing import TYPE_CHECKING
-
-from replay.changes.catalog import RowFormat
 from replay.decoding.images import ImageWalk
-from replay.logs.logmaster.data import find_images
+from replay.errors import InputError
+from replay.logs.logmaster.data import closing_changes, find_images, payload
+from replay.logs.logmaster.framing import Block
 
 if TYPE_CHECKING:
     from replay.logs.logmaster.reader import LogmasterLog

@@ -31,7 +31,8 @@ from replay.logs.logmaster_load.control import (
 )
 from replay.logs.logmaster_load.reader import ENTRY, NAMES, UNIT
 from replay.logs.logmaster_load.records import (
-    LoadRecords,
+    DelimitedRecords,
+    FixedRecords,
     cut,
     info_count,
     parts,
@@ -315,7 +316,7 @@ class _LoadFile:
 
     path: str
     number: int
-    records: LoadRecords
+    records: FixedRecords | DelimitedRecords
     ccsid: int
     options: Mapping[str, str]
 

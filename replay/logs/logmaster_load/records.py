@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,28 +21,6 @@ from replay.logs.logmaster_load.control import (
 )
 
 _RETURN, _BLANK = "\r", " "
-
-
-class LoadRecords(Protocol):
-    """The ``n`` records of a file. No method raises an error."""
-
-    def __len__(self) -> int:
-        """``n``."""
-        ...
-
-    def sizes(self) -> Index:
-        """Octets of each record, ``int64[n]``."""
-        ...
-
-    def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """``bool[m]``: which of ``rows`` have not the fields of ``table`` with ``images`` (1 or 2)
-        row images."""
-        ...
-
-    def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
-        """Field ``number`` of ``rows`` (``int64[m]``), ``shift`` images further on, as a binary
-        array of ``m``; null where it is null."""
-        ...
 
 
 def parts(column: pa.Array) -> tuple[Bytes, Index]:
@@ -73,7 +50,9 @@ def without_mark(raw: Bytes, ccsid: int) -> Bytes:
     return raw[len(BOM_UTF8) :] if marked else raw
 
 
-def cut(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> LoadRecords:
+def cut(
+    raw: Bytes, statement: LoadStatement, ccsid: int, name: str
+) -> FixedRecords | DelimitedRecords:
     """The records of a file. InputError LR2006 where a delimited value does not end."""
     if statement.delimited:
         return _delimited(raw, statement, ccsid, name)
@@ -119,18 +98,20 @@ class FixedRecords:
         return len(self.start)
 
     def sizes(self) -> Index:
-        """As :meth:`LoadRecords.sizes`."""
+        """Octets of each record, ``int64[n]``."""
         return np.asarray(self.stop - self.start)
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """As :meth:`LoadRecords.bad`."""
+        """``bool[m]``: which of ``rows`` have not the fields of ``table`` with ``images`` (1 or 2)
+        row images."""
         size = self.sizes()[rows]
         _, width, end = _image(table)
         last = max((one.start for one in table.fields), default=0) + (images - 1) * width
         return np.asarray((size <= last) | (size > end + (images - 1) * width))
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
-        """As :meth:`LoadRecords.values`."""
+        """Field ``number`` of ``rows`` (``int64[m]``), ``shift`` images further on, as a binary
+        array of ``m``; null where it is null."""
         one = table.fields[number]
         away = shift * _image(table)[1]
         block = self._block(rows, one.start + away, one.stop - one.start)
@@ -217,11 +198,11 @@ class DelimitedRecords:
         return len(self.first)
 
     def sizes(self) -> Index:
-        """As :meth:`LoadRecords.sizes`."""
+        """As :meth:`FixedRecords.sizes`."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """As :meth:`LoadRecords.bad`."""
+        """As :meth:`FixedRecords.bad`."""
         one, info = len(table.fields), info_count(table)
         count = self.count[rows]
         if images == 2:
@@ -235,7 +216,7 @@ class DelimitedRecords:
         return np.asarray(wrong)
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
-        """As :meth:`LoadRecords.values`."""
+        """As :meth:`FixedRecords.values`."""
         values = self._texts(rows, table, number, shift)
         condition = table.fields[number].null_if
         if condition is None:

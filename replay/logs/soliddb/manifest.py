@@ -72,12 +72,7 @@ def read_manifest(folder: Place) -> Manifest:
             "Write it again",
         ) from None
     if not isinstance(content, dict):
-        raise InputError(
-            "LR2031",
-            "found a manifest that is no JSON object; expected one",
-            Where(str(path)),
-            "Write it again",
-        )
+        raise _unusable(str(path), "a manifest that is no JSON object", "one")
     sessions = content.get("sessions") or []
     keys = content.get("primary_keys") or {}
     if (
@@ -85,18 +80,11 @@ def read_manifest(folder: Place) -> Manifest:
         or not all(isinstance(entry, dict) for entry in sessions)
         or not isinstance(keys, dict)
     ):
-        expected = "expected a list of objects as sessions, and an object as primary_keys"
-        raise InputError(
-            "LR2031", f"found something else; {expected}", Where(str(path)), "Write it again"
-        )
+        expected = "a list of objects as sessions, and an object as primary_keys"
+        raise _unusable(str(path), "something else", expected)
     batch = content.get("batch_size") or content.get("transaction_batch_size") or 1
     if not str(batch).isdigit():
-        raise InputError(
-            "LR2031",
-            f"found batch_size {batch!r}; expected a number",
-            Where(str(path)),
-            "Write it again",
-        )
+        raise _unusable(str(path), f"batch_size {batch!r}", "a number")
     words = {
         name: _word(str(path), name, content.get(name))
         for name in ("framing", "column_list", "capture_off")
@@ -121,13 +109,17 @@ def read_manifest(folder: Place) -> Manifest:
     )
 
 
+def _unusable(path: str, found: str, expected: str) -> InputError:
+    return InputError(
+        "LR2031", f"found {found}; expected {expected}", Where(path), "Write it again"
+    )
+
+
 def _word(path: str, name: str, value: Any) -> str | None:
     """A setting of the manifest; None where it has none, or leaves it to be found out
     (``auto``)."""
     if value is not None and not isinstance(value, str):
-        raise InputError(
-            "LR2031", f"found {name} {value!r}; expected a name", Where(path), "Write it again"
-        )
+        raise _unusable(path, f"{name} {value!r}", "a name")
     return None if value in (None, "", "auto") else value
 
 
@@ -162,12 +154,8 @@ def _dropped(path: str, entries: Any) -> dict[int, bytes]:
     for relid, value in entries.items() if isinstance(entries, dict) else [("", entries)]:
         at = _address(path, "dropped_tables", value)
         if at is None or not str(relid).isdigit():
-            raise InputError(
-                "LR2031",
-                f"found dropped_tables {entries!r}; expected an object, ids with a LOGADDR each",
-                Where(path),
-                "Write it again",
-            )
+            expected = "an object, ids with a LOGADDR each"
+            raise _unusable(path, f"dropped_tables {entries!r}", expected)
         found[int(relid)] = at
     return found
 
@@ -181,10 +169,5 @@ def _address(path: str, name: str, value: Any) -> bytes | None:
     except ValueError:
         raw = b""
     if len(raw) not in layouts.ADDRESS_SIZES:
-        raise InputError(
-            "LR2031",
-            f"found {name} {value!r}; expected 40 or 56 hexadecimal digits",
-            Where(path),
-            "Write it again",
-        )
+        raise _unusable(path, f"{name} {value!r}", "40 or 56 hexadecimal digits")
     return raw

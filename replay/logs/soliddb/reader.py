@@ -36,7 +36,7 @@ from replay.logs.soliddb.joined_rows import in_order, join
 from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
 from replay.logs.soliddb.manifest import CHARSETS, Manifest, charset_number, read_manifest
 from replay.logs.soliddb.read_sessions import check_sessions
-from replay.logs.soliddb.tables import POLICIES, Settings, files_of, read_catalog, read_constraints
+from replay.logs.soliddb.tables import POLICIES, Settings, SystemTables
 from replay.logs.soliddb.transactions import find_transactions
 from replay.storage import at
 from sqlgen.constraints import Constraints
@@ -220,7 +220,12 @@ def open_log(inputs: Inputs) -> SolidLog:
         )
     manifest = read_manifest(at(inputs.catalog))
     settings = _settings(inputs, manifest)
-    tables = read_catalog(inputs.catalog, manifest, settings.charset)
+    exported = SystemTables(inputs.catalog)
+    tables = exported.tables(manifest, settings.charset)
+    foreign = inputs.options.get("foreign-keys") != "ignore"
+    constraints = exported.constraints(tables) if foreign else Constraints()
+    catalog_files = exported.files()
+    del exported
     accepts = inputs.options.get("gaps") == "accept" or inputs.gaps in (Gaps.WARN, Gaps.ALLOW)
     files, moved = in_order([read_rows(path, inputs.scratch) for path in inputs.log])
     joined = join(files, manifest.sessions, inputs.scratch)
@@ -231,7 +236,6 @@ def open_log(inputs: Inputs) -> SolidLog:
     database = "".join(f":{name}" for name in (inputs.options.get("database"),) if name)
     if not index.by_address:
         database += ":" + hashlib.sha256(np.ascontiguousarray(joined.data).data).hexdigest()[:16]
-    use_foreign_keys = inputs.options.get("foreign-keys") != "ignore"
     gaps = () if inputs.gaps is Gaps.ALLOW else chain.warnings
     rest = bounds.outside.commit
     return SolidLog(
@@ -240,14 +244,12 @@ def open_log(inputs: Inputs) -> SolidLog:
             for number, part in enumerate(files)
         ],
         catalog=Catalog(tuple(index.timeline.versions)),
-        catalog_files=files_of(inputs.catalog, manifest),
+        catalog_files=[*([manifest.path] if manifest.path else []), *catalog_files],
         arrays=save((index.entries, index.units, joined.data, joined.address), inputs.scratch),
         changes=dict(index.structure),
         source=f"soliddb{database}",
         opening_warnings=tuple(dict.fromkeys((*moved, *gaps, *index.warnings))),
-        constraints=(
-            read_constraints(inputs.catalog, tables) if use_foreign_keys else Constraints()
-        ),
+        constraints=constraints,
         shape=index.shape,
         alike=index.alike,
         by_address=index.by_address,

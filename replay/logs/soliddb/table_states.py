@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from replay.changes.catalog import ColumnFormat
 from replay.logs.soliddb import ddl, layouts
 from replay.logs.soliddb.ddl import Alter
 from replay.logs.soliddb.tables import Attribute
-from sqlgen.schema import Column
 
 
 @dataclass(frozen=True)
@@ -23,20 +22,31 @@ class TableState:
     lost: bool = False
 
 
-def _renamed_format(entry: ColumnFormat, name: str, nullable: bool | None = None) -> ColumnFormat:
-    null = entry.nullable if nullable is None else nullable
-    column: Column = replace(entry.column, name=name, nullable=null)
-    return replace(entry, column=column, nullable=null)
+def _users(state: TableState) -> dict[str, Attribute]:
+    """The columns of a table by their names."""
+    return {
+        entry.format.column.name: entry
+        for entry in state.attributes or ()
+        if entry.kind == layouts.ATTR_USER
+    }
+
+
+def _changed(
+    state: TableState, entry: Attribute, name: str, null: bool | None = None, **more: Any
+) -> TableState:
+    """The table with an attribute under another name; ``null``: whether it allows null, if that
+    changes too."""
+    nullable = entry.format.nullable if null is None else null
+    column = replace(entry.format.column, name=name, nullable=nullable)
+    other = replace(entry, format=replace(entry.format, column=column, nullable=nullable), **more)
+    attributes = state.attributes or ()
+    return replace(state, attributes=tuple(other if each is entry else each for each in attributes))
 
 
 def state_before(state: TableState, change: Alter) -> TableState:
     """A table before an ALTER; attributes None where that cannot be said."""
     assert state.attributes is not None
-    named = {
-        entry.format.column.name: entry
-        for entry in state.attributes
-        if entry.kind == layouts.ATTR_USER
-    }
+    named = _users(state)
     if change.what == "name":
         return replace(state, name=change.table)
     if change.what in ("schema", "other"):
@@ -49,13 +59,7 @@ def state_before(state: TableState, change: Alter) -> TableState:
         ]
         if not gone:
             return replace(state, attributes=None)
-        back = replace(
-            gone[-1], kind=layouts.ATTR_USER, format=_renamed_format(gone[-1].format, change.column)
-        )
-        return replace(
-            state,
-            attributes=tuple(back if entry is gone[-1] else entry for entry in state.attributes),
-        )
+        return _changed(state, gone[-1], change.column, kind=layouts.ATTR_USER)
     name = change.new if change.what == "rename" else change.column
     if change.what == "modify" or name not in named:
         return replace(state, attributes=None)
@@ -63,47 +67,22 @@ def state_before(state: TableState, change: Alter) -> TableState:
         return replace(
             state, attributes=tuple(entry for entry in state.attributes if entry is not named[name])
         )
-    nullable = True if change.what == "null" else None
-    other = replace(
-        named[name], format=_renamed_format(named[name].format, change.column, nullable)
-    )
-    return replace(
-        state,
-        attributes=tuple(other if entry is named[name] else entry for entry in state.attributes),
-    )
+    return _changed(state, named[name], change.column, True if change.what == "null" else None)
 
 
 def with_later_column(state: TableState, change: Alter) -> TableState:
     """A table before ADD COLUMN whose older images hold a value for the column all the same
     (section 20, U2)."""
-    assert state.attributes is not None
-    return replace(
-        state,
-        attributes=tuple(
-            (
-                replace(
-                    entry,
-                    kind=layouts.ATTR_LATER,
-                    format=_renamed_format(
-                        entry.format, f"{entry.format.column.name} (later)", True
-                    ),
-                )
-                if entry.kind == layouts.ATTR_USER and entry.format.column.name == change.column
-                else entry
-            )
-            for entry in state.attributes
-        ),
-    )
+    entry = _users(state).get(change.column)
+    if entry is None:
+        return state
+    return _changed(state, entry, f"{change.column} (later)", True, kind=layouts.ATTR_LATER)
 
 
 def state_after(state: TableState, change: Alter, charset: int) -> TableState | None:
     """A table after an ALTER; None where that cannot be said."""
     assert state.attributes is not None
-    named = {
-        entry.format.column.name: entry
-        for entry in state.attributes
-        if entry.kind == layouts.ATTR_USER
-    }
+    named = _users(state)
     if change.what == "other":
         return state
     if change.what in ("name", "schema"):
@@ -126,28 +105,17 @@ def state_after(state: TableState, change: Alter, charset: int) -> TableState | 
     entry = named[change.column]
     if change.what == "drop":
         hidden = f"{layouts.REMOVED_PREFIX}{entry.number}_{change.column}"
-        other = replace(
-            entry,
-            kind=layouts.ATTR_REMOVED,
-            format=_renamed_format(entry.format, hidden, True),
-            former=change.column,
-        )
-    else:
-        name = change.new if change.what == "rename" else change.column
-        other = replace(
-            entry,
-            format=_renamed_format(entry.format, name, True if change.what == "null" else None),
-        )
-    return replace(
-        state, attributes=tuple(other if each is entry else each for each in state.attributes)
-    )
+        kind = layouts.ATTR_REMOVED
+        return _changed(state, entry, hidden, True, kind=kind, former=change.column)
+    name = change.new if change.what == "rename" else change.column
+    return _changed(state, entry, name, True if change.what == "null" else None)
 
 
 def earlier_candidates(state: TableState) -> list[TableState]:
     """What a table may have been before an ALTER that is not known: the same, without its last
     columns, or with columns that were dropped since."""
     assert state.attributes is not None
-    users = [entry for entry in state.attributes if entry.kind == layouts.ATTR_USER]
+    users = list(_users(state).values())
     gone = [entry for entry in state.attributes if entry.kind == layouts.ATTR_REMOVED]
     candidates = [state]
     for entry in reversed(users[1:]):
@@ -162,13 +130,5 @@ def earlier_candidates(state: TableState) -> list[TableState]:
             )
         )
     for entry in gone:
-        back = replace(
-            entry, kind=layouts.ATTR_USER, format=_renamed_format(entry.format, entry.former)
-        )
-        candidates.append(
-            replace(
-                state,
-                attributes=tuple(back if each is entry else each for each in state.attributes),
-            )
-        )
+        candidates.append(_changed(state, entry, entry.former, kind=layouts.ATTR_USER))
     return candidates

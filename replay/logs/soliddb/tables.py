@@ -16,26 +16,32 @@ from replay.logs.indexed_log import version_named
 from replay.logs.soliddb import export_files, layouts
 from replay.logs.soliddb.layouts import InternalType
 from replay.logs.soliddb.manifest import Manifest
-from replay.storage import Place, at
+from replay.storage import at
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.schema import Column, SqlType, Table
 
 _HINT = "Export the system tables with scripts/export_soliddb.py"
-_TABLES = ("ID", "TABLE_NAME", "TABLE_TYPE", "TABLE_SCHEMA")
-_COLUMNS = (
-    "REL_ID",
-    "COLUMN_NAME",
-    "COLUMN_NUMBER",
-    "SQL_DATA_TYPE_NUM",
-    "DATA_TYPE_NUMBER",
-    "NULLABLE",
-)
-_KEYS = ("ID", "REL_ID", "KEY_PRIMARY", "KEY_NREF")
-_PARTS = ("ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE")
 _UTF16 = 1200
 
-#: The system tables that are read.
-_FILES = ("sys_tables", "sys_columns", "sys_keys", "sys_keyparts", "sys_forkeys", "sys_forkeyparts")
+#: The system tables that are read, and the columns without which they are of no use.
+_NEEDED = {
+    "sys_tables": ("ID", "TABLE_NAME", "TABLE_TYPE", "TABLE_SCHEMA"),
+    "sys_columns": (
+        *("REL_ID", "COLUMN_NAME", "COLUMN_NUMBER"),
+        *("SQL_DATA_TYPE_NUM", "DATA_TYPE_NUMBER", "NULLABLE"),
+    ),
+    "sys_keys": ("ID", "REL_ID", "KEY_PRIMARY", "KEY_NREF"),
+    "sys_keyparts": ("ID", "KEYP_NO", "ATTR_ID", "ATTR_NO", "ATTR_TYPE"),
+    "sys_forkeys": ("ID", "REF_REL_ID", "CREATE_REL_ID", "REF_TYPE", "KEY_NAME", "KEY_ACTION"),
+    "sys_forkeyparts": ("ID", "KEYP_NO", "ATTR_NO", "ATTR_ID", "ATTR_TYPE", "CONST_VALUE"),
+}
+_PRIMARY = ("sys_keys", "sys_keyparts")
+_FOREIGN = ("sys_forkeys", "sys_forkeyparts")
+#: REF_TYPE of the row of the referencing table, and of the referenced one.
+_CHILD, _PARENT = 1, 2
+#: The low byte of KEY_ACTION, less one.
+_ON_DELETE = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
+_Row = Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -67,69 +73,224 @@ class SolidTable:
 # -------------------------------------------------------------------------------------------------
 
 
-def files_of(folder: str, manifest: Manifest) -> list[str]:
-    """The files of a catalog folder that are read."""
-    place = _meta(folder)
-    files = [export_files.find(place, name) for name in _FILES]
-    return [
-        *([manifest.path] if manifest.path else []),
-        *(str(path) for path in files if path is not None),
-    ]
+class SystemTables:
+    """The export of the system tables in a folder; each is read once. InputError LR2031 where it
+    lacks a table or column, has an unusable value, or does not say which columns are a table's
+    key."""
 
+    def __init__(self, folder: str) -> None:
+        place = at(folder)
+        self.place = place / "meta" if (place / "meta").is_dir() else place
+        self._read: dict[str, list[dict[str, str | None]]] = {}
+        self._sorted: dict[tuple[str, str], dict[int, list[_Row]]] = {}
 
-def _meta(folder: str) -> Place:
-    place = at(folder)
-    return place / "meta" if (place / "meta").is_dir() else place
+    def files(self) -> list[str]:
+        """The files that are read."""
+        found = (export_files.find(self.place, name) for name in _NEEDED)
+        return [str(path) for path in found if path is not None]
 
-
-def read_catalog(folder: str, manifest: Manifest, charset: int) -> dict[int, SolidTable]:
-    """The tables of an export, by id. ``charset`` is the CCSID of CHAR columns.
-
-    InputError LR2031 where the export lacks a table or column, has an unusable value, or does not
-    say which columns are a table's key.
-    """
-    place = _meta(folder)
-    tables = {_number(row, "ID", place): row for row in _records(place, "sys_tables", _TABLES)}
-    columns: dict[int, list[Mapping[str, str | None]]] = {}
-    for row in _records(place, "sys_columns", _COLUMNS):
-        columns.setdefault(_number(row, "REL_ID", place), []).append(row)
-    keys_of_manifest = _keys_of_manifest(manifest, tables)
-    keys = _keys(place, set(keys_of_manifest), bool(keys_of_manifest), columns)
-    exported = {}
-    for relid, row in tables.items():
-        if row["TABLE_TYPE"] in ("VIEW", "SYNONYM"):
-            continue
-        schema, name = row["TABLE_SCHEMA"] or "", row["TABLE_NAME"] or ""
-        if relid < layouts.FIRST_USER_TABLE:
+    def tables(self, manifest: Manifest, charset: int) -> dict[int, SolidTable]:
+        """The tables by id. ``charset`` is the CCSID of CHAR columns."""
+        rows = {self._number(row, "ID"): row for row in self._rows("sys_tables")}
+        columns = self._by("sys_columns", "REL_ID")
+        named = _keys_of_manifest(manifest, rows)
+        keys = self._keys(named)
+        exported = {}
+        for relid, row in rows.items():
+            if row["TABLE_TYPE"] in ("VIEW", "SYNONYM"):
+                continue
+            catalog = row.get("TABLE_CATALOG") or ""
+            schema, name = row["TABLE_SCHEMA"] or "", row["TABLE_NAME"] or ""
+            if relid < layouts.FIRST_USER_TABLE:
+                exported[relid] = SolidTable(relid, catalog, schema, name, (), (), True)
+                continue
+            key = named.get(relid, keys.get(relid, ()))
+            attributes = [self._attribute(entry, key, charset) for entry in columns.get(relid, ())]
+            attributes.sort(key=lambda entry: entry.number)
+            if len({entry.number for entry in attributes}) < len(attributes):
+                found = f"a COLUMN_NUMBER twice in {schema}.{name}"
+                raise self._unusable("sys_columns", found, "each once")
+            seen = [one.format.column.name for one in attributes if one.kind == layouts.ATTR_USER]
+            if unknown := [column for column in key if column not in seen]:
+                found = f"{', '.join(unknown)} in the key of {schema}.{name}"
+                raise self._unusable("sys_keyparts", found, "columns of the table")
+            shadow = row["TABLE_TYPE"] in layouts.SHADOWS
             exported[relid] = SolidTable(
-                relid, row.get("TABLE_CATALOG") or "", schema, name, (), (), True
+                relid, catalog, schema, name, tuple(attributes), key, shadow
             )
-            continue
-        key = keys_of_manifest.get(relid, keys.get(relid, ()))
-        attributes = [_attribute(place, entry, key, charset) for entry in columns.get(relid, ())]
-        attributes.sort(key=lambda entry: entry.number)
-        if len({entry.number for entry in attributes}) < len(attributes):
-            raise _unusable(
-                place, "sys_columns", f"a COLUMN_NUMBER twice in {schema}.{name}", "each once"
-            )
-        seen = {entry.format.column.name for entry in attributes if entry.kind == layouts.ATTR_USER}
-        if unknown := [column for column in key if column not in seen]:
-            raise _unusable(
-                place,
-                "sys_keyparts",
-                f"{', '.join(unknown)} in the key of {schema}.{name}",
-                "columns of the table",
-            )
-        shadow = row["TABLE_TYPE"] in layouts.SHADOWS
-        exported[relid] = SolidTable(
-            relid, row.get("TABLE_CATALOG") or "", schema, name, tuple(attributes), key, shadow
+        return exported
+
+    def constraints(self, exported: Mapping[int, SolidTable]) -> Constraints:
+        """The unique keys and foreign keys, as far as the export has them."""
+        names = {
+            relid: f"{entry.schema}.{entry.name}".upper()
+            for relid, entry in exported.items()
+            if not entry.shadow
+        }
+        unique = []
+        has_keys = self._has(_PRIMARY)
+        parts = self._by("sys_keyparts", "ID") if has_keys else {}
+        for row in self._rows("sys_keys") if has_keys else ():
+            relid = self._number(row, "REL_ID")
+            is_unique = (row.get("KEY_UNIQUE") or "").upper() == "YES" and not _is_primary(row)
+            if relid in names and is_unique:
+                own = parts.get(self._number(row, "ID"), [])
+                columns = self._columns(relid, self._user_parts(own))
+                unique += [(names[relid], columns)] if columns else []
+        whole = self._has(_FOREIGN)
+        foreign = tuple(self._foreign_keys(names)) if whole else ()
+        return Constraints(tuple(unique), foreign, complete=whole)
+
+    def _has(self, names: Sequence[str]) -> bool:
+        return all(export_files.find(self.place, name) is not None for name in names)
+
+    def _rows(self, name: str) -> list[dict[str, str | None]]:
+        if name not in self._read:
+            path = export_files.find(self.place, name)
+            if path is None:
+                found = f"found no {name}.parquet, .csv or .jsonl"
+                message = f"{found}; expected the export of {name.upper()}"
+                raise InputError("LR2031", message, Where(str(self.place)), _HINT)
+            self._read[name] = export_files.records(path, _NEEDED[name])
+        return self._read[name]
+
+    def _by(self, name: str, column: str) -> dict[int, list[_Row]]:
+        """The rows of a system table by a number in them."""
+        if (name, column) not in self._sorted:
+            groups: dict[int, list[_Row]] = {}
+            for row in self._rows(name):
+                groups.setdefault(self._number(row, column), []).append(row)
+            self._sorted[name, column] = groups
+        return self._sorted[name, column]
+
+    def _unusable(self, name: str, found: str, expected: str) -> InputError:
+        where = Where(str(export_files.find(self.place, name) or self.place))
+        return InputError("LR2031", f"found {found}; expected {expected}", where, _HINT)
+
+    def _number(self, row: _Row, name: str, default: int | None = None) -> int:
+        text = row.get(name)
+        if text is None and default is not None:
+            return default
+        try:
+            return int(float(text)) if text and "." in text else int(text or "")
+        except ValueError:
+            where = Where(str(self.place), field=name)
+            message = f"found {text!r}; expected a number"
+            raise InputError("LR2031", message, where, _HINT) from None
+
+    def _attribute(self, row: _Row, key: tuple[str, ...], charset: int) -> Attribute:
+        number = self._number(row, "COLUMN_NUMBER")
+        kind = self._number(row, "ATTR_TYPE", layouts.ATTR_USER)
+        user, name = kind == layouts.ATTR_USER, row["COLUMN_NAME"] or ""
+        sql = self._number(row, "SQL_DATA_TYPE_NUM", None if user else 0)
+        sql = layouts.SAME_SQL_TYPE.get(sql, sql)
+        code = self._number(row, "DATA_TYPE_NUMBER")
+        if code not in list(InternalType):
+            found = f"DATA_TYPE_NUMBER {code} of column {name}"
+            raise self._unusable("sys_columns", found, f"0 to {max(InternalType)}")
+        if user and (
+            sql not in layouts.SQL_TYPES or InternalType(code) not in layouts.KINDS_OF[sql]
+        ):
+            expected = "SQL_DATA_TYPE_NUM and DATA_TYPE_NUMBER that agree"
+            found = f"types {sql} and {code} of column {name}"
+            raise self._unusable("sys_columns", found, expected)
+        nullable = (row["NULLABLE"] or "").strip().upper() != "NO" or not user
+        layout = column_format(
+            name,
+            sql if user or kind == layouts.ATTR_REMOVED else -5,
+            InternalType(code),
+            self._number(row, "CHAR_MAX_LENGTH", 0),
+            self._number(row, "NUMERIC_PRECISION", 0),
+            None if row.get("NUMERIC_SCALE") is None else self._number(row, "NUMERIC_SCALE"),
+            nullable,
+            charset,
+            number,
+            key.index(name) + 1 if name in key and user else 0,
         )
-    return exported
+        removed = name.startswith(layouts.REMOVED_PREFIX)
+        former = name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2] if removed else ""
+        return Attribute(number, kind, replace(layout, initial=_initial(row, nullable)), former)
+
+    def _keys(self, named: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+        """The columns of each table's primary key, in key order. ``named``: tables whose key the
+        manifest names."""
+        if named and not self._has(_PRIMARY):
+            return {}
+        parts, keys = self._by("sys_keyparts", "ID"), {}
+        for row in filter(_is_primary, self._rows("sys_keys")):
+            key, relid = self._number(row, "ID"), self._number(row, "REL_ID")
+            if relid < layouts.FIRST_USER_TABLE or relid in named:
+                continue
+            chosen = self._user_parts(parts.get(key, []))
+            count = self._number(row, "KEY_NREF")
+            if len(chosen) not in (count, count - 1):
+                found = (
+                    f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
+                )
+                expected = "KEY_NREF or one less; or the key in the manifest (primary_keys)"
+                raise self._unusable("sys_keyparts", found, expected)
+            keys[relid] = self._columns(relid, chosen)
+        return keys
+
+    def _user_parts(self, parts: Sequence[_Row]) -> list[_Row]:
+        """The parts of a key that are columns of users, up to the first hidden one; constants stand
+        before them."""
+        chosen: list[_Row] = []
+        for part in sorted(parts, key=lambda entry: self._number(entry, "KEYP_NO")):
+            kind = self._number(part, "ATTR_TYPE", -1)
+            if kind in layouts.ENDS_KEY:
+                break
+            if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION):
+                chosen += [part] if part.get("CONST_VALUE") is None else []
+        return chosen
+
+    def _columns(self, relid: int, parts: Sequence[_Row]) -> tuple[str, ...]:
+        """The names of key parts, by ATTR_ID or else ATTR_NO."""
+        columns = self._by("sys_columns", "REL_ID").get(relid, [])
+        by_id = {row["ID"]: row for row in columns if row.get("ID") is not None}
+        by_number = {self._number(row, "COLUMN_NUMBER"): row for row in columns}
+        names = []
+        for part in parts:
+            row = by_id.get(part["ATTR_ID"]) if part["ATTR_ID"] is not None else None
+            if row is None and part["ATTR_NO"] is not None:
+                row = by_number.get(self._number(part, "ATTR_NO"))
+            if row is None:
+                found = f"a key part of table {relid} without a column"
+                raise self._unusable("sys_keyparts", found, "ATTR_ID or ATTR_NO of one")
+            names.append(row["COLUMN_NAME"] or "")
+        return tuple(names)
+
+    def _foreign_keys(self, names: Mapping[int, str]) -> Iterator[ForeignKey]:
+        """Each constraint has two rows of one name and creating table: the columns that refer, and
+        those they refer to."""
+        parts = self._by("sys_forkeyparts", "ID")
+        sides: dict[tuple[str, int], dict[int, _Row]] = {}
+        for row in self._rows("sys_forkeys"):
+            key = row["KEY_NAME"] or "", self._number(row, "CREATE_REL_ID")
+            sides.setdefault(key, {})[self._number(row, "REF_TYPE")] = row
+        for (name, _), rows in sorted(sides.items()):
+            relids = {side: self._number(row, "REF_REL_ID") for side, row in rows.items()}
+            if set(rows) != {_CHILD, _PARENT} or not set(relids.values()) <= set(names):
+                continue
+            child, parent = (
+                self._columns(
+                    relids[side], self._user_parts(parts.get(self._number(rows[side], "ID"), []))
+                )
+                for side in (_CHILD, _PARENT)
+            )
+            action = (self._number(rows[_CHILD], "KEY_ACTION", 0) & 0xFF) - 1
+            if child and len(child) == len(parent):
+                on_delete = _ON_DELETE[action] if 0 <= action < len(_ON_DELETE) else "NO ACTION"
+                yield ForeignKey(
+                    name, names[relids[_CHILD]], child, names[relids[_PARENT]], parent, on_delete
+                )
 
 
-def _keys_of_manifest(
-    manifest: Manifest, tables: Mapping[int, Mapping[str, str | None]]
-) -> dict[int, tuple[str, ...]]:
+def _is_primary(key: _Row) -> bool:
+    return (key["KEY_PRIMARY"] or "").upper() == "YES"
+
+
+def _keys_of_manifest(manifest: Manifest, tables: Mapping[int, _Row]) -> dict[int, tuple[str, ...]]:
     """The keys that the manifest gives, by table id. It may name a table by schema and name, with
     its catalog, or by its id."""
     keys, unknown = dict[int, tuple[str, ...]](), set(manifest.keys)
@@ -150,97 +311,7 @@ def _keys_of_manifest(
     return keys
 
 
-def _records(place: Place, name: str, needed: tuple[str, ...]) -> list[dict[str, str | None]]:
-    path = export_files.find(place, name)
-    if path is None:
-        files = f"{name}.parquet, .csv or .jsonl"
-        raise InputError(
-            "LR2031",
-            f"found no {files}; expected the export of {name.upper()}",
-            Where(str(place)),
-            _HINT,
-        )
-    return export_files.records(path, needed)
-
-
-def _unusable(place: Place, name: str, found: str, expected: str) -> InputError:
-    return InputError(
-        "LR2031",
-        f"found {found}; expected {expected}",
-        Where(str(export_files.find(place, name) or place)),
-        _HINT,
-    )
-
-
-def _number(
-    row: Mapping[str, str | None], name: str, place: Place, default: int | None = None
-) -> int:
-    text = row.get(name)
-    if text is None and default is not None:
-        return default
-    try:
-        return int(float(text)) if text and "." in text else int(text or "")
-    except ValueError:
-        raise InputError(
-            "LR2031", f"found {text!r}; expected a number", Where(str(place), field=name), _HINT
-        ) from None
-
-
-def _attribute(
-    place: Place, row: Mapping[str, str | None], key: tuple[str, ...], charset: int
-) -> Attribute:
-    number, kind = (
-        _number(row, "COLUMN_NUMBER", place),
-        _number(row, "ATTR_TYPE", place, layouts.ATTR_USER),
-    )
-    sql = _number(row, "SQL_DATA_TYPE_NUM", place, None if kind == layouts.ATTR_USER else 0)
-    code = _number(row, "DATA_TYPE_NUMBER", place)
-    name = row["COLUMN_NAME"] or ""
-    former = (
-        name.removeprefix(layouts.REMOVED_PREFIX).partition("_")[2]
-        if name.startswith(layouts.REMOVED_PREFIX)
-        else ""
-    )
-    sql = layouts.SAME_SQL_TYPE.get(sql, sql)
-    if code not in list(InternalType):
-        raise _unusable(
-            place,
-            "sys_columns",
-            f"DATA_TYPE_NUMBER {code} of column {name}",
-            f"0 to {max(InternalType)}",
-        )
-    if kind == layouts.ATTR_USER and (
-        sql not in layouts.SQL_TYPES or InternalType(code) not in layouts.KINDS_OF[sql]
-    ):
-        raise _unusable(
-            place,
-            "sys_columns",
-            f"types {sql} and {code} of column {name}",
-            "SQL_DATA_TYPE_NUM and DATA_TYPE_NUMBER that agree",
-        )
-    user = kind in (layouts.ATTR_USER, layouts.ATTR_REMOVED)
-    nullable = (row["NULLABLE"] or "").strip().upper() != "NO" or kind != layouts.ATTR_USER
-    scale = row.get("NUMERIC_SCALE")
-    length = _number(row, "CHAR_MAX_LENGTH", place, 0)
-    sequence = key.index(name) + 1 if name in key and kind == layouts.ATTR_USER else 0
-    precision = _number(row, "NUMERIC_PRECISION", place, 0)
-    digits = None if scale is None else _number(row, "NUMERIC_SCALE", place)
-    layout = column_format(
-        name,
-        sql if user else -5,
-        InternalType(code),
-        length,
-        precision,
-        digits,
-        nullable,
-        charset,
-        number,
-        sequence,
-    )
-    return Attribute(number, kind, replace(layout, initial=_initial(row, nullable)), former)
-
-
-def _initial(row: Mapping[str, str | None], nullable: bool) -> str | None:
+def _initial(row: _Row, nullable: bool) -> str | None:
     """What a column came with, as far as the export says: its default of today, or NULL where it
     has none."""
     default = (row.get("DEFAULT_VAL") or "").strip()
@@ -293,184 +364,6 @@ def column_format(
         column, spelled, length, column.scale, nullable, variable, "U", kind.name, ccsid,
         position=number, key_sequence=key,
     )  # fmt: skip
-
-
-def _keys(
-    place: Place,
-    with_key: set[int],
-    optional: bool,
-    columns: Mapping[int, list[Mapping[str, str | None]]],
-) -> dict[int, tuple[str, ...]]:
-    """The columns of each table's primary key, in key order. ``with_key``: tables whose key the
-    manifest names; ``optional``: it names some."""
-    if optional and (
-        export_files.find(place, "sys_keys") is None
-        or export_files.find(place, "sys_keyparts") is None
-    ):
-        return {}
-    primary = {
-        _number(row, "ID", place): row
-        for row in _records(place, "sys_keys", _KEYS)
-        if (row["KEY_PRIMARY"] or "").upper() == "YES"
-    }
-    parts = _parts_of(place, "sys_keyparts", _PARTS)
-    keys = {}
-    for key, row in primary.items():
-        relid = _number(row, "REL_ID", place)
-        if relid < layouts.FIRST_USER_TABLE or relid in with_key:
-            continue
-        chosen = _user_parts(parts.get(key, []), place)
-        count = _number(row, "KEY_NREF", place)
-        if len(chosen) not in (count, count - 1):
-            message = (
-                f"{len(chosen)} parts of key {key} of table {relid}, whose KEY_NREF is {count}"
-            )
-            raise _unusable(
-                place,
-                "sys_keyparts",
-                message,
-                "KEY_NREF or one less; or the key in the manifest (primary_keys)",
-            )
-        keys[relid] = _named(place, relid, chosen, columns.get(relid, []))
-    return keys
-
-
-def _named(
-    place: Place,
-    relid: int,
-    parts: list[Mapping[str, str | None]],
-    columns: list[Mapping[str, str | None]],
-) -> tuple[str, ...]:
-    """The names of key parts, by ATTR_ID or else ATTR_NO."""
-    by_id = {row["ID"]: row for row in columns if row.get("ID") is not None}
-    by_number = {_number(row, "COLUMN_NUMBER", place): row for row in columns}
-    names = []
-    for part in parts:
-        row = by_id.get(part["ATTR_ID"]) if part["ATTR_ID"] is not None else None
-        if row is None and part["ATTR_NO"] is not None:
-            row = by_number.get(_number(part, "ATTR_NO", place))
-        if row is None:
-            raise _unusable(
-                place,
-                "sys_keyparts",
-                f"a key part of table {relid} without a column",
-                "ATTR_ID or ATTR_NO of one",
-            )
-        names.append(row["COLUMN_NAME"] or "")
-    return tuple(names)
-
-
-# -- other keys
-# -------------------------------------------------------------------------------------------------
-
-_FOREIGN = ("ID", "REF_REL_ID", "CREATE_REL_ID", "REF_TYPE", "KEY_NAME", "KEY_ACTION")
-_FOREIGN_PARTS = ("ID", "KEYP_NO", "ATTR_NO", "ATTR_ID", "ATTR_TYPE", "CONST_VALUE")
-#: REF_TYPE of the row of the referencing table, and of the referenced one.
-_CHILD, _PARENT = 1, 2
-#: The tables of the catalog that tell of foreign keys.
-_FOREIGN_TABLES = ("sys_forkeys", "sys_forkeyparts")
-#: The low byte of KEY_ACTION, less one.
-_ON_DELETE = ("CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION")
-
-
-def read_constraints(folder: str, exported: Mapping[int, SolidTable]) -> Constraints:
-    """The unique keys and foreign keys of an export, as far as it has them. InputError LR2031 for
-    an unusable value."""
-    place = _meta(folder)
-    names = {
-        relid: f"{entry.schema}.{entry.name}".upper()
-        for relid, entry in exported.items()
-        if not entry.shadow
-    }
-    columns: dict[int, list[Mapping[str, str | None]]] = {}
-    for row in _records(place, "sys_columns", _COLUMNS):
-        columns.setdefault(_number(row, "REL_ID", place), []).append(row)
-    keys = []
-    if export_files.find(place, "sys_keys") and export_files.find(place, "sys_keyparts"):
-        parts = _parts_of(place, "sys_keyparts", _PARTS)
-        for row in _records(place, "sys_keys", _KEYS):
-            relid = _number(row, "REL_ID", place)
-            if (
-                relid in names
-                and (row.get("KEY_UNIQUE") or "").upper() == "YES"
-                and (row["KEY_PRIMARY"] or "").upper() != "YES"
-            ):
-                records = _named(
-                    place,
-                    relid,
-                    _user_parts(parts.get(_number(row, "ID", place), []), place),
-                    columns.get(relid, []),
-                )
-                keys += [(names[relid], records)] if records else []
-    return Constraints(
-        tuple(keys),
-        tuple(_foreign_keys(place, names, columns)),
-        complete=all(export_files.find(place, name) is not None for name in _FOREIGN_TABLES),
-    )
-
-
-def _parts_of(
-    place: Place, name: str, needed: tuple[str, ...]
-) -> dict[int, list[Mapping[str, str | None]]]:
-    parts: dict[int, list[Mapping[str, str | None]]] = {}
-    for row in _records(place, name, needed):
-        parts.setdefault(_number(row, "ID", place), []).append(row)
-    return parts
-
-
-def _user_parts(
-    parts: list[Mapping[str, str | None]], place: Place
-) -> list[Mapping[str, str | None]]:
-    """The parts of a key that are columns of users, up to the first hidden one; constants stand
-    before them."""
-    chosen: list[Mapping[str, str | None]] = []
-    for part in sorted(parts, key=lambda entry: _number(entry, "KEYP_NO", place)):
-        kind = _number(part, "ATTR_TYPE", place, -1)
-        if kind in layouts.ENDS_KEY:
-            break
-        constant = part.get("CONST_VALUE") is not None
-        chosen += (
-            [part] if kind in (layouts.ATTR_USER, layouts.ATTR_COLLATION) and not constant else []
-        )
-    return chosen
-
-
-def _foreign_keys(
-    place: Place, names: Mapping[int, str], columns: Mapping[int, list[Mapping[str, str | None]]]
-) -> Iterator[ForeignKey]:
-    """Each constraint has two rows of one name and creating table: the columns that refer, and
-    those they refer to."""
-    if any(export_files.find(place, name) is None for name in _FOREIGN_TABLES):
-        return
-    parts = _parts_of(place, "sys_forkeyparts", _FOREIGN_PARTS)
-    sides: dict[tuple[str, int], dict[int, Mapping[str, str | None]]] = {}
-    for row in _records(place, "sys_forkeys", _FOREIGN):
-        key = row["KEY_NAME"] or "", _number(row, "CREATE_REL_ID", place)
-        sides.setdefault(key, {})[_number(row, "REF_TYPE", place)] = row
-    for (name, _), rows in sorted(sides.items()):
-        relids = {side: _number(row, "REF_REL_ID", place) for side, row in rows.items()}
-        if set(rows) != {_CHILD, _PARENT} or not set(relids.values()) <= set(names):
-            continue
-        columns_of = {
-            side: _named(
-                place,
-                relids[side],
-                _user_parts(parts.get(_number(row, "ID", place), []), place),
-                columns.get(relids[side], []),
-            )
-            for side, row in rows.items()
-        }
-        action = (_number(rows[_CHILD], "KEY_ACTION", place, 0) & 0xFF) - 1
-        if columns_of[_CHILD] and len(columns_of[_CHILD]) == len(columns_of[_PARENT]):
-            on_delete = _ON_DELETE[action] if 0 <= action < len(_ON_DELETE) else "NO ACTION"
-            yield ForeignKey(
-                name,
-                names[relids[_CHILD]],
-                columns_of[_CHILD],
-                names[relids[_PARENT]],
-                columns_of[_PARENT],
-                on_delete,
-            )
 
 
 # -- versions

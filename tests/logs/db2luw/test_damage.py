@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,12 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.engine import local
 from replay.errors import InputError, Refusal, UsageError
 from replay.logs import Inputs, inspect, source_named
-from replay.logs.db2luw.reader import LuwLog, open_log
-from replay.output.bundle import Bundle, write_bundle
-from replay.pipeline.plan import make_plan
+from replay.logs.db2luw.reader import open_log
 from sqlgen.render_options import RenderOptions
 from tests.support.luwbuilder import PLAIN, LogBuilder, Tab, Transaction, catalog_csv
+from tests.support.scripted import opened_luw, script
 from tests.support.words import of_family
 
 #: What a row of PLAIN has behind its number and its name.
@@ -31,40 +30,7 @@ def row(number: int, name: str = "Ann") -> tuple[Any, ...]:
     return (number, name, *REST)
 
 
-def opened(
-    folder: Path, *logs: bytes, tables: tuple[Tab, ...] = (PLAIN,), **settings: Any
-) -> LuwLog:
-    paths = []
-    for number, log in enumerate(logs):
-        paths.append(folder / f"{number}.log")
-        paths[-1].write_bytes(log)
-    (folder / "catalog.csv").write_text(catalog_csv(tables), encoding="utf-8")
-    return open_log(
-        Inputs(log=tuple(map(str, paths)), catalog=str(folder / "catalog.csv"), **settings)
-    )
-
-
-def script(
-    log: LuwLog,
-    folder: Path,
-    mode: str = "redo",
-    selection: Selection | None = None,
-    options: ScriptOptions | None = None,
-) -> tuple[Bundle, list[str]]:
-    plan = make_plan(log, mode, selection or Selection(), options or ScriptOptions())
-    bundle = write_bundle(plan, log, folder / f"out-{mode}", local.ENGINE)
-    lines = [
-        line
-        for path in sorted(bundle.folder.glob("*.sql"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    return bundle, [
-        line
-        for line in lines
-        if line.startswith(
-            ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- APP")
-        )
-    ]
+opened = partial(opened_luw, tables=(PLAIN,))
 
 
 def written(work: Callable[[LogBuilder, Transaction], None], **shape: Any) -> bytes:

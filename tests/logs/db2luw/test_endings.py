@@ -14,8 +14,9 @@ from replay.logs.db2luw import inspect, layouts
 from replay.logs.db2luw.endings import authid, ending, endings_of
 from replay.logs.db2luw.framing import FRAMINGS, LuwShape
 from replay.logs.db2luw.scan import SCANNED
-from tests.logs.db2luw.test_damage import opened, row, script
+from tests.logs.db2luw.test_damage import opened, row
 from tests.support.luwbuilder import PLAIN, LogBuilder
+from tests.support.scripted import script
 
 MILLENNIUM = 1_000_000_000
 

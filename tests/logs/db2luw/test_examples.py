@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from replay.changes.envelope import Change
-from replay.logs import Inputs
 from replay.logs.db2luw import layouts, rows
 from replay.logs.db2luw.layouts import DIALECTS, FRAMINGS
-from replay.logs.db2luw.reader import LuwLog, open_log
+from replay.logs.db2luw.reader import LuwLog
 from replay.logs.db2luw.tables import read_export
 from tests.support.luwbuilder import Col, LogBuilder, Tab, catalog_csv
+from tests.support.scripted import opened_luw
 
 EMPX = Tab(
     2, 5, "DB2INST1", "EMPX",
@@ -48,16 +48,7 @@ def examples(fixtures: Path) -> dict[str, bytes]:
 
 
 def opened(folder: Path, log: bytes, table: Tab = EMPX, **settings: Any) -> LuwLog:
-    (folder / "x.log").write_bytes(log)
-    (folder / "catalog.csv").write_text(catalog_csv([table]))
-    return open_log(
-        Inputs(
-            log=(str(folder / "x.log"),),
-            catalog=str(folder / "catalog.csv"),
-            scratch=str(folder),
-            **settings,
-        )
-    )
+    return opened_luw(folder, log, tables=(table,), scratch=str(folder), **settings)
 
 
 def images(log: LuwLog) -> list[tuple[str, str, list[Any]]]:

@@ -12,8 +12,9 @@ from replay.cli.main import main
 from replay.dependencies.key_spaces import KeySpaces
 from replay.logs.db2luw.reader import LuwLog
 from replay.output.bundle import Bundle
-from tests.logs.db2luw.test_damage import opened, row, script, two_units, written
+from tests.logs.db2luw.test_damage import opened, row, two_units, written
 from tests.support.luwbuilder import PLAIN, Col, LogBuilder, Row, Tab
+from tests.support.scripted import script
 
 SECONDS = 1_000_000_000
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from replay.errors import InputError
-from tests.logs.db2luw.test_damage import opened, row, script
+from tests.logs.db2luw.test_damage import opened, row
 from tests.support.few import few
 from tests.support.luwbuilder import PLAIN, LogBuilder
+from tests.support.scripted import script
 
 FORMS = [
     ("v7", "raw"),

@@ -14,8 +14,9 @@ from sqlgen.ddl import type_rule
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import SqlType
-from tests.logs.db2luw.test_damage import opened, script
+from tests.logs.db2luw.test_damage import opened
 from tests.support.luwbuilder import Col, LogBuilder, Tab
+from tests.support.scripted import script
 
 FRAMINGS = {"v7": "lsn6", "v97": "flt16", "v10": "flt56"}
 WITHOUT = ScriptOptions(render=RenderOptions(exclude_columns=("S.DOCS.X",)))

@@ -3,7 +3,6 @@ data partition is not said of the table."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +12,11 @@ import pytest
 
 from replay.changes.envelope import Change
 from replay.errors import Refusal
-from replay.logs import Inputs
 from replay.logs.db2luw.inspect import dump_record
 from replay.logs.db2luw.reader import LuwLog
-from tests.logs.db2luw.test_damage import opened, script
-from tests.logs.db2luw.test_scan_in_ranges import compare
+from tests.logs.db2luw.test_damage import opened
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
+from tests.support.scripted import script
 
 DIALECTS = [("v97", "flt16"), ("v10", "flt56")]
 COLUMNS = (Col("ID", "INTEGER", key=1), Col("V", "VARCHAR", 20, null=True))
@@ -137,17 +135,10 @@ def test_a_partition_whose_state_changes_is_warned_of(
 
 @pytest.mark.parametrize("form", DIALECTS)
 def test_partitions_of_records_that_are_looked_at_apart(
-    tmp_path: Path, form: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, form: tuple[str, str]
 ) -> None:
     works = [*[rows] * 40, lambda unit: unit.truncate(WEST), both(Transaction.truncate), rows,
              lambda unit: unit.drop(EAST), more, lambda unit: unit.drop(WEST)]  # fmt: skip
     log = log_of(tmp_path, form, works)
     changes = log.entries()["change"]
     assert [int((changes == kind).sum()) for kind in (Change.TRUNCATE, Change.STRUCTURE)] == [3, 1]
-    inputs = Inputs(
-        log=(str(tmp_path / "0.log"),), catalog=str(tmp_path / "catalog.csv"),
-        framing=form[1], scratch=str(tmp_path),
-        options={"partitions": str(tmp_path / "partitions.csv"), "byte-order": "big",
-                 "dialect": form[0]},
-    )  # fmt: skip
-    compare(inputs, random.Random("partitions"), monkeypatch)

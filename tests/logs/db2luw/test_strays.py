@@ -10,10 +10,11 @@ import pytest
 
 from replay.errors import LogReplayError
 from replay.logs.db2luw.reader import LuwLog
-from tests.logs.db2luw.test_damage import opened, row, script
+from tests.logs.db2luw.test_damage import opened, row
 from tests.logs.db2luw.test_missing import FORMS
 from tests.support.few import few
 from tests.support.luwbuilder import PLAIN, LogBuilder
+from tests.support.scripted import script
 
 #: Bytes of the transaction id and (v10) of the number of the log stream in a record's header.
 _IDS = {"v7": (14, 16), "v97": (16, 18), "v10": (32, 34, 38)}

@@ -15,8 +15,9 @@ from replay.changes.selection import Selection
 from replay.errors import LogReplayError, UsageError
 from replay.logs.db2luw.reader import LuwLog
 from replay.pipeline.request import place
-from tests.logs.db2luw.test_damage import opened, script
+from tests.logs.db2luw.test_damage import opened
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
+from tests.support.scripted import script
 
 DIALECTS = [("v7", "lsn6"), ("v97", "flt16"), ("v10", "flt56")]
 SHORT = Tab(2, 5, "S", "T", (Col("ID", "INTEGER", key=1), Col("V", "VARCHAR", 20, null=True)))

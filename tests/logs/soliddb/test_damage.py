@@ -6,22 +6,21 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.engine import local
 from replay.errors import InputError, LogReplayError, Refusal, UsageError
 from replay.logs import Inputs, inspect, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
-from replay.output.bundle import Bundle, write_bundle
-from replay.pipeline.plan import make_plan
+from replay.output.bundle import Bundle
 from sqlgen.errors import SqlgenError
 from tests.support.few import few
+from tests.support.scripted import opened_solid, script
 from tests.support.solidbuilder import (
     CUSTOMER,
     Col,
@@ -47,49 +46,7 @@ def row(number: int, name: str = "Ann") -> tuple[Any, ...]:
     return number, name, "1.50", "2001-02-03"
 
 
-def opened(
-    folder: Path,
-    *logs: LogBuilder | list[dict[str, Any]],
-    manifest: dict[str, Any] | None = None,
-    **more: Any,
-) -> SolidLog:
-    tables = more.pop("tables", (ITEM, KEYLESS, CUSTOMER))
-    suffix = more.pop("suffix", "parquet")
-    write_catalog(folder, tables, manifest)
-    paths = []
-    for number, log in enumerate(logs):
-        paths.append(
-            str(
-                write_rows(
-                    folder / f"syslog{number}.{suffix}",
-                    log.rows if isinstance(log, LogBuilder) else log,
-                )
-            )
-        )
-    return open_log(Inputs(log=tuple(paths), catalog=str(folder), **more))
-
-
-def script(
-    log: SolidLog, folder: Path, mode: str = "redo", selection: Selection | None = None
-) -> tuple[Bundle, list[str]]:
-    bundle = write_bundle(
-        make_plan(log, mode, selection or Selection(), ScriptOptions()),
-        log,
-        folder / f"out-{mode}",
-        local.ENGINE,
-    )
-    assert bundle.manifest["balance"]["closes"]
-    lines = [
-        line
-        for path in sorted(bundle.folder.glob("*.sql"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    wanted = ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- DBA", "-- ")
-    return bundle, [
-        line
-        for line in lines
-        if line.startswith(wanted) and not line.startswith(("-- unit", "-- logreplay", "-- Run"))
-    ]
+opened = partial(opened_solid, tables=(ITEM, KEYLESS, CUSTOMER))
 
 
 def statements(log: SolidLog, folder: Path, mode: str = "redo") -> list[str]:

@@ -9,18 +9,14 @@ from typing import Any
 
 import pytest
 
-from replay.changes.options import ScriptOptions
-from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.engine import local
 from replay.errors import InputError
 from replay.logs import Inputs
 from replay.logs.soliddb import ddl, detect, layouts
 from replay.logs.soliddb.layouts import Ddl
 from replay.logs.soliddb.reader import SolidLog, open_log
-from replay.output.bundle import write_bundle
-from replay.pipeline.plan import make_plan
 from tests.support.few import few
+from tests.support.scripted import opened_solid, script
 from tests.support.solidbuilder import (
     CUSTOMER,
     Col,
@@ -87,39 +83,8 @@ VALUES: list[tuple[Any, ...]] = [
 ]  # fmt: skip
 
 
-def opened(
-    folder: Path,
-    log: LogBuilder,
-    *tables: Tab,
-    manifest: dict[str, Any] | None = None,
-    name: str = "syslog.parquet",
-    **more: Any,
-) -> SolidLog:
-    write_catalog(folder, tables or (CUSTOMER,), manifest)
-    path = write_rows(folder / name, log.rows)
-    return open_log(Inputs(log=(str(path),), catalog=str(folder), **more))
-
-
-def script(log: SolidLog, folder: Path, mode: str = "redo") -> list[str]:
-    bundle = write_bundle(
-        make_plan(log, mode, Selection(), ScriptOptions()),
-        log,
-        folder / f"out-{mode}",
-        local.ENGINE,
-    )
-    assert bundle.manifest["balance"]["closes"]
-    lines = [
-        line
-        for path in sorted(bundle.folder.glob("*.sql"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    return [
-        line
-        for line in lines
-        if line.startswith(
-            ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- DBA")
-        )
-    ]
+def opened(folder: Path, log: LogBuilder, *tables: Tab, **more: Any) -> SolidLog:
+    return opened_solid(folder, log, tables=tables or (CUSTOMER,), **more)
 
 
 def written(framing: Framing, bias: bool = True) -> LogBuilder:
@@ -165,11 +130,11 @@ def test_a_whole_transaction(tmp_path: Path) -> None:
     whole_transaction(log)
     found = opened(tmp_path, log, framing="len32")
     where = "WHERE id = 1001;"
-    assert script(found, tmp_path) == [
+    assert script(found, tmp_path)[1] == [
         f"UPDATE dba.customer SET balance = -0.75, note = 'vip' {where}",
         f"DELETE FROM dba.customer {where}",
     ]
-    assert script(found, tmp_path, "undo") == [
+    assert script(found, tmp_path, "undo")[1] == [
         (
             "INSERT INTO dba.customer (id, name, wname, balance, created, credit, note) VALUES "
             "(1001, 'Ada', 'Åsa', -0.75, '2024-02-29 13:05:09.123456', 7000000000, 'vip');"
@@ -262,12 +227,7 @@ def test_values_that_cannot_be_are_named(tmp_path: Path, table: str, raw: str, f
     )
     unit.commit()
     opened_log = opened(tmp_path, log, tab, framing="len32")
-    bundle = write_bundle(
-        make_plan(opened_log, "redo", Selection(), ScriptOptions()),
-        opened_log,
-        tmp_path / "out",
-        local.ENGINE,
-    )
+    bundle, _ = script(opened_log, tmp_path)
     assert bundle.exit_code == 8
     finding = bundle.manifest["findings"]["shown"][0]
     assert finding.startswith("LR2015")
@@ -378,18 +338,19 @@ def test_what_alter_table_does_to_rows(text: str, alter: ddl.Alter | None) -> No
 
 
 @pytest.mark.parametrize(
-    "name",
+    "suffix",
     few(
-        ["syslog.parquet", "syslog.csv", "syslog.csv.gz", "syslog.jsonl", "syslog.jsonl.gz"],
-        "syslog.csv",
-        "syslog.parquet",
+        ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"],
+        "csv",
+        "parquet",
     ),
 )
-def test_every_format_of_export_gives_the_same_script(tmp_path: Path, name: str) -> None:
+def test_every_format_of_export_gives_the_same_script(tmp_path: Path, suffix: str) -> None:
     log = written(Framing())
-    plain = script(opened(tmp_path / "a", log, EVERYTHING), tmp_path / "a")
+    _, plain = script(opened(tmp_path / "a", log, EVERYTHING), tmp_path / "a")
     # nine fraction digits are refused by the target, so that row stays out of both
-    assert script(opened(tmp_path / "b", log, EVERYTHING, name=name), tmp_path / "b") == plain
+    found = opened(tmp_path / "b", log, EVERYTHING, suffix=suffix)
+    assert script(found, tmp_path / "b")[1] == plain
     assert len(plain) == 3
 
 
@@ -405,7 +366,7 @@ def test_hexadecimal_digits_in_every_spelling(tmp_path: Path) -> None:
         )
     )
     assert "0x" in path.read_text()
-    assert len(script(open_log(Inputs(log=(str(path),), catalog=str(tmp_path))), tmp_path)) == 2
+    assert len(script(open_log(Inputs(log=(str(path),), catalog=str(tmp_path))), tmp_path)[1]) == 2
 
 
 def test_one_row_fits_several_framings_and_says_so(tmp_path: Path) -> None:
@@ -455,7 +416,7 @@ def test_hidden_and_dropped_columns_are_found(tmp_path: Path, columns: str) -> N
         unit.commit()
     found = opened(tmp_path, log, tab)
     assert found.shape.columns == columns
-    assert script(found, tmp_path)[3] == "INSERT INTO dba.hid (id, v) VALUES (3, 'v3');"
+    assert script(found, tmp_path)[1][3] == "INSERT INTO dba.hid (id, v) VALUES (3, 'v3');"
 
 
 def test_names_of_framings() -> None:

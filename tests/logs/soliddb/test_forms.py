@@ -19,10 +19,10 @@ from tests.logs.soliddb.test_damage import (
     many_units,
     opened,
     row,
-    script,
     statements,
     two_units,
 )
+from tests.support.scripted import script
 from tests.support.solidbuilder import Col, Framing, LogBuilder, Tab, write_catalog, write_rows
 
 

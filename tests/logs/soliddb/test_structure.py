@@ -13,20 +13,15 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.engine import local
 from replay.errors import Refusal
-from replay.logs import Inputs
 from replay.logs.soliddb import ddl
-from replay.logs.soliddb.reader import SolidLog, open_log
-from replay.output.bundle import Bundle, write_bundle
-from replay.pipeline.plan import make_plan
+from replay.logs.soliddb.reader import SolidLog
+from tests.support.scripted import opened_solid, script
 from tests.support.solidbuilder import (
     Col,
     Foreign,
     LogBuilder,
     Tab,
-    write_catalog,
-    write_rows,
 )
 from tests.support.words import of_family
 
@@ -67,27 +62,7 @@ def altered(
 
 
 def opened(folder: Path, log: LogBuilder, *tables: Tab, **more: Any) -> SolidLog:
-    write_catalog(folder, tables, more.pop("manifest", None))
-    path = write_rows(folder / "syslog.parquet", log.rows)
-    return open_log(Inputs(log=(str(path),), catalog=str(folder), **more))
-
-
-def script(
-    log: SolidLog, folder: Path, mode: str = "redo", selection: Selection | None = None
-) -> tuple[Bundle, list[str]]:
-    bundle = write_bundle(
-        make_plan(log, mode, selection or Selection(), ScriptOptions()),
-        log,
-        folder / f"out-{mode}",
-        local.ENGINE,
-    )
-    lines = [
-        line
-        for path in sorted(bundle.folder.glob("*.sql"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    words = ("INSERT", "UPDATE", "DELETE", "TRUNCATE", "CREATE", "DROP", "ALTER", "-- .", "-- DBA")
-    return bundle, [line for line in lines if line.startswith(words)]
+    return opened_solid(folder, log, tables=tables, **more)
 
 
 @pytest.mark.parametrize("text", ["ALTER TABLE T ADD COLUMN MORE INTEGER", None])
@@ -437,7 +412,7 @@ def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> N
         "CASCADE",
     )
     assert found.constraints.keys == (("DBA.PARENT", ("NAME",)),)
-    named = [*of_family("soliddb", tmp_path / "syslog.parquet", tmp_path), "--engine", "local"]
+    named = [*of_family("soliddb", tmp_path / "syslog0.parquet", tmp_path), "--engine", "local"]
     for mode, words in (
         ("redo", ["CHILD", "CHILD", "PARENT"]),
         ("undo", ["PARENT", "CHILD", "CHILD"]),
@@ -779,6 +754,4 @@ def test_a_column_that_is_added_keeps_its_constraints(tmp_path: Path) -> None:
     ]
     options = ScriptOptions(dialect="sqlite")
     with pytest.raises(Refusal, match=r"LR3003.*takes no check constraint there"):
-        write_bundle(
-            make_plan(log, "redo", Selection(), options), log, tmp_path / "lite", local.ENGINE
-        )
+        script(log, tmp_path / "lite", options=options)
