@@ -129,7 +129,8 @@ class ValueOptions(TextOptions, total=False):
 class StatementOptions(ValueOptions, total=False):
     """How scripts are written. ``mapping`` and ``mask_key_file`` are files; ``baseline`` is the
     folder or URL of the state before the log (undo: of now); ``asserts``: ``rows`` or ``none``
-    (``--assert``); ``client``, ``terminator`` and ``encoding``: the form of scripts."""
+    (``--assert``); ``client``, ``terminator`` and ``encoding``: the form of scripts, ``jcl``:
+    with a job that runs them."""
 
     where_columns: str
     asserts: str | None
@@ -143,6 +144,7 @@ class StatementOptions(ValueOptions, total=False):
     client: str | None
     terminator: str | None
     encoding: str | None
+    jcl: bool
 
 
 class LiveOptions(TextOptions, total=False):
@@ -266,6 +268,7 @@ _WRITTEN = (
     "client",
     "terminator",
     "encoding",
+    "jcl",
 )
 
 

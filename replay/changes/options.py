@@ -23,7 +23,7 @@ class ScriptOptions:
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
     (its exclusions stand in ``render`` too). ``client``: the program whose form scripts have
     (:mod:`sqlgen.clients`; None: plain SQL), with the ``terminator`` of statements and the
-    ``encoding`` it reads, None for what is usual."""
+    ``encoding`` it reads, None for what is usual; ``jcl``: with the job that runs them."""
 
     dialect: str = "postgres"
     names: Names = Names.LOWER
@@ -38,6 +38,7 @@ class ScriptOptions:
     client: str | None = None
     terminator: str | None = None
     encoding: str | None = None
+    jcl: bool = False
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names)

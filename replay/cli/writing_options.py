@@ -182,6 +182,13 @@ OUTPUT = (
         " for a transfer in text mode (default: the code page that the log says its subsystem has)",
         SCRIPTS,
     ),
+    _output(
+        "--jcl",
+        FLAG,
+        "also write run.jcl, a job that runs the scripts in order (clients dsntep2, dsntep4 and"
+        " dsntiad)",
+        SCRIPTS,
+    ),
 )
 
 _export = partial(Option, group="format of exports", commands="export follow")

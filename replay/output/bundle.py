@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
@@ -28,6 +29,7 @@ from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.whole_folder import check_files, whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
+from replay.pipeline.script_client import JOB, job_of
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints
@@ -142,6 +144,7 @@ def write_bundle(
         if plan.export is not None:
             for name, text in datasets.files_beside(plan, log, outcome.results).items():
                 (work / name).write_text(text, encoding="utf-8")
+        _write_job(plan, log, contents, work)
         write_manifest(manifest, work / "manifest.json")
     return Bundle(out, manifest, tally, manifest["exit_code"])
 
@@ -276,6 +279,13 @@ def manifest_of(
         "warnings": warnings,
         "exit_code": tally.exit_code(warnings),
     }
+
+
+def _write_job(plan: Plan, log: LogFile, contents: Mapping[str, Any], work: Path) -> None:
+    """Write the job that runs scripts, where it is asked for."""
+    if plan.options.jcl and plan.export is None:
+        sizes = {entry["name"]: entry["size"] for entry in contents["scripts"]}
+        (work / JOB).write_bytes(job_of(plan.options, plan.mode, log.source, sizes))
 
 
 def _options(plan: Plan) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,11 +16,13 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.decoding import encoding
-    from sqlgen.clients import form
+    from sqlgen.clients import form, jcl
 else:  # what some scripts alone need
     encoding = LateModule("replay.decoding.encoding")
-    form = LateModule("sqlgen.clients.form")
+    form, jcl = (LateModule(f"sqlgen.clients.{name}") for name in ("form", "jcl"))
 
+#: The file of the job that runs scripts.
+JOB = "run.jcl"
 #: Special characters that have one code in all EBCDIC code pages, and end statements.
 _SAME_EVERYWHERE = ";%?&:+/*<>=-"
 
@@ -33,6 +36,8 @@ def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
         if options.encoding or options.terminator:
             option = "--encoding" if options.encoding else "--terminator"
             raise UsageError("LR1001", f"found {option} without --client; expected both")
+        if options.jcl:
+            raise UsageError("LR1001", "found --jcl without --client; expected both")
         return options
     client = client_named(name)
     if options.dialect not in client.dialects:
@@ -49,6 +54,11 @@ def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
             f"found --assert rows with --client {name}; expected a client of which its manual says"
             " that it stops at the first error and rolls back",
             hint="Look through its output for statements that changed no row or several",
+        )
+    if options.jcl and not client.in_jobs:
+        raise UsageError(
+            "LR1001",
+            f"found --jcl with --client {name}; expected dsntep2, dsntep4 or dsntiad",
         )
     terminator = options.terminator or client.terminator
     _check_terminator(client, terminator)
@@ -99,6 +109,26 @@ def _encoding_of(client: Client, log: LogFile, name: str | None) -> str:
 @cache
 def _form(client: str, terminator: str, name: str) -> form.ScriptForm:
     return form.ScriptForm(client_named(client), terminator, encoding.encoding_named(name))
+
+
+def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, int]) -> bytes:
+    """The job that runs scripts of these ``sizes`` (by name, in order), in their encoding.
+    UsageError (LR1001) for more scripts than a job has steps."""
+    written = script_form(options)
+    assert written is not None
+    if len(sizes) > jcl.MOST_STEPS:
+        raise UsageError(
+            "LR1001",
+            f"found --jcl with {len(sizes):,} scripts; expected at most {jcl.MOST_STEPS}",
+            hint="Write larger files (--records-per-file)",
+        )
+    in_lines = written.encoding.plain
+    scripts = [
+        jcl.JobScript(name, 0 if in_lines else size // written.client.record)
+        for name, size in sizes.items()
+    ]
+    system = source.rpartition(" ")[2]
+    return written.records(jcl.job(written.client, written.terminator, mode, system, scripts))
 
 
 def script_form(options: ScriptOptions) -> form.ScriptForm | None:

@@ -4,7 +4,7 @@ in the client's encoding."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlgen.clients import Client
@@ -83,10 +83,14 @@ class ScriptForm:
         return b"".join(
             [
                 self(_text(comments)),
-                *(self._record(line) for line in own),
+                self.records(own),
                 self(_text(rest)),
             ]
         )
+
+    def records(self, lines: Iterable[str]) -> bytes:
+        """Lines as they are, in the client's encoding."""
+        return b"".join(map(self._record, lines))
 
     def __call__(self, data: bytes) -> bytes:
         """Whole lines of a script, as the client reads them. SqlgenError (LR3001, LR3003) names the

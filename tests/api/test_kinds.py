@@ -39,7 +39,9 @@ KEYS = (5, True, b"x", ["x"])
 WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("include_aborted", "from_recovery_point", "strict", "trace"), FLAG),
     **dict.fromkeys(("committed_only", "whole_units"), FLAG),
-    **dict.fromkeys(("upsert", "adjoining", "merge", "overwrite", "continues", "roundtrip"), FLAG),
+    **dict.fromkeys(
+        ("upsert", "jcl", "adjoining", "merge", "overwrite", "continues", "roundtrip"), FLAG
+    ),
     **dict.fromkeys(("records_per_file", "commit_every", "tries"), COUNT),
     **dict.fromkeys(("commit_statements", "top", "most_rows"), COUNT),
     "most_open": ("7", True, 2.0, -1),

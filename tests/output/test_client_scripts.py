@@ -11,6 +11,7 @@ from replay import open_log
 from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.errors import UsageError
+from sqlgen.clients import client_named, jcl
 from tests.support.client_readers import (
     INVARIANT,
     lines_of_sqlplus,
@@ -115,6 +116,8 @@ def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:
         ("oracle", {"client": "sqlplus", "terminator": "@"}, "expected ;"),
         ("oracle", {"client": "sqlplus", "encoding": "ibm037"}, "expected utf-8"),
         ("postgres", {"encoding": "ibm037"}, "--encoding without --client"),
+        ("postgres", {"jcl": True}, "--jcl without --client"),
+        ("db2zos", {"client": "spufi", "jcl": True}, "found --jcl with --client spufi"),
         ("db2zos", {"encoding": "ibm4711"}, "found --encoding 'ibm4711'"),
     ],
 )
@@ -141,3 +144,31 @@ def test_a_value_that_cannot_be_said_leaves_nothing(
 
 def test_options_of_scripts_are_plain_without_a_client() -> None:
     assert ScriptOptions().client is None
+
+
+@pytest.mark.parametrize("client", ["dsntep4", "dsntiad"])
+def test_the_job_has_a_step_for_each_script(tmp_path: Path, client: str) -> None:
+    log = opened(log_of_bits(tmp_path, "a", "b"))
+    scripts = written(
+        log, "redo", tmp_path / "out", "db2zos", client=client, jcl=True, terminator="%"
+    )
+    job = records_of((tmp_path / "out" / "run.jcl").read_bytes(), "cp037")
+    lines = [line.rstrip() for line in job]
+    assert lines[0].startswith("//LRREDO  JOB ")
+    assert all(line[:1] in ("/", " ") and len(line) < 72 for line in lines)
+    assert f"//*  S0000  0000-redo.sql: {len(scripts) // 80} RECORDS, SPACE=(CYL,1)" in lines
+    parameters = " PARMS('SQLTERM(%)')" * (client == "dsntiad")
+    program = client.upper()
+    assert f"  RUN PROGRAM({program}) PLAN({program}){parameters}" in lines
+    assert not any("IF (RC" in line for line in lines)
+
+
+def test_a_step_of_a_job_needs_those_before_it() -> None:
+    scripts = [jcl.JobScript(f"{number}.sql", 20_000) for number in range(3)]
+    lines = jcl.job(client_named("dsntep2"), ";", "undo", "DB2P", scripts)
+    steps = [number for number, line in enumerate(lines) if " EXEC PGM=" in line]
+    guards = [number for number, line in enumerate(lines) if line.endswith("IF (RC = 0) THEN")]
+    assert [number - 1 for number in steps[1:]] == guards
+    assert sum("ENDIF" in line for line in lines) == 2
+    assert "SPACE=(CYL,2)" in lines[5]
+    assert "  DSN SYSTEM(DB2P)" in lines
