@@ -15,6 +15,30 @@ from replay.cli.reference_tables import dialects_page, layouts_page, python_page
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')
+#: Pages that are files may start no worker, which the search box needs: it runs in a hidden frame.
+_WORKER = """<script>
+if (location.protocol === "file:") window.Worker = class extends EventTarget {
+  constructor(url) {
+    super();
+    const frame = document.body.appendChild(document.createElement("iframe"));
+    frame.hidden = true;
+    this.inside = frame.contentWindow;
+    const base = new URL(url, location);
+    const load = src => new Promise(loaded => {
+      const script = this.inside.document.createElement("script");
+      script.src = new URL(src, base); script.onload = loaded;
+      this.inside.document.body.append(script);
+    });
+    this.inside.importScripts = (...all) => all.reduce((past, one) => past.then(() => load(one)),
+      Promise.resolve());
+    this.inside.postMessage = data => this.dispatchEvent(new MessageEvent("message", { data }));
+    this.ready = load(base);
+  }
+  postMessage(data) {
+    this.ready.then(() => this.inside.dispatchEvent(new MessageEvent("message", { data })));
+  }
+};
+</script>"""
 
 
 def kept_pages() -> None:
@@ -45,9 +69,9 @@ def build(pages: Path, site: Path) -> int:
     code = subprocess.run(
         [*command, "-f", "scripts/mkdocs.yml"], cwd=ROOT, env=known, check=False
     ).returncode
-    for page in site.rglob("*.html"):  # a stand-in for old browsers, from the network
+    for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        page.write_text(_FROM_NETWORK.sub("", text), encoding="utf-8")
+        page.write_text(_FROM_NETWORK.sub(lambda _: _WORKER, text), encoding="utf-8")
     return code
 
 

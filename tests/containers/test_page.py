@@ -7,6 +7,7 @@ import html
 import json
 import re
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -206,3 +207,16 @@ def test_clusters_are_taken_apart_by_keys(browser: str, sakila: Path, tmp_path: 
     assert left[:2] == right[:2]
     assert left[2] == ""
     assert tables[2] not in ("", right[2])
+
+
+def test_the_site_is_searched_without_a_server(
+    browser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import docs
+
+    assert docs.build(tmp_path / "pages", tmp_path / "site") == 0
+    url = (tmp_path / "site" / "index.html").as_uri() + "?q=quarantine"
+    body = shown(browser, url, tmp_path, "1200,900", "site")
+    assert re.search(r"\d+ matching documents", body)
+    sys.modules.pop("docs", None)
