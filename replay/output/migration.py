@@ -76,6 +76,13 @@ def write_migration(
     InputError for an unusable initial state, and SqlgenError for what the target cannot hold; then
     nothing is left behind."""
     options, profile = plan.options, profile_named(plan.options.dialect)
+    if options.client is not None:  # which reads no script of tables and rows
+        raise UsageError(
+            "LR1001",
+            f"found migrate with --dialect {options.dialect}, whose scripts are for one client;"
+            " expected a dialect of plain SQL",
+            hint=f"Write redo --dialect {options.dialect}, and ddl for the tables",
+        )
     mapping = options.mapping or TableMap()
     tables = {
         f"{table.schema}.{table.name}": mapping.table(table, options.render)

@@ -172,3 +172,11 @@ def test_a_step_of_a_job_needs_those_before_it() -> None:
     assert sum("ENDIF" in line for line in lines) == 2
     assert "SPACE=(CYL,2)" in lines[5]
     assert "  DSN SYSTEM(DB2P)" in lines
+
+
+def test_a_migration_is_for_no_client(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = log_of_bits(tmp_path, "a")
+    out = str(tmp_path / "out")
+    assert main(["migrate", *log, "--dialect", "db2zos", "--out", out]) != 0
+    assert "found migrate with --dialect db2zos" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
