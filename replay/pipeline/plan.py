@@ -40,7 +40,7 @@ from replay.engine.contract import Engine
 from replay.logs import LogFile, Split
 from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.input_digests import FileDigest
-from replay.pipeline.range_walk import CommitSample, LogIndex, index_by_tasks
+from replay.pipeline.range_walk import SAMPLE_EVERY, LogIndex, index_by_tasks, sampled
 from sqlgen.constraints import Constraints
 
 if TYPE_CHECKING:
@@ -272,14 +272,13 @@ def make_plan(
     with seen_unchanged(log):
         found = index_by_tasks(log, selection, taken, split_bytes, engine)
         if found is None:
-            splits: list[Split] = []
-            commits = CommitSample(log, selection, taken)
+            splits, words = list[Split](), [np.zeros(0, np.uint64)]
             for split, offsets, lengths in log.splits(split_bytes):
                 splits.append(split)
-                commits.look(split, offsets, lengths)
-            found = LogIndex(tuple(splits), commits.words(), commits.stride, {})
-    sample = found.words
-    files = max(1, -(-len(sample) * found.stride // options.records_per_file))
+                words.append(sampled(log, selection, taken, split, offsets, lengths))
+            found = LogIndex(tuple(splits), np.concatenate(words), {})
+    sample = np.sort(found.words)
+    files = max(1, -(-len(sample) * SAMPLE_EVERY // options.records_per_file))
     cuts = sample[[len(sample) * k // files for k in range(1, files)]] if len(sample) else sample
     return Plan(
         mode, selection, options, found.splits, np.unique(cuts), taken, digests=found.digests

@@ -25,7 +25,7 @@ from replay.arrays import Hashes, Index, Lengths, Mask
 from replay.changes.choices import EngineName
 from replay.changes.envelope import opaque
 from replay.changes.position import leading_words
-from replay.changes.selection import INCOMPLETE, RecordFacts, Selection, decide
+from replay.changes.selection import RecordFacts, Selection, decide
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import InputError
 from replay.logs import LogFile, Split
@@ -44,14 +44,6 @@ from replay.pipeline.input_digests import RANGE_BYTES, WHOLE_BYTES, FileDigest, 
 
 #: Of this many records one is looked at to place the bounds of the buckets.
 SAMPLE_EVERY = 64
-#: Up to so many records; of more, every second, fourth … of these, so that a sample has 4 million
-#: positions at most.
-_ALL_OF = 1 << 28
-
-
-def stride_of(records: int) -> int:
-    """Of how many records one is looked at in a log of so many."""
-    return SAMPLE_EVERY << max(0, (-(-records // _ALL_OF) - 1).bit_length())
 
 
 def sampled(
@@ -61,51 +53,18 @@ def sampled(
     split: Split,
     offsets: Index,
     lengths: Lengths,
-    stride: int,
-) -> tuple[Index, Hashes]:
+) -> Hashes:
     """Of the records of a split (all of them are given), those that a sample looks at and the
-    selection takes: their numbers, and the leading words of their commit positions."""
-    phase = -(split.first_record - 1) % stride
-    chosen, chosen_lengths = offsets[phase::stride], lengths[phase::stride]
+    selection takes: the leading words of their commit positions."""
+    phase = -(split.first_record - 1) % SAMPLE_EVERY
+    chosen, chosen_lengths = offsets[phase::SAMPLE_EVERY], lengths[phase::SAMPLE_EVERY]
     if not len(chosen):
-        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+        return np.zeros(0, np.uint64)
     envelope = log.envelope(split.file, chosen, chosen_lengths)
     change, version = log.classify(envelope)
     facts = RecordFacts(change, version, taken, log.dependent_position)
-    verdict = decide(selection, envelope, facts)
-    kept = (verdict == 0) & (verdict != INCOMPLETE)
-    numbers = split.first_record + phase + np.flatnonzero(kept) * stride
-    return numbers, leading_words(opaque(envelope.commit()[kept]))
-
-
-class CommitSample:
-    """The sample of a log that is read from beginning to end, whose number of records is not known
-    before."""
-
-    def __init__(self, log: LogFile, selection: Selection, taken: Mask) -> None:
-        self.log, self.selection, self.taken = log, selection, taken
-        self.records, self.stride = 0, SAMPLE_EVERY
-        self._parts: list[tuple[Index, Hashes]] = []
-
-    def look(self, split: Split, offsets: Index, lengths: Lengths) -> None:
-        """Look at the records of a split."""
-        self.records += len(offsets)
-        part = sampled(self.log, self.selection, self.taken, split, offsets, lengths, self.stride)
-        self._parts.append(part)
-        wider = stride_of(self.records)
-        if wider > self.stride:
-            self.stride = wider
-            self._parts = [_thinned(part, wider) for part in self._parts]
-
-    def words(self) -> Hashes:
-        """The leading words of the positions, rising."""
-        return np.sort(np.concatenate([np.zeros(0, np.uint64), *(w for _, w in self._parts)]))
-
-
-def _thinned(part: tuple[Index, Hashes], stride: int) -> tuple[Index, Hashes]:
-    numbers, words = part
-    kept = (numbers - 1) % stride == 0
-    return numbers[kept], words[kept]
+    kept = decide(selection, envelope, facts) == 0
+    return leading_words(opaque(envelope.commit()[kept]))
 
 
 #: Bytes of log from which on tasks index it.
@@ -119,11 +78,10 @@ _HASHED = 16 << 20
 @dataclass(frozen=True)
 class LogIndex:
     """What is known of a log that was read once: its splits, the leading words of sampled commit
-    positions (rising), of how many records each is one, and digests of inputs, by input."""
+    positions, and digests of inputs, by input."""
 
     splits: tuple[Split, ...]
     words: Hashes
-    stride: int
     digests: Mapping[str, FileDigest]
 
 
@@ -219,15 +177,12 @@ class SampleJob:
 
     selection: Selection
     taken: Mask
-    stride: int
     buckets: int = field(default=0)
 
     def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
         """The sample of one split."""
         for _, offsets, lengths in log.records(split, split.stop - split.start):
-            words = sampled(log, self.selection, self.taken, split, offsets, lengths, self.stride)[
-                1
-            ]
+            words = sampled(log, self.selection, self.taken, split, offsets, lengths)
             yield self.buckets, words.tobytes()
 
     def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -244,20 +199,16 @@ def index_by_tasks(
     found = files_by_tasks(log, split_bytes, engine)
     if found is None or engine is None:
         return None
-    job = SampleJob(selection, taken, stride_of(found.records))
-    parts = [np.frombuffer(words, np.uint64) for words in engine.results(job, log, found.splits)]
-    words = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
-    return LogIndex(found.splits, words, job.stride, found.digests)
+    words = b"".join(engine.results(SampleJob(selection, taken), log, found.splits))
+    return LogIndex(found.splits, np.frombuffer(words, np.uint64), found.digests)
 
 
 @dataclass(frozen=True)
 class WalkedFiles:
     """Where the records of all files are: ``splits`` that begin and end at records, by file and
-    place, of so many ``records``; ``digests`` of the files that are inputs as they are, by
-    input."""
+    place; ``digests`` of the files that are inputs as they are, by input."""
 
     splits: tuple[Split, ...]
-    records: int
     digests: Mapping[str, FileDigest]
 
 
@@ -321,8 +272,7 @@ def _walked(log: RangedLog, split_bytes: int, engine: Engine) -> WalkedFiles | N
     if chains is None:
         return None
     splits = tuple(split for chain in chains for split in _splits_of(chain))
-    records = sum(count for chain in chains for walk in chain for _, _, count in walk.cuts)
-    return WalkedFiles(splits, records, digests)
+    return WalkedFiles(splits, digests)
 
 
 def _ranges_of(file: int, size: int) -> list[Split]:

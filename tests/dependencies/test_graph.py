@@ -36,7 +36,6 @@ from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
-from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.history import CHILD, DEPT, EMP, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
@@ -533,96 +532,6 @@ def test_nothing_asked_nothing_found(tmp_path: Path) -> None:
     survey = asker.survey(StartUnits(units=frozenset({FIRST_UNIT})))
     assert survey.start == {}
     assert survey.changes == 1
-
-
-# -- keys from DDL
-# -------------------------------------------------------------------------------------------------
-
-T = Table("OWN", "T", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "A", "B")), ("ID",))
-U = Table("OWN", "U", tuple(Column(c, SqlType.INTEGER) for c in ("ID", "T_ID")), ("ID",))
-
-
-@pytest.mark.parametrize(
-    ("text", "keys", "foreign"),
-    [
-        (
-            "CREATE TABLE own.t (id int PRIMARY KEY, a int UNIQUE)",
-            [("OWN.T", ("ID",)), ("OWN.T", ("A",))],
-            [],
-        ),
-        (
-            "CREATE TABLE t (id int, a int, b int, CONSTRAINT k UNIQUE (b, a))",
-            [("OWN.T", ("B", "A"))],
-            [],
-        ),
-        ("CREATE UNIQUE INDEX i ON own.t (a DESC, b)", [("OWN.T", ("A", "B"))], []),
-        ("CREATE UNIQUE INDEX i ON own.t (abs(a))", [], []),
-        ("CREATE UNIQUE INDEX i ON own.t (a) WHERE b > 0", [], []),
-        ("CREATE INDEX i ON own.t (a)", [], []),
-        ("ALTER TABLE own.t ADD CONSTRAINT k UNIQUE (a)", [("OWN.T", ("A",))], []),
-        ("CREATE TABLE other.x (id int PRIMARY KEY, t int REFERENCES nowhere)", [], []),
-        (
-            "CREATE TABLE u (id int, t_id int REFERENCES t ON DELETE CASCADE)",
-            [],
-            [ForeignKey("", "OWN.U", ("T_ID",), "OWN.T", (), "CASCADE")],
-        ),
-        (
-            (
-                "ALTER TABLE u ADD CONSTRAINT f FOREIGN KEY (t_id) REFERENCES own.t (a) ON DELETE"
-                " SET NULL DEFERRABLE"
-            ),
-            [],
-            [ForeignKey("f", "OWN.U", ("T_ID",), "OWN.T", ("A",), "SET NULL", True)],
-        ),
-    ],
-)
-def test_keys_are_read_from_ddl(text: str, keys: list[Any], foreign: list[ForeignKey]) -> None:
-    found = parse_constraints(text, "postgres", [T, U])
-    assert list(found.keys) == keys
-    assert list(found.foreign_keys) == foreign
-    assert bool(found.unused) == ("abs" in text or "WHERE" in text)
-
-
-def test_statements_that_do_not_matter_are_passed_over_in_silence(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """sqlglot would warn of each on stderr."""
-    text = (
-        "CREATE TABLE a.b (c INT PRIMARY KEY); ALTER TABLE a.b OWNER TO bob; CREATE POLICY p ON a.b"
-        " USING (true)"
-    )
-    table = Table("A", "B", (Column("C", SqlType.INTEGER),))
-    assert parse_constraints(text, "postgres", [table]).keys == (("A.B", ("C",)),)
-    assert not caplog.records
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "CREATE TABLE s.t IN a.b (id integer NOT NULL UNIQUE);",
-        "CREATE UNIQUE INDEX u ON s.t (id) PCTFREE 10 CLUSTER;",
-        "ALTER TABLE s.t ADD CONSTRAINT k UNIQUE USING INDEX u;",
-    ],
-)
-def test_a_file_of_which_nothing_is_understood_is_refused(text: str) -> None:
-    with pytest.raises(SqlgenError, match="not understood as postgres SQL") as caught:
-        parse_constraints(text, "postgres", [T, U])
-    assert caught.value.code == "LR1010"
-    assert (
-        parse_constraints(
-            "ALTER TABLE s.t OWNER TO me; CREATE TABLE z (a int) CCSID EBCDIC;", "postgres", [T, U]
-        )
-        == Constraints()
-    )
-
-
-@pytest.mark.parametrize(
-    "text", ["CREATE TABLE own.t (id int, UNIQUE (nope))", "CREATE TABLE ((", "SELECT 'open"]
-)
-def test_unusable_ddl_is_said(text: str) -> None:
-    with pytest.raises(SqlgenError) as raised:
-        parse_constraints(text, "postgres", [T])
-    assert raised.value.code == "LR1010"
 
 
 # -- the command line

@@ -216,16 +216,6 @@ def test_a_file_that_was_unpacked_is_digested_as_it_was_given(tmp_path: Path) ->
     assert entry["sha256"] == hashlib.sha256(packed.read_bytes()).hexdigest()
 
 
-def test_samples_of_large_logs_are_thinner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [range_walk.stride_of(1 << power) for power in (0, 28, 29, 33)] == [64, 64, 128, 2048]
-    assert range_walk.stride_of((1 << 28) + 1) == 128
-    monkeypatch.setattr(range_walk, "_ALL_OF", 100)
-    log = open_log(*built().write(tmp_path))
-    here, there = plans(log, Counting())
-    assert here.bounds.tolist() == there.bounds.tolist()
-    assert 0 < len(here.bounds) <= 800 // 512
-
-
 def test_a_log_that_is_open_is_walked_once(tmp_path: Path) -> None:
     control, data = built().write(tmp_path, files=1, seed=3)
     log, tasks = open_log(control, data), Counting()
