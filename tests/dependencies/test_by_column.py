@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
@@ -37,17 +36,9 @@ def words(folder: Path, log: LogBuilder) -> list[str]:
 
 
 def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none", **render: Any) -> Bundle:
-    control, data = log.write(folder)
-    return replay.write_script(
-        control,
-        data,
-        folder / "out",
-        mode="undo",
-        selection=Selection(units=(unit.key,), cascade=cascade),
-        options=ScriptOptions(render=RenderOptions(**render)),
-        constraints=Constraints(),
-        overwrite=True,
-    )
+    options = ScriptOptions(render=RenderOptions(**render))
+    which = {"units": (unit.key,), "cascade": cascade}
+    return log.selected(folder, "undo", Constraints(), options, **which)
 
 
 def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list[str]:
@@ -210,16 +201,7 @@ def written(
     **chosen: Any,
 ) -> str:
     """The statements of a script where keys are unique."""
-    control, data = log.write(folder)
-    bundle = replay.write_script(
-        control,
-        data,
-        folder / "out",
-        mode=mode,
-        selection=Selection(cascade=cascade, **chosen),
-        constraints=keys,
-        overwrite=True,
-    )
+    bundle = log.selected(folder, mode, keys, cascade=cascade, **chosen)
     return "\n".join(statements(bundle))
 
 

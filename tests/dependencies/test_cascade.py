@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-import replay
-from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli import main
 from replay.dependencies.cascade import limits_changes
@@ -25,17 +23,8 @@ FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TEST
 
 
 def undo(log: LogBuilder, folder: Path, *units: Unit, cascade: str = "none", **how: Any) -> Bundle:
-    control, data = log.write(folder, seed=1)
-    return replay.write_script(
-        control,
-        data,
-        folder / "out",
-        mode="undo",
-        selection=Selection(units=tuple(unit.key for unit in units), cascade=cascade, **how),
-        options=ScriptOptions(),
-        constraints=FK,
-        overwrite=True,
-    )
+    asked = tuple(unit.key for unit in units)
+    return log.selected(folder, "undo", FK, units=asked, cascade=cascade, **how)
 
 
 def test_what_ri_skip_leaves_to_the_target_is_no_dependent(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import replay
 from replay.changes.envelope import RECORD, Change
-from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.dependencies import cascade
@@ -147,11 +146,7 @@ def test_long_chains_are_followed_to_their_end() -> None:
 
 
 def undo(log: LogBuilder, folder: Path, cascade: str = "none", **which: Any) -> Bundle:
-    control, data = log.write(folder, seed=1)
-    return replay.write_script(
-        control, data, folder / "out", mode="undo", overwrite=True, options=ScriptOptions(),
-        selection=Selection(cascade=cascade, **which), constraints=Constraints(),
-    )  # fmt: skip
+    return log.selected(folder, "undo", Constraints(), cascade=cascade, **which)
 
 
 def words(folder: Path, log: LogBuilder) -> list[str]:

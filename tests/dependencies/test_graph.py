@@ -43,27 +43,9 @@ from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
 FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
 
 
-def write(
-    log: LogBuilder, folder: Path, mode: str, constraints: Constraints | None = None, **how: Any
-) -> Bundle:
-    control, data = log.write(folder, seed=1)
-    options = how.pop("options", ScriptOptions())
-    return replay.write_script(
-        control,
-        data,
-        folder / "out",
-        mode=mode,
-        selection=Selection(**how),
-        options=options,
-        constraints=constraints,
-        overwrite=True,
-    )
-
-
 def undo(log: LogBuilder, folder: Path, *units: Unit, cascade: str = "none", **how: Any) -> Bundle:
-    return write(
-        log, folder, "undo", units=tuple(unit.key for unit in units), cascade=cascade, **how
-    )
+    units_asked = tuple(unit.key for unit in units)
+    return log.selected(folder, "undo", units=units_asked, cascade=cascade, **how)
 
 
 # -- hashes
@@ -236,7 +218,7 @@ def test_a_truncated_table_keeps_nothing_to_undo(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="emptied") as refused:
         undo(log, tmp_path, one)
     assert two.name in str(refused.value)
-    left = write(log, tmp_path, "redo", excepted=Selection(units=(two.key,)))
+    left = log.selected(tmp_path, "redo", excepted=Selection(units=(two.key,)))
     assert left.manifest["consequences"]["units"] == [three.name]
     assert left.manifest["balance"]["skipped"] == {
         "depends on an excluded unit (--except)": 1,
@@ -251,12 +233,12 @@ def test_selection_by_value_and_by_table(tmp_path: Path) -> None:
     one.insert(ACCT, acct(2))
     one.insert(LOOSE, ("p", 1))
     two.update(ACCT, acct(2), acct(2, "X"))
-    assert len(statements(write(log, tmp_path, "undo", where="after.ID = 1"))) == 1
+    assert len(statements(log.selected(tmp_path, "undo", where="after.ID = 1"))) == 1
     with pytest.raises(Refusal, match="acct/2"):
-        write(log, tmp_path, "undo", ops=("insert",), where="after.ID = 2")
-    assert len(statements(write(log, tmp_path, "undo", tables=("*.LOOSE",)))) == 1
+        log.selected(tmp_path, "undo", ops=("insert",), where="after.ID = 2")
+    assert len(statements(log.selected(tmp_path, "undo", tables=("*.LOOSE",)))) == 1
     with pytest.raises(Refusal, match="acct/2"):
-        write(log, tmp_path, "undo", ops=("insert",))
+        log.selected(tmp_path, "undo", ops=("insert",))
 
 
 def test_a_later_change_of_the_same_unit_counts_too(tmp_path: Path) -> None:
@@ -265,7 +247,7 @@ def test_a_later_change_of_the_same_unit_counts_too(tmp_path: Path) -> None:
     one.insert(ACCT, acct(1))
     one.update(ACCT, acct(1), acct(1, "X"))
     with pytest.raises(Refusal, match="acct/1"):
-        write(log, tmp_path, "undo", ops=("insert",))
+        log.selected(tmp_path, "undo", ops=("insert",))
 
 
 def test_the_history_of_a_row_is_never_torn(tmp_path: Path) -> None:
@@ -291,7 +273,7 @@ def test_what_a_unit_did_before_another_that_is_left_is_left_too(tmp_path: Path)
     three.update(ACCT, acct(1, "B", "2.00"), acct(1, "B", "3.00"))
     two.update(ACCT, acct(2, "A", "1.00"), acct(2, "B", "1.00"))
     one.update(ACCT, acct(2, "A", "0.00"), acct(2, "A", "1.00"))
-    left = write(log, tmp_path, "undo", authids=("ME",), cascade="non-conflicting")
+    left = log.selected(tmp_path, "undo", authids=("ME",), cascade="non-conflicting")
     assert [text for text in statements(left) if "id = 1" in text] == []
     assert len(statements(left)) == 2
 
@@ -311,7 +293,7 @@ def test_half_of_a_cause_is_never_left(tmp_path: Path) -> None:
 
 def test_a_selection_that_reaches_the_end_needs_no_question(tmp_path: Path) -> None:
     log, one, _ = changed_twice({"name": "NEW"}, {"name": "NEWER"})
-    bundle = write(log, tmp_path, "undo", from_position=one.more["UORCOMMITLRSN"])
+    bundle = log.selected(tmp_path, "undo", from_position=one.more["UORCOMMITLRSN"])
     assert len(statements(bundle)) == 2
     assert "consequences" not in bundle.manifest
 
@@ -336,7 +318,7 @@ def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
     bad.insert(ACCT, acct(1))
     released.update(ACCT, acct(2), acct(2, "NEW"))
     built.delete(ACCT, acct(1))
-    bundle = write(log, tmp_path, "redo")
+    bundle = log.selected(tmp_path, "redo")
     assert set(quarantined(bundle)) == {bad.name, built.name}
     assert (
         quarantined(bundle)[built.name]
@@ -348,7 +330,7 @@ def test_flags_are_taken_back_where_nothing_depends(tmp_path: Path) -> None:
     assert apart["statements"] == 2
     assert apart["missing_inputs"][0]["unit"] == bad.name
     assert apart["missing_inputs"][0]["holds"] == 2
-    bundle = write(log, tmp_path, "redo", incomplete="quarantine")
+    bundle = log.selected(tmp_path, "redo", incomplete="quarantine")
     assert set(quarantined(bundle)) == {bad.name, released.name, built.name}
     apart = json.loads((bundle.folder / "quarantine" / "manifest.json").read_text())
     assert {unit["unit"]: len(unit["path"]) for unit in apart["units"]} == {
@@ -372,7 +354,7 @@ def test_units_that_build_on_flagged_ones_without_a_flag_are_named(
     flagged.update(ACCT, acct(1), acct(1, "A"))
     built.update(ACCT, acct(1, "A"), acct(1, "B"))
     log.unit().insert(ACCT, acct(2))
-    bundle = write(log, tmp_path, "redo", incomplete=how)
+    bundle = log.selected(tmp_path, "redo", incomplete=how)
     text = (bundle.folder / "0000-redo.sql").read_text().replace(" member=", "/")
     told = [warning for warning in bundle.manifest["warnings"] if "by the log's flags" in warning]
     taken = bundle.manifest["quarantine"].get("taken")
@@ -421,7 +403,7 @@ def test_only_units_that_are_written_count_as_taken(
         selection["until_position"] = units[last - 2].more["UORCOMMITLRSN"]
     if selection.pop("except", None):
         selection["excepted"] = Selection(units=(units[0].key,))
-    bundle = write(log, tmp_path, "redo", incomplete=how, **selection)
+    bundle = log.selected(tmp_path, "redo", incomplete=how, **selection)
     names = dict(zip(("one", "other"), [one.name for one in units], strict=True))
     wanted = [names[one] for one in named]
     taken = bundle.manifest.get("quarantine", {}).get("taken")
@@ -448,7 +430,7 @@ def test_what_builds_on_a_unit_that_only_its_flag_sets_aside_counts_as_taken(
     flagged.update(ACCT, acct(1), acct(1, "A"))
     built.update(ACCT, acct(1, "A"), acct(1, "B"))
     free.insert(ACCT, acct(2))
-    bundle = write(log, tmp_path, "redo", incomplete="quarantine")
+    bundle = log.selected(tmp_path, "redo", incomplete="quarantine")
     assert set(quarantined(bundle)) == {bad.name, flagged.name}
     assert bundle.manifest["quarantine"]["taken"] == {"units": 1, "first": [built.name]}
 
@@ -465,7 +447,7 @@ def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) 
     first.insert(ACCT, acct(1))
     second.update(ACCT, acct(1, "LOST"), acct(1, "NEW"))
     third.delete(ACCT, acct(1, "NEW"))
-    found = quarantined(write(log, tmp_path, "redo"))
+    found = quarantined(log.selected(tmp_path, "redo"))
     assert set(found) == {bad.name, second.name, third.name}
     assert "a record is missing" in found[second.name]
     assert found[third.name].endswith(f"{second.name} -> acct/1 -> {third.name}")
@@ -478,7 +460,7 @@ def test_what_builds_on_a_damaged_unit_is_held_too(tmp_path: Path) -> None:
     bad.insert(ACCT, acct(3), LOGRECDISP="?")
     built.update(ACCT, acct(1), acct(1, "X"))
     free.insert(ACCT, acct(2))
-    bundle = write(log, tmp_path, "redo")
+    bundle = log.selected(tmp_path, "redo")
     assert bundle.exit_code == 8
     assert set(quarantined(bundle)) == {bad.name, built.name}
     assert "damaged" in quarantined(bundle)[built.name]
@@ -680,7 +662,7 @@ def test_undo_of_a_cascade_within_one_table(tmp_path: Path, constraints: str | N
     one.delete(EMP, (2, 1, None), SQLSRCTYPE="R")
     one.delete(EMP, (3, 2, None), SQLSRCTYPE="R")
     one.delete(EMP, (4, 1, None), SQLSRCTYPE="R")
-    found = keys_in_order(write(log, tmp_path, "undo", staff() if constraints else None))
+    found = keys_in_order(log.selected(tmp_path, "undo", staff() if constraints else None))
     assert found.index("INSERT emp 1") < found.index("INSERT emp 2") < found.index("INSERT emp 3")
     assert found.index("INSERT emp 1") < found.index("INSERT emp 4")
 
@@ -690,17 +672,17 @@ def test_redo_deletes_children_before_their_parent(tmp_path: Path) -> None:
     one = log.unit()
     for row in ((3, 2, None), (1, None, None), (2, 1, None)):
         one.delete(EMP, row)
-    assert keys_in_order(write(log, tmp_path, "redo")) == [
+    assert keys_in_order(log.selected(tmp_path, "redo")) == [
         "DELETE emp 3",
         "DELETE emp 1",
         "DELETE emp 2",
     ]
-    assert keys_in_order(write(log, tmp_path, "redo", staff())) == [
+    assert keys_in_order(log.selected(tmp_path, "redo", staff())) == [
         "DELETE emp 3",
         "DELETE emp 2",
         "DELETE emp 1",
     ]
-    assert keys_in_order(write(log, tmp_path, "undo", staff())) == [
+    assert keys_in_order(log.selected(tmp_path, "undo", staff())) == [
         "INSERT emp 1",
         "INSERT emp 2",
         "INSERT emp 3",
@@ -715,7 +697,7 @@ def test_versions_of_a_row_stay_in_order(tmp_path: Path) -> None:
     one.update(EMP, (2, 1, 5), (2, None, 5), SQLSRCTYPE="R")
     one.delete(EMP, (2, None, 5))
     assert [
-        line.split(" SET ")[-1] for line in statements(write(log, tmp_path, "redo", staff()))
+        line.split(" SET ")[-1] for line in statements(log.selected(tmp_path, "redo", staff()))
     ] == [
         "dept = 5 WHERE id = 2;",
         "boss = NULL WHERE id = 2;",
@@ -730,7 +712,7 @@ def test_rows_that_need_each_other_are_named(tmp_path: Path) -> None:
     one.delete(DEPT, (5, 1))
     one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
     with pytest.raises(Refusal, match="LR3012") as refused:
-        write(log, tmp_path, "undo", staff())
+        log.selected(tmp_path, "undo", staff())
     assert "delete of TESTOWN.DEPT 5" in str(refused.value)
     assert "delete of TESTOWN.EMP 1" in str(refused.value)
 
@@ -746,7 +728,7 @@ def circle(tmp_path: Path, dept: str, head: str) -> Bundle:
     one.delete(DEPT, (5, 1))
     one.delete(EMP, (1, None, 5), SQLSRCTYPE="R")
     other.delete(DEPT, (6, None))
-    return write(log, tmp_path, "undo", staff(ddl))
+    return log.selected(tmp_path, "undo", staff(ddl))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import replay
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, PARENT
@@ -62,8 +61,7 @@ def written(changes: Changes, mode: str, folder: Path) -> Bundle:
     unit = log.unit()
     for verb, table, *rows in changes:
         getattr(unit, verb.lower())(table, *rows)
-    control, data = log.write(folder)
-    return replay.write_script(control, data, folder / "out", mode=mode, constraints=FK)
+    return log.selected(folder, mode, FK)
 
 
 def said(text: str) -> tuple[str, str]:

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-import replay
 from replay.changes.options import ScriptOptions
-from replay.changes.selection import Selection
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
 from tests.support.history import CHILD, LOOSE, PARENT
@@ -26,25 +24,15 @@ FK = Constraints(
 )
 
 
-def bundle_of(log: LogBuilder, folder: Path, mode: str, selection: Selection) -> Bundle:
+def bundle_of(log: LogBuilder, folder: Path, mode: str, **chosen: Any) -> Bundle:
     """A script for SQLite."""
-    control, data = log.write(folder)
-    return replay.write_script(
-        control,
-        data,
-        folder / "out",
-        mode=mode,
-        selection=selection,
-        options=ScriptOptions("sqlite"),
-        constraints=FK,
-        overwrite=True,
-    )
+    return log.selected(folder, mode, FK, ScriptOptions("sqlite"), **chosen)
 
 
 def written(log: LogBuilder, folder: Path, mode: str = "redo", **chosen: Any) -> list[str]:
     """The statements of a script; every record is accounted for."""
     cascade = "force" if mode == "undo" else "none"
-    bundle = bundle_of(log, folder, mode, Selection(cascade=cascade, **chosen))
+    bundle = bundle_of(log, folder, mode, cascade=cascade, **chosen)
     assert bundle.manifest["balance"]["closes"]
     left = bundle.manifest["balance"]["skipped"]
     assert bundle.manifest["balance"]["read"] == len(statements(bundle)) + sum(left.values())
@@ -181,7 +169,7 @@ def test_what_no_foreign_key_of_the_target_will_do_is_told(
     unit.insert(LOOSE, ("a", 1))
     unit.delete(PARENT, (1, "A", 0, 0))
     unit.delete(CHILD, (11, 1, 7), SQLSRCTYPE="R")
-    bundle = bundle_of(log, tmp_path, mode, Selection(ri="skip", **chosen))
+    bundle = bundle_of(log, tmp_path, mode, ri="skip", **chosen)
     said = "".join(
         line for line in bundle.manifest["warnings"] if not line.startswith("nothing is left")
     )

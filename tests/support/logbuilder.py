@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import replay
+from replay.changes.options import ScriptOptions
+from replay.changes.selection import Selection
 from replay.decoding import codecs
 from replay.decoding.layout import FieldKind, Layout, layout
 from replay.logs.logmaster.layouts import DLCI, DLDS, DLGE, DTBI, LLDF, XHDF, XTYP
@@ -401,6 +403,25 @@ class LogBuilder:
         for path, part in zip(paths, parts, strict=True):
             path.write_bytes(frame(part, framing))
         return control, paths
+
+    def selected(
+        self,
+        folder: Path,
+        mode: str = "redo",
+        constraints: Constraints | None = None,
+        options: ScriptOptions | None = None,
+        **which: Any,
+    ) -> Bundle:
+        """Write the log, its records shuffled, and the script of what is selected."""
+        return replay.write_script(
+            *self.write(folder, seed=1),
+            folder / "out",
+            mode=mode,
+            selection=Selection(**which),
+            options=options or ScriptOptions(),
+            constraints=constraints,
+            overwrite=True,
+        )
 
     def script(self, folder: Path, mode: str = "redo", **how: Any) -> Bundle:
         """Write the log and its script."""
