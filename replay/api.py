@@ -346,12 +346,13 @@ class Selected:
     @checked
     def redo(
         self,
-        dialect: str = "postgres",
+        dialect: str | None = None,
         *,
         excepted: Selection | None = None,
         **options: Unpack[StatementOptions],
     ) -> Writable:
-        """Scripts that repeat the changes in commit order; ``excepted``: without these units of
+        """Scripts that repeat the changes in commit order, for the database that wrote the log
+        where no ``dialect`` is named; ``excepted``: without these units of
         recovery and what builds on them (``--except``)."""
         chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
         return self._scripts(Mode.REDO, dialect, chosen, options)
@@ -359,12 +360,13 @@ class Selected:
     @checked
     def undo(
         self,
-        dialect: str = "postgres",
+        dialect: str | None = None,
         *,
         cascade: str = CascadeMode.NONE,
         **options: Unpack[StatementOptions],
     ) -> Writable:
-        """Scripts that take the changes back, in reverse; ``cascade``: what becomes of later
+        """Scripts that take the changes back, in reverse, for the database that wrote the log
+        where no ``dialect`` is named; ``cascade``: what becomes of later
         changes that build on them."""
         with usage_errors():
             mode = choice(CascadeMode, cascade, "--cascade")
@@ -372,7 +374,7 @@ class Selected:
         return self._scripts(Mode.UNDO, dialect, chosen, options)
 
     def _scripts(
-        self, mode: Mode, dialect: str, selection: Selection, options: StatementOptions
+        self, mode: Mode, dialect: str | None, selection: Selection, options: StatementOptions
     ) -> Writable:
         with usage_errors():
             script = script_options(dialect, selection, **options)

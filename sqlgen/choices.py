@@ -108,5 +108,3 @@ DIALECTS = (
     "spark",
     "trino",
 )
-#: The dialect of scripts where none is named.
-DEFAULT_DIALECT = DIALECTS[0]

@@ -112,6 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """No test finds out by itself that a library of the extras is missing."""
     gc.set_threshold(100_000, 20, 20)  # as the command does
     set_day()
+    # the SQL that servers of the tests run, where a test names none and has no file of options
+    os.environ["LOGREPLAY_CONFIG"] = str(HERE / "support" / "postgres.toml")
     if place := place_in_memory(os.environ):
         os.environ["TMPDIR"] = place
         tempfile.tempdir = None
@@ -121,6 +123,12 @@ def pytest_configure(config: pytest.Config) -> None:
             f"found no {', '.join(missing)}; what the tests need is installed by: pip install -c"
             " constraints.txt -e '.[test]'"
         )
+
+
+@pytest.fixture
+def as_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the file of options that the tests have."""
+    monkeypatch.delenv("LOGREPLAY_CONFIG")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -282,9 +282,10 @@ def check_words(options: Mapping[str, Any], words: type) -> None:
 
 
 def script_options(
-    dialect: str, selection: Selection, **options: Unpack[StatementOptions]
+    dialect: str | None, selection: Selection, **options: Unpack[StatementOptions]
 ) -> ScriptOptions:
-    """How statements and values are written. SqlgenError (LR1001) for a word that no option
+    """How statements and values are written, in the dialect of the log's own database where none
+    is named. SqlgenError (LR1001) for a word that no option
     has."""
     given: dict[str, Any] = dict(options)
     check_words(given, StatementOptions)
@@ -297,4 +298,4 @@ def script_options(
         **{name: given[name] for name in ("where_columns", "upsert") if name in given},
     )
     written = {name: given[name] for name in _WRITTEN if name in given}
-    return ScriptOptions(dialect, render=render, **names, **written)
+    return ScriptOptions(dialect or "", render=render, **names, **written)

@@ -17,7 +17,8 @@ from sqlgen.schema import Table
 
 @dataclass(frozen=True)
 class ScriptOptions:
-    """How scripts are written. ``commit_every`` units share a target transaction, or as many whole
+    """How scripts are written. ``dialect``: empty for that of the database that wrote the log,
+    which a request settles. ``commit_every`` units share a target transaction, or as many whole
     units as have ``commit_statements`` (then a ``commit_every`` of 1 does not count); a file holds
     about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become

@@ -50,7 +50,7 @@ from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
 from replay.writable import Writable
-from sqlgen.choices import DEFAULT_DIALECT, Assertion, RealPolicy
+from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
@@ -295,10 +295,10 @@ def _tried(
     return max(code, tried.exit_code)
 
 
-def _tried_options(options: ScriptOptions, given: str, url: str) -> ScriptOptions:
+def _tried_options(options: ScriptOptions, given: str | None, url: str) -> ScriptOptions:
     """How scripts are written that are tried in a database, and not kept."""
     dialect = target_of(url).dialect
-    if given not in (dialect, DEFAULT_DIALECT):
+    if given not in (dialect, None):
         raise UsageError(
             "LR1001",
             f"found --dialect {given} with --dry-run and a database of {dialect}; expected"
@@ -312,6 +312,8 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         also.check_also(mode, arguments)
     reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
     options = options_of(arguments, arguments.dialect, selection)
+    if is_printed(arguments.out) and options.encoding is None:
+        options = replace(options, encoding="utf-8")  # a terminal and a pipe have text
     checked = False
     if url is not None:
         kept = replace(options, dialect=target_of(url).dialect)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from replay.errors import UsageError, counted
 from replay.machine import is_full
+from replay.pipeline.script_client import how_to_run
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
         parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
         files = f"{counted(len(bundle.contents[parts]), what)} and manifest.json"
         print(f"{files} in {out or bundle.folder}")
+        options = bundle.contents["options"]
+        if (client := options.get("client")) is not None:
+            print(how_to_run(client, options["terminator"], options["encoding"]))
 
 
 def full_place(error: OSError, arguments: argparse.Namespace) -> str:

@@ -326,7 +326,9 @@ def selection_of(values: argparse.Namespace) -> Selection:
     return Selection(**given, **excepted)
 
 
-def options_of(values: argparse.Namespace, dialect: str, selection: Selection) -> ScriptOptions:
+def options_of(
+    values: argparse.Namespace, dialect: str | None, selection: Selection
+) -> ScriptOptions:
     """How statements and values are written."""
     read_elsewhere = {"schema", "schema_dialect", "schema_encoding"}
     read_elsewhere |= {"mapping", "mask_key_file", "baseline"}

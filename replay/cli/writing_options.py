@@ -37,7 +37,6 @@ from replay.changes.option_kinds import (
 from replay.changes.reading_options import FOLDERS, LIVE, REPLAYING, SCRIPTS
 from replay.targets.hazards import ACCEPTABLE
 from sqlgen.choices import (
-    DEFAULT_DIALECT,
     DIALECTS,
     Assertion,
     EmptyTextPolicy,
@@ -237,12 +236,18 @@ _SCRIPTED = f"migrate {SCRIPTS}"
 _WRITTEN = f"{_SCRIPTED} {LIVE}"
 _VALUES = f"{_WRITTEN} export"
 STATEMENTS = (
-    _state(
-        "--dialect NAME",
-        DIALECT,
-        f"SQL dialect: {', '.join(DIALECTS)} (default {DEFAULT_DIALECT})",
-        f"ddl {_SCRIPTED}",
-        default=DEFAULT_DIALECT,
+    *(
+        _state(
+            "--dialect NAME",
+            DIALECT,
+            f"SQL dialect: {', '.join(DIALECTS)} (default: {said})",
+            commands,
+            default=default,
+        )
+        for commands, default, said in (
+            (SCRIPTS, None, "that of the database that wrote the log"),
+            ("ddl migrate", "postgres", "postgres"),
+        )
     ),
     _state(
         "--names",

@@ -181,6 +181,8 @@ class Family:
     #: What ``--source`` calls it, and what messages call its logs.
     name: str
     title: str
+    #: The SQL dialect of the databases that write them.
+    dialect: str
     #: What its logs can tell, and what not and why.
     capabilities: Capabilities
     #: Fields of :class:`Inputs` that must be there, and those that may be.

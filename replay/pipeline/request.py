@@ -227,6 +227,8 @@ def make_request(
         placed = place(selection, opened.log)
         check_ranges(placed)
         log, options = opened.log, demand.options or ScriptOptions()
+        if not options.dialect:
+            options = replace(options, dialect=opened.family.dialect)
         if placed.columns or placed.exclude_columns:
             options = _of_columns(placed, options)
         if demand.mapping is not None:

@@ -33,12 +33,13 @@ def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
     usual = options.profile.clients
     name = options.client or next(iter(usual), None)
     if name is None:
-        if options.encoding or options.terminator:
-            option = "--encoding" if options.encoding else "--terminator"
+        plain = options.encoding is None or encoding.encoding_named(options.encoding).plain
+        if options.terminator or not plain:
+            option = "--terminator" if plain else "--encoding"
             raise UsageError("LR1001", f"found {option} without --client; expected both")
         if options.jcl:
             raise UsageError("LR1001", "found --jcl without --client; expected both")
-        return options
+        return replace(options, encoding=None)
     client = client_named(name)
     if options.dialect not in client.dialects:
         suitable = [one for one in BUILT_IN if options.dialect in client_named(one).dialects]
@@ -129,6 +130,15 @@ def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, i
     ]
     system = source.rpartition(" ")[2]
     return written.records(jcl.job(written.client, written.terminator, mode, system, scripts))
+
+
+def how_to_run(client: str, terminator: str, encoding_name: str) -> str:
+    """What a user must know of scripts for a client: how they are run, and what they consist of."""
+    made = _form(client, terminator, encoding_name)
+    if not made.client.record or made.encoding.plain:
+        return made.command
+    size = made.client.record
+    return f"{made.command} (records of {size} bytes without line ends: transfer in binary)"
 
 
 def script_form(options: ScriptOptions) -> form.ScriptForm | None:

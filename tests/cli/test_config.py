@@ -13,6 +13,8 @@ from replay.cli.main import main
 from replay.cli.parser import parse
 from replay.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("as_a_user")
+
 TEXT = """
 control = "small.ctl"
 data = ["small.dat"]

@@ -78,6 +78,7 @@ def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
         parse([STANDS_FOR.get(word, word) for word in words])
 
 
+@pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("name", TEACHING)
 def test_commands_of_the_docs_run(
     name: str,
@@ -102,6 +103,7 @@ NOT_HERE = re.compile(r"://|^/|^(?:logs|URID|K|P|DIR|LOG|shop|part1\.log|demo|do
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_run_as_they_are_pasted(
     page: Path,

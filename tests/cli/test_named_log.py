@@ -127,6 +127,7 @@ def test_what_names_no_log(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_options_of_the_current_folder_name_the_log(
     night: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,7 +34,7 @@ def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none") -> Bu
     control, data = log.write(folder, seed=1)
     with replay.open_log(control=control, data=data) as opened:
         chosen = opened.take(Selection(units=(unit.key,)))
-        return chosen.undo(cascade=cascade).write(folder / "out", overwrite=True)
+        return chosen.undo("postgres", cascade=cascade).write(folder / "out", overwrite=True)
 
 
 def conflicts(log: LogBuilder, folder: Path, unit: Unit) -> list[str]:
@@ -182,4 +182,4 @@ def test_a_part_of_a_unit_is_tied_too(tmp_path: Path) -> None:
     with replay.open_log(control=control, data=data) as opened:
         chosen = opened.take(Selection(units=(one.key,), ops=("delete",)))
         with pytest.raises(Refusal, match=two.name):
-            chosen.undo().write(tmp_path / "out")
+            chosen.undo("postgres").write(tmp_path / "out")

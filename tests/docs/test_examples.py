@@ -16,6 +16,7 @@ EXAMPLES = sorted((ROOT / "replay" / "docs" / "examples").glob("[0-9]*.md"))
 STATE = "The database holds the state "
 
 
+@pytest.mark.usefixtures("as_a_user")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example(
     example: Path, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,7 @@ from tests.docs.console import run_page
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_a_migration_with_little_downtime(
     fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -225,6 +225,7 @@ _KNOWN = {"before images", "rolled-back work"}
 FAMILY = Family(
     name="jsonlines",
     title="log of JSON lines",
+    dialect="postgres",
     capabilities=Capabilities(
         frozenset(_KNOWN), {fact: "lines do not say" for fact in FACTS if fact not in _KNOWN}
     ),

@@ -211,7 +211,7 @@ def test_the_library_takes_marks(log: list[str], tmp_path: Path) -> None:
     with opened(log) as whole:
         part = whole.select(from_mark="B", marks=str(place))
         assert part.changes().read_all().num_rows == 4
-        bundle = part.redo(schema=_NO_KEYS).write(tmp_path / "out")
+        bundle = part.redo("postgres", schema=_NO_KEYS).write(tmp_path / "out")
         assert len(statements(bundle)) == 4
         assert bundle.manifest["selection"]["from_position"] == f"{int(at(200), 16) + 1:020X}"
         assert "marks" not in bundle.manifest["selection"]
@@ -272,13 +272,13 @@ def test_a_replay_goes_to_a_mark_and_back(
 def test_unknown_names_list_those_that_there_are(log: list[str], tmp_path: Path) -> None:
     with opened(log) as whole:
         with pytest.raises(UsageError, match=r"no mark 'B' .*Marks: none"):
-            whole.select(until_mark="B").redo()
+            whole.select(until_mark="B").redo("postgres")
         for name in ("A", "B", "B"):
             add_mark(tmp_path / MARKS_BESIDE, mark(name, 200))
         with pytest.raises(UsageError, match=r"LR1004 .*no mark 'C' .*Marks: A, B \(2\)"):
-            whole.select(until_mark="C").redo()
+            whole.select(until_mark="C").redo("postgres")
         with pytest.raises(UsageError, match=r"'B\(-2\)', and 2 mark"):
-            whole.select(until_mark="B(-2)").redo()
+            whole.select(until_mark="B(-2)").redo("postgres")
 
 
 @pytest.mark.parametrize(
@@ -326,9 +326,9 @@ def test_marks_of_another_log_are_refused(log: list[str], tmp_path: Path) -> Non
     add_mark(place, Mark("B", Position(rba(200)), _SOURCE, "RBA"))
     with opened(log) as whole:
         with pytest.raises(UsageError, match=r"'A' of another log \(logmaster DB2Q\)"):
-            whole.select(until_mark="A").redo()
+            whole.select(until_mark="A").redo("postgres")
         with pytest.raises(UsageError, match=r"'B' of positions of another kind \(RBA\)"):
-            whole.select(until_mark="B").redo()
+            whole.select(until_mark="B").redo("postgres")
 
 
 @pytest.mark.parametrize(

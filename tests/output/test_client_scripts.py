@@ -11,6 +11,7 @@ from replay import open_log
 from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.errors import UsageError
+from replay.logs.families import FAMILIES, source_named
 from sqlgen.clients import client_named, jcl
 from tests.support.client_readers import (
     INVARIANT,
@@ -180,3 +181,30 @@ def test_a_migration_is_for_no_client(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["migrate", *log, "--dialect", "db2zos", "--out", out]) != 0
     assert "found migrate with --dialect db2zos" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_a_script_is_for_the_database_that_wrote_the_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = log_of_bits(tmp_path, "a")
+    assert main(["redo", *log, "--out", str(tmp_path / "redo")]) == 0
+    said = capsys.readouterr().out
+    assert "Client dsntep2, in ibm037: " in said
+    assert "records of 80 bytes without line ends: transfer in binary" in said
+    script = (tmp_path / "redo" / "0000-redo.sql").read_bytes()
+    assert len(script) % 80 == 0
+    assert b"INSERT" not in script
+    # of which the printed one is a text, for a terminal
+    assert main(["redo", *log, "--out", "-"]) == 0
+    assert "INSERT INTO SHOP.BITS" in capsys.readouterr().out
+
+
+def test_each_family_names_the_dialect_of_its_databases() -> None:
+    found = {name: source_named(name).dialect for name in FAMILIES}
+    assert found == {
+        "logmaster": "db2zos",
+        "logmaster-load": "db2zos",
+        "db2luw": "db2",
+        "soliddb": "postgres",
+    }

@@ -39,7 +39,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 def write(out: Path, pairs: Sequence[LogPair], after: Path | str | None = None) -> Bundle:
     controls, data = [pair.control for pair in pairs], [pair.data for pair in pairs]
     with replay.open_log(control=controls, data=data, gaps="warn", continues=True) as log:
-        wanted = log.select().redo(schema=_NO_KEYS)
+        wanted = log.select().redo("postgres", schema=_NO_KEYS)
         return wanted.write(out, after=after, adjoining=True)
 
 
@@ -59,7 +59,7 @@ def test_bundles_that_go_on_hold_each_unit_once(
     control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
     pairs = cut_log(control, data, tmp_path / "cut", 6, 5, shuffled=False)
     with replay.open_log(control=control, data=data) as log:
-        whole = units_of(log.select().redo(schema=_NO_KEYS).write(tmp_path / "whole"))
+        whole = units_of(log.select().redo("postgres", schema=_NO_KEYS).write(tmp_path / "whole"))
     found: dict[str, str] = {}
     after: Path | str = "none"
     for end in range(step, 7, step):
@@ -265,10 +265,12 @@ def test_a_bundle_of_another_source_or_kind_is_refused(tmp_path: Path, first: Lo
     with pytest.raises(InputError, match="cannot be read"):
         write(tmp_path / "two", [first], tmp_path / "broken.json")
     with replay.open_log(control=first.control, data=first.data) as opened:
-        undo = opened.select().undo(schema=_NO_KEYS)
+        undo = opened.select().undo("postgres", schema=_NO_KEYS)
         undo.write(tmp_path / "undo")
         with pytest.raises(LogReplayError, match="no position at which the output folder ended"):
-            opened.select().redo(schema=_NO_KEYS).write(tmp_path / "t", after=tmp_path / "undo")
+            opened.select().redo("postgres", schema=_NO_KEYS).write(
+                tmp_path / "t", after=tmp_path / "undo"
+            )
         with pytest.raises(UsageError, match="found --after with undo"):
             undo.write(tmp_path / "two", after=tmp_path / "one")
 

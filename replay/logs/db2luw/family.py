@@ -40,6 +40,7 @@ _UNKNOWN = {
 FAMILY = Family(
     name="db2luw",
     title="log of Db2 for Linux, UNIX and Windows",
+    dialect="db2",
     capabilities=Capabilities(frozenset(FACTS) - set(_UNKNOWN), _UNKNOWN),
     needs=("log",),
     takes=("log", "catalog"),

@@ -84,6 +84,7 @@ def _double(column: Column) -> Column:
 FAMILY = Family(
     name="logmaster",
     title="BMC AMI Log Master logical log of Db2 for z/OS",
+    dialect="db2zos",
     capabilities=CAPABILITIES,
     needs=("control", "data"),
     takes=("control", "data", "ccsids"),

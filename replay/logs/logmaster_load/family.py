@@ -40,6 +40,7 @@ _UNKNOWN = {
 FAMILY = Family(
     name="logmaster-load",
     title="BMC AMI Log Master LOAD file (SDF, CSV)",
+    dialect="db2zos",
     capabilities=Capabilities(frozenset(_KNOWN), _UNKNOWN),
     needs=("control", "data", "catalog"),
     takes=("control", "data", "catalog"),

@@ -46,6 +46,7 @@ _UNKNOWN = {
 FAMILY = Family(
     name="soliddb",
     title="solidDB SYS_LOG export",
+    dialect="postgres",
     capabilities=Capabilities(frozenset(FACTS) - set(_UNKNOWN), _UNKNOWN),
     needs=("log", "catalog"),
     takes=("log", "catalog"),

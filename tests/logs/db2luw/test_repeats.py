@@ -63,7 +63,7 @@ class Folder:
     def statements(self, name: str, files: Sequence[Path]) -> tuple[list[str], replay.Bundle]:
         """The statements of a redo of some files."""
         with replay.open_log(source="db2luw", log=files, catalog=self.catalog) as log:
-            bundle = log.select().redo(schema="none").write(self.path / f"out-{name}")
+            bundle = log.select().redo("postgres", schema="none").write(self.path / f"out-{name}")
         lines = [
             line
             for script in sorted(Path(bundle.folder).glob("*.sql"))

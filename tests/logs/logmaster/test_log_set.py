@@ -46,7 +46,7 @@ def script(out: Path, mode: str = "redo", **log: object) -> Bundle:
     with replay.open_log(**log) as opened:  # type: ignore[arg-type]
         selected = opened.select()
         wanted = selected.redo if mode == "redo" else selected.undo
-        return wanted(schema=_NO_KEYS).write(out)
+        return wanted("postgres", schema=_NO_KEYS).write(out)
 
 
 def builder(**more: object) -> LogBuilder:
@@ -128,7 +128,7 @@ def test_a_unit_that_is_incomplete_in_one_log_and_whole_in_the_next(tmp_path: Pa
     assert open_set([one, two]).dependent_position is None
     for policy in ("quarantine", "dependentrba"):
         with replay.open_log(**given([one, two])) as opened:  # type: ignore[arg-type]
-            chosen = opened.select(incomplete=policy).redo(schema=_NO_KEYS)
+            chosen = opened.select(incomplete=policy).redo("postgres", schema=_NO_KEYS)
             assert len(statements(chosen.write(tmp_path / policy))) == 3
 
 
@@ -142,7 +142,7 @@ def test_a_unit_that_stays_incomplete_is_set_aside_as_a_whole(tmp_path: Path) ->
     two = pair_of(tmp_path, "b", log, 2000)
     for policy in ("resolve", "quarantine"):
         with replay.open_log(**given([one, two])) as opened:  # type: ignore[arg-type]
-            chosen = opened.select(incomplete=policy).redo(schema=_NO_KEYS)
+            chosen = opened.select(incomplete=policy).redo("postgres", schema=_NO_KEYS)
             bundle = chosen.write(tmp_path / policy)
         assert len(statements(bundle)) == 1
         assert len(bundle.manifest["quarantined_units"]) == 1
@@ -469,7 +469,11 @@ def test_a_unit_that_may_depend_on_one_that_came_whole(tmp_path: Path, policy: s
     """Its flag names no unit; when none is incomplete any more, it says nothing."""
     pairs = with_a_dependent(tmp_path)
     with replay.open_log(**given(pairs)) as opened:  # type: ignore[arg-type]
-        bundle = opened.select(incomplete=policy).redo(schema=_NO_KEYS).write(tmp_path / policy)
+        bundle = (
+            opened.select(incomplete=policy)
+            .redo("postgres", schema=_NO_KEYS)
+            .write(tmp_path / policy)
+        )
     assert len(statements(bundle)) == 4
     assert bundle.exit_code == 0
     alone = script(tmp_path / "alone", **given(pairs[:1]))

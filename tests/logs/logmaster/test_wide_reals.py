@@ -106,5 +106,5 @@ def test_the_library_too(log: list[str], tmp_path: Path) -> None:
     with replay.open_log(control=log[1], data=log[3:]) as opened:
         changes = opened.select().changes("TESTOWN.REALS").read_all()
         assert [list(row.values())[1] for row in changes["after"].to_pylist()] == VALUES
-        written = opened.select().redo(reals="double").write(tmp_path / "out")
+        written = opened.select().redo("postgres", reals="double").write(tmp_path / "out")
         assert (written.exit_code, written.tally.statements) == (0, len(VALUES))

@@ -38,7 +38,11 @@ class Sessions:
         with replay.open_log(
             source="soliddb", log=files, catalog=self.path, options={"gaps": "accept"}
         ) as log:
-            bundle = log.select().redo(schema="none").write(self.path / f"out-{next(self.runs)}")
+            bundle = (
+                log.select()
+                .redo("postgres", schema="none")
+                .write(self.path / f"out-{next(self.runs)}")
+            )
         lines = [
             line
             for script in sorted(Path(bundle.folder).glob("*.sql"))
