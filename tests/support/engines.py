@@ -18,7 +18,7 @@ import pyarrow as pa
 import pymysql
 from pymysql.constants import CLIENT
 
-from replay.targets.states import state_batches
+from replay.targets.states import state_batches, state_header
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
@@ -211,7 +211,8 @@ def shape(column: Column, value: Any) -> Any:
 def state_file(folder: Path, table: str) -> pa.Table:
     """A table's rows in a state, as text."""
     (path,) = (path for path in folder.iterdir() if path.name.split(".csv")[0] == table)
-    return pa.Table.from_batches(state_batches(path))
+    columns = pa.schema([(name, pa.string()) for name in state_header(path)])
+    return pa.Table.from_batches(state_batches(path), columns)
 
 
 def typed(text: str | None, column: Column) -> Any:
