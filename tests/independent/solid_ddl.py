@@ -25,6 +25,7 @@ from tests.independent.solid_export import (
     START,
     STATEMENT,
     TYPES,
+    VARYING,
     Export,
     Form,
 )
@@ -47,7 +48,6 @@ _TABLES = ("T0", "T1", "T2", "T3", "T4")
 _ACTS = (
     *("add", "add", "drop", "name", "move", "again", "again", "gone", "create", "empty"),
 )  # fmt: skip
-_VARYING = (0, 5, 6, 7)
 Named = dict[str, Value]
 
 
@@ -183,7 +183,7 @@ class Changing:
         parts = [
             (
                 self.form.bytes_of(Column(one.name, one.kind, 20, 2), row[one.name]),
-                TYPES[one.kind][1] in _VARYING,
+                TYPES[one.kind][1] in VARYING,
             )
             for one in table.shown()
         ]

@@ -47,7 +47,7 @@ TYPES = {
     "TIMESTAMP": (11, 4),
 }
 #: Engine's types whose values have no one length.
-_VARYING = (0, 5, 6, 7)
+VARYING = (0, 5, 6, 7)
 PROFILES = ("len32", "len32z", "va", "ind0", "ind1", "ind0p", "len16", "len32le")
 #: Profiles whose text always ends in one more zero byte (7.2).
 ALWAYS_NUL = ("len32z", "va")
@@ -133,10 +133,10 @@ class Form:
         if isinstance(value, int):
             return struct.pack(">q" if engine == 8 else ">i", value)
         if engine == 4:
-            return self._moment(column.kind, value)
+            return self.moment(column.kind, value)
         return value.encode("utf-16-be" if engine == 7 else "utf-8")
 
-    def _moment(self, kind: str, value: str) -> bytes:
+    def moment(self, kind: str, value: str) -> bytes:
         day = "0-0-0" if kind == "TIME" else value[:10]
         hour = value if kind == "TIME" else value[11:19] or "0:0:0"
         year, month, number = map(int, day.split("-"))
@@ -159,7 +159,7 @@ class Line:
     session: int = 0
 
 
-_LOG = ("SEQ", "RECID", "RECNAME", "TRXID", "STMTTRXID", "RELID", "FLAGS", "LOGADDR", "DATA")
+LOG = ("SEQ", "RECID", "RECNAME", "TRXID", "STMTTRXID", "RELID", "FLAGS", "LOGADDR", "DATA")
 
 
 @dataclass
@@ -192,7 +192,7 @@ class Export:
         for at, column in enumerate(numbered(table)):
             if column is not None:
                 value = self.form.bytes_of(column, row[table.columns.index(column)])
-                parts.append((value, TYPES[column.kind][1] in _VARYING))
+                parts.append((value, TYPES[column.kind][1] in VARYING))
             elif self.form.hidden:
                 parts.append((struct.pack(">q", 1000 + at), False))
         self.put(recid, trx, statement, table.number[0], self.form.image(parts))
@@ -210,21 +210,21 @@ class Export:
             name = NAMES.get(line.recid or 0)
             name = name and f"DBE_LOGREADER_LOG_REC_{name}"
             numbers = (line.recid, name, line.trx, line.statement, line.relid, line.flags)
-            row = dict(zip(_LOG, (number, *numbers, line.address or None, line.data), strict=True))
+            row = dict(zip(LOG, (number, *numbers, line.address or None, line.data), strict=True))
             rows.append({**row, "SESSION": line.session} if sessions else row)
         paths = []
         for number, (low, high) in enumerate(parts):
             name = f"syslog-{number:03}" if len(parts) > 1 else "syslog"
             paths.append(folder / f"{name}.{suffix}")
-            _write_rows(paths[-1], rows[low:high])
+            write_rows(paths[-1], rows[low:high])
         return paths
 
 
-def _write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
+def write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Rows as CSV, JSON lines or Parquet, by the name of the file."""
     if path.suffix == ".parquet":
         kinds = {"RECNAME": pa.string(), "LOGADDR": pa.binary(), "DATA": pa.binary()}
-        names = list(rows[0] if rows else _LOG)
+        names = list(rows[0] if rows else LOG)
         arrays = [pa.array([row[n] for row in rows], type=kinds.get(n, pa.int64())) for n in names]
         pq.write_table(pa.Table.from_arrays(arrays, names=names), path)
         return
@@ -233,7 +233,7 @@ def _write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
     ]
     text = io.StringIO(newline="")
     if ".csv" in path.name:
-        writer = csv.DictWriter(text, [*plain[0]] if plain else _LOG)
+        writer = csv.DictWriter(text, [*plain[0]] if plain else LOG)
         writer.writeheader()
         writer.writerows(plain)
     else:

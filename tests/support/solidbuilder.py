@@ -1,5 +1,5 @@
-"""Builds SYS_LOG exports for tests: an encoder on its own feet, written from the format notes with
-``struct``, sharing nothing with the reader.
+"""Builds SYS_LOG exports for tests, record by record; bytes are those of the independent encoder
+(:mod:`tests.independent.solid_export`), which shares nothing with the reader.
 
 A :class:`Framing` puts values behind each other; a :class:`LogBuilder` makes rows; :func:`write`
 puts rows, system tables and manifest into a folder.
@@ -8,8 +8,6 @@ puts rows, system tables and manifest into a folder.
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import struct
 from collections.abc import Mapping, Sequence
@@ -17,32 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from tests.independent import solid_export
+from tests.independent.solid_export import TYPES, VARYING, Form
 
 Row = Sequence[Any]
 
-#: SQL type -> (SQL_DATA_TYPE_NUM, DATA_TYPE_NUMBER).
-TYPES = {
-    "TINYINT": (-6, 1), "SMALLINT": (5, 1), "INTEGER": (4, 1), "BIGINT": (-5, 8), "REAL": (7, 2),
-    "FLOAT": (6, 3), "DOUBLE PRECISION": (8, 3),
-    "DECIMAL": (3, 5), "NUMERIC": (2, 5), "CHAR": (1, 0), "VARCHAR": (12, 0),
-    "LONG VARCHAR": (-1, 0), "WCHAR": (-8, 7), "WVARCHAR": (-9, 7),
-    "LONG WVARCHAR": (-10, 7), "BINARY": (-2, 6), "VARBINARY": (-3, 6), "LONG VARBINARY": (-4, 6),
-    "DATE": (9, 4), "TIME": (10, 4),
-    "TIMESTAMP": (11, 4),
-}  # fmt: skip
-NAMES = {
-    0: "EMPTY",
-    1: "INSERT",
-    3: "UPDATE",
-    4: "DELETE_FULL",
-    5: "UPDATE_BEFOREIMAGE",
-    6: "SQL",
-    7: "TRX_START",
-    12: "COMMIT",
-    13: "DDL",
-}
+NAMES = {0: "EMPTY", **solid_export.NAMES}
 
 
 @dataclass(frozen=True)
@@ -64,24 +42,13 @@ class Col:
         if kind in (2, 3):
             return struct.pack(">d", value)
         if kind == 4:
-            return moment(self.type, value, bias)
+            return Form("len32", plain_years=not bias).moment(self.type, value)
         if kind == 5:
             return str(value).encode("ascii")
         if kind == 6:
             return bytes(value)
         text = str(value).rstrip(" ") if self.type in ("CHAR", "WCHAR") else str(value)
         return text.encode("utf-16-be" if kind == 7 else charset)
-
-
-def moment(kind: str, text: str, bias: bool) -> bytes:
-    day, clock = (text, "") if kind == "DATE" else ("", text) if kind == "TIME" else text.split(" ")
-    year, month, date = (int(part) for part in day.split("-")) if day else (0, 0, 0)
-    whole, _, fraction = clock.partition(".")
-    hour, minute, second = (int(part) for part in whole.split(":")) if whole else (0, 0, 0)
-    nanoseconds = int(fraction.ljust(9, "0")) if fraction else 0
-    return struct.pack(
-        ">HBBBBBI", year + (0x8000 if bias else 0), month, date, hour, minute, second, nanoseconds
-    )
 
 
 @dataclass(frozen=True)
@@ -131,36 +98,9 @@ class Framing:
     nul: bool = False
 
     def row(self, values: Sequence[bytes | None], kinds: Sequence[int]) -> bytes:
-        head = b"" if not self.count else len(values).to_bytes(self.count, "big")
-        return head + b"".join(
-            self.value(value, kind) for value, kind in zip(values, kinds, strict=True)
-        )
-
-    def value(self, raw: bytes | None, kind: int) -> bytes:
-        if (
-            raw is not None
-            and kind in (0, 5, 6, 7)
-            and (self.nul or self.profile in ("len32z", "va"))
-        ):
-            raw += b"\0"
-        size = 0 if raw is None else len(raw)
-        body = raw or b""
-        if self.profile == "va":
-            return (bytes([size]) if size < 0xFE else b"\xfe" + struct.pack("<I", size)) + body
-        if self.profile in ("len32", "len32le"):
-            return (
-                struct.pack(
-                    ">I" if self.profile == "len32" else "<I", 0xFFFFFFFF if raw is None else size
-                )
-                + body
-            )
-        if self.profile == "len32z":
-            return struct.pack(">I", size) + body
-        if self.profile == "len16":
-            return struct.pack(">H", 0xFFFF if raw is None else size) + body
-        mark = bytes([int((raw is None) != (self.profile == "ind1"))])
-        return mark + (
-            struct.pack(">I", size) + body if raw is not None or self.profile == "ind0p" else b""
+        form = Form(self.profile, f"count{8 * self.count}" if self.count else "", self.nul)
+        return form.image(
+            [(value, kind in VARYING) for value, kind in zip(values, kinds, strict=True)]
         )
 
 
@@ -320,14 +260,7 @@ class Unit:
 # -- files
 # -------------------------------------------------------------------------------------------------
 
-_SCHEMA = pa.schema(
-    [
-        ("SEQ", pa.int64()), ("RECID", pa.int64()), ("RECNAME", pa.string()), ("TRXID", pa.int64()),
-        ("STMTTRXID", pa.int64()),
-        ("RELID", pa.int64()), ("FLAGS", pa.int64()), ("LOGADDR", pa.binary()),
-        ("DATA", pa.binary()), ("SESSION", pa.int64()),
-    ]
-)  # fmt: skip
+_LOG = (*solid_export.LOG, "SESSION")
 
 
 def write_rows(
@@ -336,36 +269,11 @@ def write_rows(
     """Rows as Parquet, CSV or JSON lines, by the name of the file."""
     names = [
         name
-        for name in columns or _SCHEMA.names
+        for name in columns or _LOG
         if name != "SESSION" or any("SESSION" in row for row in rows)
     ]
-    if path.suffix == ".parquet":
-        pq.write_table(
-            pa.Table.from_pylist(
-                [{name: row.get(name) for name in names} for row in rows],
-                pa.schema([_SCHEMA.field(n) for n in names]),
-            ),
-            path,
-        )
-        return path
-    text = io.StringIO(newline="")
-    if ".json" in path.name:
-        text.writelines(
-            json.dumps({name: _plain(row.get(name)) for name in names}) + "\n" for row in rows
-        )
-    else:
-        writer = csv.writer(text)
-        writer.writerow(names)
-        writer.writerows(
-            [["" if row.get(name) is None else _plain(row[name]) for name in names] for row in rows]
-        )
-    raw = text.getvalue().encode()
-    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    solid_export.write_rows(path, [{name: row.get(name) for name in names} for row in rows])
     return path
-
-
-def _plain(value: Any) -> Any:
-    return value.hex().upper() if isinstance(value, bytes) else value
 
 
 _COLUMN_NAMES = "ID,REL_ID,COLUMN_NAME,COLUMN_NUMBER,DATA_TYPE,SQL_DATA_TYPE_NUM,DATA_TYPE_NUMBER,"
