@@ -91,6 +91,13 @@ UNCHECKED = {
 }
 
 
+#: What no check can find.
+UNSEEN = (
+    "A whole record that is missing shows only where a later change finds its row otherwise, or a"
+    " count or position tells."
+)
+
+
 @dataclass
 class Agreement:
     """What a check found. ``counts``: records, changes, units, rows and pairs that were compared;
@@ -142,9 +149,8 @@ class Agreement:
         lines += map(str, self.findings)
         if self.count > len(self.findings):
             lines.append(f"… {self.count - len(self.findings):,} more contradictions")
-        lines.append(
-            f"{self.count:,} contradictions" if self.count else "No inconsistencies found."
-        )
+        found = f"{self.count:,} contradictions" if self.count else "No inconsistencies found"
+        lines.append(f"{found}. {UNSEEN}")
         return "\n".join(lines)
 
 

@@ -336,16 +336,12 @@ class BucketExporter(BucketReader[list[Piece]]):
             self.sink.write("", transactions_dataset(), text, lines, 0)
 
     def _places(self, changes: ChunkChanges, ordered: Index) -> pa.Array:
-        """Where rows lie (partition and RID), for the format that asks; null where the log does not
-        tell it."""
-        nowhere = pa.nulls(len(ordered), pa.string())
+        """Which row of its table each change is of by its place, for the format that asks; null
+        where the log does not tell it, or the row moves."""
         if self.export.format != ROW_BATCHES:
-            return nowhere
-        envelope = self._headers(changes, ordered)
-        if not (rid := np.ascontiguousarray(envelope.rid())).shape[1]:
-            return nowhere
-        partition = pa.array(envelope.location("partition")).cast(pa.string())
-        return pc.binary_join_element_wise(partition, codecs.hex_text(rid), "/")
+            return pa.nulls(len(ordered), pa.uint64())
+        ids = self.log.row_ids(self._headers(changes, ordered))
+        return pa.array(ids, pa.uint64(), mask=ids == 0)
 
     def _numbered(self, unit: Index, events: Index, scope: tuple[str, str]) -> Index:
         """The number of each change's first event within its unit, from 1; pieces of a long unit go

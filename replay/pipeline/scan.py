@@ -327,8 +327,9 @@ def sort_records(
     ):
         octets[:, field_slice(name)] = raw[rows]
     records = octets.reshape(-1).view(RECORD)
-    records["segment"] = envelope.segment()[rows]
-    records["segments"] = envelope.segments()[rows]
+    number, total = envelope.segment()[rows], envelope.segments()[rows]
+    records["segment"] = np.where(total <= 1, 1, number)  # a whole one has 0, too
+    records["segments"] = total
     records["change"] = change[rows]
     records["version"] = version[rows]
     records["origin"] = envelope.origin()[rows]

@@ -42,14 +42,15 @@ class NetRows:
 class NetChange:
     """The net change of a stretch of the log to one table, part by part. ``emptied``: all rows that
     were there before went in one go; ``contradictions`` name keys whose images do not follow one
-    another. ``keyed``: rows have a key; else ``counts`` has how many more (or fewer) there are of
-    each content, as (text, struct, number)."""
+    another. ``keyed``: rows have a key; else only what they hold tells them apart. ``ids_part``:
+    two places are two rows (:attr:`replay.logs.LogFile.ids_part`)."""
 
     keyed: bool
     parts: list[NetRows] = field(default_factory=list)
     lost: list[NetRows] = field(default_factory=list)
     emptied: bool = False
     contradictions: list[str] = field(default_factory=list)
+    ids_part: bool = True
 
     def add(self, rows: pa.Table) -> None:
         """Take the next changes in commit order: a table with ``commit_lrsn``, ``urid``,
@@ -61,7 +62,7 @@ class NetChange:
         for stop in [*gone.tolist(), len(rows)]:
             part = rows.slice(start, stop - start)
             if len(part):
-                self.parts.append(_net_of(part, self.keyed, self.contradictions))
+                self.parts.append(_net_of(part, self.keyed, self.contradictions, self.ids_part))
             if stop < len(rows):
                 self.empty()
             start = stop + 1
@@ -100,7 +101,7 @@ def _codes(texts: pa.Array) -> Index:
     return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _net_of(rows: pa.Table, keyed: bool, wrong: list[str]) -> NetRows:
+def _net_of(rows: pa.Table, keyed: bool, wrong: list[str], ids_part: bool) -> NetRows:
     before, after = (_one(rows[name].combine_chunks()) for name in ("before", "after"))
     texts = {
         name: _one(rows[name].combine_chunks())
@@ -108,7 +109,8 @@ def _net_of(rows: pa.Table, keyed: bool, wrong: list[str]) -> NetRows:
     }
     unit = _units(rows)
     turn = 2 * np.arange(len(rows))
-    placed, found, left = _by_place(rows, unit, texts["image_before"], texts["image_after"])
+    images = texts["image_before"], texts["image_after"]
+    placed, found, left = _by_place(rows, unit, *images, ids_part)
     texts["image_before"] = pc.if_else(pa.array(found), texts["image_before"], None)
     texts["image_after"] = pc.if_else(pa.array(left), texts["image_after"], None)
     return _balance(
@@ -120,12 +122,13 @@ def _net_of(rows: pa.Table, keyed: bool, wrong: list[str]) -> NetRows:
 
 
 def _by_place(
-    rows: pa.Table, unit: Index, before: pa.Array, after: pa.Array
+    rows: pa.Table, unit: Index, before: pa.Array, after: pa.Array, ids_part: bool
 ) -> tuple[Mask, Mask, Mask]:
     """Of each change: whether the places of rows (RIDs) say what its unit found and left, and
-    whether its images are of that. They say it where all rows of the unit have one, and each is
-    found as the change before left it. A row keeps its place within a unit, not for ever."""
-    rid = _codes(pc.fill_null(_one(rows["rid"].combine_chunks()), ""))
+    whether its images are of that. They say it where all rows of the unit have one, each is found
+    as the change before left it, and none may have moved (``ids_part``): is found at one place as
+    another one was left before that. A row keeps its place within a unit, not for ever."""
+    rid = _codes(pc.fill_null(_one(rows["rid"].combine_chunks()), 0))
     there = [
         np.flatnonzero(side.is_valid().to_numpy(zero_copy_only=False)) for side in (before, after)
     ]
@@ -138,11 +141,18 @@ def _by_place(
     wrong = same & (come[1:] == come[:-1])
     wrong |= same & come[:-1] & (image[1:] != image[:-1])
     torn = unit[change[1:][wrong]]
+    first, last = np.append(True, ~same) & ~come, np.append(~same, True) & come
+    if not ids_part and len(change):
+        state = unit[change] * (int(image.max()) + 1) + image
+        state = np.unique(state, return_inverse=True)[1]
+        soonest = np.full(len(state), len(rows))
+        np.minimum.at(soonest, state[last], change[last])
+        torn = np.append(torn, unit[change[first][soonest[state[first]] < change[first]]])
     nowhere = unit[rows["rid"].is_null().to_numpy()]
     placed = ~np.isin(unit, np.concatenate([torn, nowhere]))
     found, left = ~placed, ~placed
-    found[change[np.append(True, ~same) & ~come]] = True
-    left[change[np.append(~same, True) & come]] = True
+    found[change[first]] = True
+    left[change[last]] = True
     return placed, found, left
 
 

@@ -454,8 +454,8 @@ def _tables(
         life = lives.get(name, _Life())
         form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life, began.get(name))
         key = tables.key(form)
-        both = NetChange(bool(key)), NetChange(bool(key))
-        nets[name] = TableNet(name, form, key, *both, forms=forms[name])
+        early, late = (NetChange(bool(key), ids_part=request.log.ids_part) for _ in range(2))
+        nets[name] = TableNet(name, form, key, early, late, forms=forms[name])
     return forms, nets
 
 

@@ -101,6 +101,16 @@ def test_damage_of_rows_is_found(
     assert found.exit_code == 8
 
 
+def test_the_last_line_says_what_no_check_finds(tmp_path: Path) -> None:
+    log = LogBuilder((ACCT,))
+    unit = log.unit()
+    unit.insert(ACCT, acct(1))
+    unit.insert(ACCT, acct(2))
+    del log.changes[1]  # no later change finds its row, and nothing counts records
+    last = str(checked(log, tmp_path)).splitlines()[-1]
+    assert last.startswith("No inconsistencies found. A whole record that is missing shows only")
+
+
 def test_one_value_written_in_two_ways_agrees(tmp_path: Path) -> None:
     """+123.45 as X'000012345C' in one image, and as X'000012345F' in the next."""
     log = LogBuilder((ACCT,))

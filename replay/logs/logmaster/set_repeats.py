@@ -127,7 +127,8 @@ def copies_of(batch: Batch, member: int, shared: Hashes, dependent: Position | N
     found["position"] = np.ascontiguousarray(taken.log_position()).view(POSITION).reshape(-1)
     found["row"] = _row_hash(taken)
     found["member"], found["file"] = member, batch.file
-    found["segment"], found["segments"] = taken.segment(), taken.segments()
+    found["segments"] = taken.segments()
+    found["segment"] = np.where(found["segments"] <= 1, 1, taken.segment())
     found["marked"], found["dependent"] = taken.incomplete_unit(), taken.incomplete_dependency()
     found["offset"], found["number"] = batch.offsets[rows], batch.number + rows
     if dependent is not None:

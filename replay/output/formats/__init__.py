@@ -173,8 +173,8 @@ class Format(Protocol):
         """What :meth:`Writer.write` takes, of ``n`` changes in commit order: their facts
         (:data:`FACTS`; ``place``, int64, from 1 among the unit's changes of this dataset; ``fate``,
         int32, 0 or the index in :data:`replay.changes.selection.REASONS` that says why a change is
-        no committed work; ``rid``, text, where its row lies) and their :meth:`images`, ``n`` rows
-        each."""
+        no committed work; ``rid``, uint64, which row it is of by its place) and their
+        :meth:`images`, ``n`` rows each."""
         ...
 
     def open(self, path: Path, dataset: Dataset) -> Writer:

@@ -29,7 +29,7 @@ from sqlgen.schema import ARROW_TYPES, Column
 #: Rows of a batch at most.
 BATCH_ROWS = 8192
 #: Facts that are in no export: why a change is no committed work, and the place of its row.
-_MORE = (pa.field("fate", pa.int32()), pa.field("rid", pa.string()))
+_MORE = (pa.field("fate", pa.int32()), pa.field("rid", pa.uint64()))
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 

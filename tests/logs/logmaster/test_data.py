@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import replay
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs.logmaster.data import (
@@ -429,6 +430,21 @@ def test_same_unit_id_and_commit_on_two_members(tmp_path: Path) -> None:
     parts = units_of(bundle)
     assert list(parts) == [f"{rba(50).hex().upper()}/1", f"{rba(50).hex().upper()}/2"]
     assert [text.count("INSERT") for text in parts.values()] == [2, 2]
+
+
+def test_a_record_that_comes_again_as_segment_0_is_no_other_change(tmp_path: Path) -> None:
+    log = LogBuilder()
+    log.unit().insert(ACCT, acct(1))
+    control, (data,) = log.write(tmp_path)
+    raw = bytearray(data.read_bytes())
+    number = log.header.names["SEGNUM"]
+    at = 4 + number.offset  # behind the record descriptor word
+    assert raw[at : at + number.length] == b"\0\1"
+    raw[at + 1] = 0
+    again = tmp_path / "again.dat"
+    again.write_bytes(raw)
+    bundle = replay.write_script(control, [data, again], tmp_path / "out")
+    assert (bundle.exit_code, statements(bundle)) == (8, [])
 
 
 def test_equal_positions_of_different_members_are_no_duplicates(tmp_path: Path) -> None:
