@@ -281,21 +281,13 @@ def transactions(records: Records, arrays: Spill) -> tuple[Index, Mask]:
     for part in windows(len(rows)):
         mine = rows[part]
         tid, kind = records["tid"][mine], records["kind"][mine]
-        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _alone(records, mine)
+        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | units.singular(records, mine)
         head[part] = records["previous"][mine] == 0
         head[part] |= np.append(
             ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1]
         )
         tid_before, ended = int(tid[-1]), bool(ends[-1])
     return rows, head
-
-
-def _alone(records: Records, rows: Index) -> Mask:
-    """Records that are a transaction by themselves."""
-    return np.asarray(
-        (records["kind"][rows] == RecordKind.COMPONENT)
-        & ((records["flags"][rows] & layouts.SINGULAR) > 0)
-    )
 
 
 def _follows_alone(tid: Hashes, alone: Mask) -> Mask:
@@ -319,7 +311,7 @@ def lacking(records: Records, unit: Index, count: int, known: Holes, arrays: Spi
     tid_before, alone_before, told_before, segment = -1, False, False, -1
     for part in windows(len(rows)):
         mine, begins = rows[part], head[part]
-        tid, alone = records["tid"][mine], _alone(records, mine)
+        tid, alone = records["tid"][mine], units.singular(records, mine)
         after_alone = np.append(
             alone_before and int(tid[0]) == tid_before, _follows_alone(tid, alone)
         )

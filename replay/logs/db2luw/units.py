@@ -92,10 +92,10 @@ def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: Spill
     rolled_back = _all_taken_back(records, found, arrays)
     for part in windows(count):
         last = kind[found.last[part]]
-        singular = _singular(records, found.last[part])
+        alone = singular(records, found.last[part])
         found.disposition[part] = np.select(
             [
-                (last == RecordKind.COMMIT) | singular,
+                (last == RecordKind.COMMIT) | alone,
                 last == RecordKind.ABORT,
                 prepared[part],
                 rolled_back[part],
@@ -106,7 +106,7 @@ def resolve(records: Records, tids: Hashes, splits_at_start: bool, arrays: Spill
     return found
 
 
-def _singular(records: Records, rows: Index) -> Mask:
+def singular(records: Records, rows: Index) -> Mask:
     """Records that are a unit by themselves, or end one."""
     return np.asarray(
         (records["kind"][rows] == RecordKind.COMPONENT)
@@ -124,7 +124,7 @@ def _numbered(
     for part in windows(len(order)):
         rows = order[part]
         tid, kind = tids[rows], records["kind"][rows]
-        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | _singular(records, rows)
+        ends = one_of(kind, (RecordKind.COMMIT, RecordKind.ABORT)) | singular(records, rows)
         starts = np.append(ended or int(tid[0]) != tid_before, (tid[1:] != tid[:-1]) | ends[:-1])
         if splits_at_start:
             # the entries of one record of many rows share its header, and belong together
