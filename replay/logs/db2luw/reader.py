@@ -285,7 +285,7 @@ class LuwLog(FilesOfBytes, IndexedLog):
         time, _ = codecs.decode_log_timestamp(envelope.commit_time())
         commit = codecs.hex_text(envelope.commit())
         return {
-            "TID": _transactions(envelope.unit()),
+            "TID": _transactions(envelope.unit(), self.units()["unit"]),
             "stream": pa.array(envelope.member()).cast(pa.string()),
             "commit-lsn" if self.ordered_by_lsn else "commit-at": commit,
             "committed": pc.fill_null(pc.utf8_slice_codeunits(time, 0, 19), "unknown"),
@@ -299,10 +299,16 @@ class LuwLog(FilesOfBytes, IndexedLog):
         return pc.binary_join_element_wise("lsn=", lsn, " record=", number, "")
 
 
-def _transactions(units: Bytes) -> pa.Array:
-    """Transaction ids as ``--ur`` takes them: with their count where they are used again."""
+def _transactions(units: Bytes, every: Records) -> pa.Array:
+    """Transaction ids as ``--ur`` takes them: with their count where several of ``every`` unit
+    have one."""
     short = codecs.hex_text(units[:, 4:10])
-    again = units[:, :4].any(axis=1)
+    held = np.ascontiguousarray(every).view(np.uint8).reshape(len(every), -1)
+    counted = held[held[:, :4].any(axis=1), 4:10]
+    mine, others = (
+        np.ascontiguousarray(ids).view("S6").ravel() for ids in (units[:, 4:10], counted)
+    )
+    again = np.isin(mine, others)
     return (
         pc.if_else(pa.array(again), codecs.hex_text(units[:, :10]), short) if again.any() else short
     )

@@ -585,7 +585,7 @@ def test_a_transaction_id_that_is_used_again_names_no_unit(tmp_path: Path) -> No
     assert len(lines) == 3
     text = "".join(path.read_text() for path in sorted(bundle.folder.glob("*.sql")))
     assert re.findall("TID=([0-9A-F]+)", text) == [
-        "000000000A1F", "00000001000000000A1F", "000000000A20",
+        "00000000000000000A1F", "00000001000000000A1F", "000000000A20",
     ]  # fmt: skip
     taken = {
         name: Selection(units=(unit_of(name),))
