@@ -16,6 +16,8 @@ BUILT_IN: dict[str, str] = {
     "spufi": "zos",
     "dsntiad": "zos",
     "clp": "others",
+    "psql": "others",
+    "sqlite3": "others",
     "sqlplus": "others",
 }
 
@@ -61,6 +63,11 @@ class Client:
     in_jobs: bool = False
     parameters: str = ""
     pages: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether it reads a script of plain SQL as it is."""
+        return not (self.width or self.record or self.set_terminator or self.terminator != ";")
 
     def facts(self) -> dict[str, object]:
         """What differs from the usual, by field: each has its page."""

@@ -1,4 +1,4 @@
-"""Db2's command line processor and SQL*Plus."""
+"""Db2's command line processor, SQL*Plus, psql and sqlite3."""
 
 from __future__ import annotations
 
@@ -28,6 +28,28 @@ CLIENTS = {
             "bad_terminators": _CLP,
             "stops": _CLP,
         },
+    ),
+    "psql": Client(
+        name="psql",
+        dialects=("postgres", "redshift"),
+        command="psql -X -f FILE",
+        head=(r"\set ON_ERROR_STOP on",),
+        stops="ON_ERROR_STOP",
+        pages=dict.fromkeys(
+            ("command", "head", "stops"),
+            "https://postgrespro.com/list/id/4087.1304608809@sss.pgh.pa.us",
+        ),
+    ),
+    "sqlite3": Client(
+        name="sqlite3",
+        dialects=("sqlite",),
+        command="sqlite3 DATABASE < FILE (ATTACH a file for each schema first)",
+        head=(".bail on",),
+        stops=".bail on",
+        pages=dict.fromkeys(
+            ("command", "head", "stops"),
+            "https://gist.github.com/Gerst20051/a881ac8f5e47bd570e6f88c9a64f664f",
+        ),
     ),
     "sqlplus": Client(
         name="sqlplus",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from replay.changes.options import ScriptOptions
 from replay.cli.main import main
 from replay.errors import UsageError
 from replay.logs.families import FAMILIES, source_named
+from replay.targets.embedded import client_environment, psql_path
 from sqlgen.clients import client_named, jcl
 from tests.support.client_readers import (
     INVARIANT,
@@ -109,7 +113,8 @@ def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:
     ("dialect", "how", "words"),
     [
         ("db2", {"client": "dsntep2"}, "found --client dsntep2 with --dialect db2; expected one"),
-        ("postgres", {"client": "spufi"}, "expected none"),
+        ("postgres", {"client": "spufi"}, "expected one of: psql"),
+        ("trino", {"client": "spufi"}, "expected none"),
         ("db2zos", {"client": "spuffi"}, "did you mean spufi"),
         ("db2zos", {"asserts": "rows"}, "found --assert rows with --client dsntep2"),
         ("db2zos", {"terminator": "#"}, "found --terminator '#'"),
@@ -208,3 +213,46 @@ def test_each_family_names_the_dialect_of_its_databases() -> None:
         "db2luw": "db2",
         "soliddb": "postgres",
     }
+
+
+def ran(*words: str, script: Path | None = None) -> int:
+    with (script or Path("/dev/null")).open("rb") as given:
+        return subprocess.run(
+            words, stdin=given, capture_output=True, check=False, env=client_environment()
+        ).returncode
+
+
+def test_sqlite3_stops_at_the_first_error(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "a", "\\;'--"))
+    written(log, "redo", tmp_path / "out", "sqlite", client="sqlite3")
+    (script,) = (tmp_path / "out").glob("*.sql")
+    program = shutil.which("sqlite3")
+    assert script.read_text().splitlines()[-1] == "COMMIT;"
+    if program is None:
+        return
+    place = tmp_path / "rows.db"
+    attached = tmp_path / "attached.sql"
+    attached.write_text(f"ATTACH '{place}' AS shop;\n{script.read_text()}")
+    with sqlite3.connect(place) as database:
+        database.execute("CREATE TABLE bits (n INTEGER PRIMARY KEY, b BLOB, t TEXT)")
+    assert ran(program, ":memory:", script=attached) == 0
+    assert ran(program, ":memory:", script=attached) == 1
+    with sqlite3.connect(place) as database:
+        assert database.execute("SELECT t FROM bits ORDER BY n").fetchall() == [
+            ("a",), ("\\;'--",)
+        ]  # fmt: skip
+        database.execute("DELETE FROM bits WHERE n = 0")
+    assert ran(program, ":memory:", script=attached) == 1
+    with sqlite3.connect(place) as database:
+        assert database.execute("SELECT COUNT(*) FROM bits").fetchone() == (1,)
+
+
+def test_psql_stops_at_the_first_error(fresh_database: str, tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, "a", "b :x \\q"))
+    written(log, "redo", tmp_path / "out", "postgres", client="psql")
+    (script,) = (tmp_path / "out").glob("*.sql")
+    psql = [str(psql_path()), "-X", "-d", fresh_database]
+    made = "CREATE SCHEMA shop; CREATE TABLE shop.bits (n int PRIMARY KEY, b bytea, t text)"
+    assert ran(*psql, "-c", made) == 0
+    assert ran(*psql, "-f", str(script)) == 0
+    assert ran(*psql, "-f", str(script)) == 3
