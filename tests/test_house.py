@@ -167,7 +167,7 @@ READS_ENVIRONMENT = (
     "replay.targets.embedded",
     "replay.targets.mysql_url",
 )
-READS_CLOCK = ("replay.cli", "replay.live.applier")
+READS_CLOCK = ("replay.cli",)
 DECODES_BYTES = ("replay.changes.position", "replay.decoding", "replay.logs")
 
 

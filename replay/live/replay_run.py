@@ -14,7 +14,6 @@ from replay.changes.balance import Tally, balance_text
 from replay.changes.position import UnitId, UnitPosition
 from replay.changes.selection import AFTER_RANGE, BEFORE_RANGE
 from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
-from replay.live.applier import Strategy, apply_all
 from replay.live.bulk import OrderInBulk, RowLoads, independent_changes
 from replay.live.diagnosis import Diagnoser
 from replay.live.position_store import Run, Store, TargetPosition, outcome_of
@@ -28,7 +27,7 @@ from replay.live.preflight import (
 from replay.live.replay_request import ReplayRequest
 from replay.live.route import Route, Workload
 from replay.live.strict import StrictOrder
-from replay.live.target_transactions import Committed, Transactions
+from replay.live.target_transactions import Committed, Strategy, Transactions, apply_all
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.output.bundle import changes_by_table

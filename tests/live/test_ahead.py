@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from replay.live.applier import made_ahead
+from replay.live.target_transactions import made_ahead
 
 
 def test_the_next_is_made_while_one_is_in_use() -> None:
