@@ -57,28 +57,20 @@ from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
     from replay.cli import also, demo, extracting
-    from replay.dependencies import analysis, cascade, drawing, key_spaces, passes
     from replay.live import dry_run
     from replay.output import growth as growths
     from replay.output import migration, structure
-    from replay.pipeline import extent
     from replay.reports import graph, tables
-    from sqlgen.ddl import schema_script as schemas
+    from sqlgen.ddl.schema_script import SchemaScript
 else:  # what some commands alone need
     also, demo, extracting = (
         LateModule(f"replay.cli.{name}") for name in ("also", "demo", "extracting")
-    )
-    extent = LateModule("replay.pipeline.extent")
-    analysis, cascade, drawing, passes, key_spaces = (
-        LateModule(f"replay.dependencies.{name}")
-        for name in ("analysis", "cascade", "drawing", "passes", "key_spaces")
     )
     dry_run = LateModule("replay.live.dry_run")
     growths, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
     )
     graph, tables = map(LateModule, ("replay.reports.graph", "replay.reports.tables"))
-    schemas = LateModule("sqlgen.ddl.schema_script")
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -153,7 +145,7 @@ def _ddl(arguments: argparse.Namespace) -> int:
     return EXIT_WARNING if found.warnings else code
 
 
-def _write_schema(arguments: argparse.Namespace, script: schemas.SchemaScript, tables: int) -> int:
+def _write_schema(arguments: argparse.Namespace, script: SchemaScript, tables: int) -> int:
     if arguments.out is None or is_printed(arguments.out):
         print(script.text, end="")
     else:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from replay.dependencies import agreement, analysis, baseline, cascade, key_spaces
-    from replay.live import certificate, target_state
+    from replay.dependencies import agreement
+    from replay.live import certificate
     from replay.output import state_files
     from replay.reports import (
         ask,
@@ -55,14 +55,10 @@ if TYPE_CHECKING:
     )
 else:  # what some commands alone need
     pa, pq = map(LateModule, ("pyarrow", "pyarrow.parquet"))
-    agreement, analysis, baseline, cascade, key_spaces = (
-        LateModule(f"replay.dependencies.{name}")
-        for name in ("agreement", "analysis", "baseline", "cascade", "key_spaces")
+    agreement, certificate, state_files = map(
+        LateModule,
+        ("replay.dependencies.agreement", "replay.live.certificate", "replay.output.state_files"),
     )
-    certificate, target_state = map(
-        LateModule, ("replay.live.certificate", "replay.live.target_state")
-    )
-    state_files = LateModule("replay.output.state_files")
     ask, doctor, explanations, history, images, kinds, layout, make, page, sql, state_load = (
         LateModule(f"replay.reports.{name}")
         for name in (

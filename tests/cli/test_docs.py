@@ -78,17 +78,17 @@ def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
         parse([STANDS_FOR.get(word, word) for word in words])
 
 
-@pytest.mark.usefixtures("as_a_user")
-@pytest.mark.parametrize("name", TEACHING)
-def test_commands_of_the_docs_run(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """And find what they look for: one asked for a row that its log does not have."""
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder is an empty one with the bundled logs."""
     (tmp_path / "fixtures").symlink_to(FIXTURES)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("as_a_user", "clone")
+@pytest.mark.parametrize("name", TEACHING)
+def test_commands_of_the_docs_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """And find what they look for: one asked for a row that its log does not have."""
     commands = commands_in(ROOT / "replay" / "docs" / name)
     assert commands
     for words in commands:
@@ -103,17 +103,10 @@ NOT_HERE = re.compile(r"://|^/|^(?:logs|URID|K|P|DIR|LOG|shop|part1\.log|demo|do
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.usefixtures("as_a_user", "clone")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_run_as_they_are_pasted(
-    page: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_commands_run_as_they_are_pasted(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All that need nothing but the bundled logs, in the order of the page."""
-    (tmp_path / "fixtures").symlink_to(FIXTURES)
-    monkeypatch.chdir(tmp_path)
     for words in commands_in(page):
         if any(NOT_HERE.search(word) for word in words) or not any(
             Path(word).exists() for word in words
