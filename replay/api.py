@@ -304,13 +304,13 @@ class Selected:
     def statements(
         self,
         mode: str = Mode.REDO,
-        dialect: str = "postgres",
+        dialect: str | None = None,
         *,
         cascade: str = CascadeMode.NONE,
         **options: Unpack[StatementOptions],
     ) -> Iterator[str]:
-        """The statements of the redo or undo scripts, in their order. Errors as :meth:`redo` and
-        :meth:`undo`."""
+        """The statements of the redo or undo scripts, in their order, whatever program runs them.
+        Errors as :meth:`redo` and :meth:`undo`."""
         with usage_errors():
             undo = choice(Mode, mode, "mode") is Mode.UNDO
         script = (
@@ -318,6 +318,8 @@ class Selected:
             if undo
             else self.redo(dialect, **options)
         )
+        plain = replace(script.request.options, client=None, terminator=None, encoding=None)
+        script = replace(script, request=replace(script.request, options=plain))
         folder = self.log.folder() / "script"
         written = script.write(folder)
         return _lines_of(folder / entry["name"] for entry in written.contents["scripts"])

@@ -73,10 +73,16 @@ def test_questions_of_a_notebook(sakila_small: Path) -> None:
         assert pa.RecordBatchReader.from_stream(work).read_all() == changes
         units = work.units().to_pylist()
         assert sum(u["changes"] for u in units if u["state"] == "committed") == len(changes)
-        redo = [line for line in work.statements() if line.startswith(("INS", "UPD", "DEL"))]
+        redo = [
+            line
+            for line in work.statements(dialect="db2")
+            if line.startswith(("INS", "UPD", "DEL"))
+        ]
         undone = work.statements("undo", cascade="non-conflicting", schema="none")
         undo = [line for line in undone if line.startswith(("INS", "UPD", "DEL"))]
         assert (len(redo), len(undo) > 0) == (len(changes), True)
+        of_host = [line for line in work.statements() if line.startswith(("INS", "UPD", "DEL"))]
+        assert (len(of_host), of_host[0].endswith(";")) == (len(changes), True)
         found = log.whatif(user="CLERK0", schema="none")
         assert f"undo {sakila_small}/small.ctl --user CLERK0 --cascade all" in str(found)
         assert len(log.graph(schema="none").picture["units"]) == 36
