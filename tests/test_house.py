@@ -110,6 +110,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "sqlglot": ("sqlgen",),
     "duckdb": (
         "replay.changes.value_filter",
+        "replay.logs.events.lines",
         "replay.reports.relations",
         "replay.targets.duckdb",
     ),

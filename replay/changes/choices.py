@@ -163,4 +163,4 @@ class EngineName(Choices):
 
 
 #: The log families of this package. Others are entry points.
-SOURCES = ("logmaster", "db2luw", "soliddb", "logmaster-load")
+SOURCES = ("logmaster", "db2luw", "soliddb", "logmaster-load", "events")

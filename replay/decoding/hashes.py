@@ -74,6 +74,8 @@ def hash_rows(rows: Bytes, seed: int = 0) -> Hashes:
 def hash_values(values: pa.Array, kind: SqlType, seed: int = 0) -> Hashes:
     """A hash of each value of a column (value contract: :mod:`sqlgen.schema`) that is the same for
     values Db2 compares as equal."""
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
     if pa.types.is_integer(values.type):
         numbers = np.asarray(values.fill_null(0)).astype(np.int64).view(np.uint64)
         hashes = mixed(numbers ^ _SEEDS[seed])

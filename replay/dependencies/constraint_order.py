@@ -366,7 +366,9 @@ class ConstraintOrder:
         without_key = np.append(np.flatnonzero(spaces.kinds.image), -1)
         ordered = ordered[~np.isin(ordered["space"], without_key)]
         columns = {name: ordered[name].tolist() for name in ("space", "key", "check")}
-        images = {name: ordered[name].tolist() for name in ("before", "after")}
+        images = {
+            name: [one or None for one in ordered[name].tolist()] for name in ("before", "after")
+        }
         row_ids = dict(zip(changes, self.row_ids[changes].tolist(), strict=True))
         return UnitChanges(
             ordered["change"].tolist(),

@@ -29,7 +29,7 @@ from replay.decoding.hashes import TEXT, hash_exactly, hash_ranges, hash_values,
 from replay.decoding.images import ImageWalk
 from replay.dependencies.key_spaces import KeySpaces, KeyUse
 from replay.errors import InputError
-from replay.logs import Images, LogFile, NullTelling, Walk
+from replay.logs import Images, LogFile, NullTelling, PartialWalk, Walk
 from replay.logs.record_facts import other_versions
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
@@ -126,8 +126,9 @@ class WriteSets:
     counts changes whose keys cannot be read, and ``unread`` are their places in the last batch; of
     an update of which one image can be read, that one tells the row. ``by_value``: images are
     hashed by the values of their columns but large objects, which is slower, instead of as they lie
-    in the log, where what stands under a null may differ. ``with_images``: without, images are not
-    hashed (``before`` and ``after`` of touches are 0), and keys that are whole rows are left out.
+    in the log, where what stands under a null may differ; one that lacks a value has the hash 0.
+    ``with_images``: without, images are not hashed (``before`` and ``after`` of touches are 0), and
+    keys that are whole rows are left out.
     ``with_nulls``: unique keys with a null are keys too, of the space whose number is higher by the
     number of spaces: some databases let each be there once. ``with_forms``: touches of role FORM
     are taken too. ``each``: MEMBER and FORM are taken of each
@@ -332,9 +333,17 @@ class WriteSets:
                 alike &= in_bytes["before"] != in_bytes["after"]
                 rewritten = spelled_anew(walks, len(table.format.columns), good, alike)
         comparable = not any(column.lob for column in table.format.columns)
+        unknown = {
+            name: lacking_values(walk, len(table.format.columns), len(bad))[good]
+            for name, walk in walks.items()
+        }
+        rewritten = np.logical_or.reduce([rewritten, *unknown.values()])
         seen = whole
         if self.by_value:
-            seen = {name: self._value_hashes(walks[name], version, good) for name in sides}
+            seen = {
+                name: np.where(unknown[name], 0, self._value_hashes(walks[name], version, good))
+                for name in sides
+            }
         base = _touches(batch, rows[good])
         base["version"] = np.where(rewritten, -1, version) if comparable else -1
         for use in self.spaces.uses[version]:
@@ -534,6 +543,18 @@ def spelled_anew(walks: Mapping[str, Walk], columns: int, rows: Index, alike: Ma
     for index in range(columns):
         differs |= ~before.equal(after, index)[rows]
     return alike & differs
+
+
+def lacking_values(walk: Walk, columns: int, count: int) -> Mask:
+    """Which of the ``count`` images of a walk, with so many ``columns``, lack a value."""
+    missing = np.zeros(count, bool)
+    if not isinstance(walk, PartialWalk):
+        return missing
+    for index in range(columns):
+        absent = walk.absent(index)
+        if absent is not None:
+            missing |= absent
+    return missing
 
 
 def _any_null(walk: Walk, version: TableVersion, rows: Index) -> Mask:

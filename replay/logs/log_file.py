@@ -7,7 +7,7 @@ value; others decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -113,6 +113,17 @@ class Judging(Protocol):
     def unreadable(self, index: int, rows: Index | None = None) -> Mask | None:
         """``bool[m]`` of ``rows`` (``int64[m]``; all ``n`` when None), as the second of
         :meth:`Walk.decode`."""
+        ...
+
+
+@runtime_checkable
+class PartialWalk(Protocol):
+    """A walk whose images may lack values that the row has: they are neither null nor damaged, and
+    :meth:`Walk.decode` has none. In ``before.equal(after, …)`` what the row became and the log does
+    not tell was not changed. Those that are none have whole images. Raises no error."""
+
+    def absent(self, index: int) -> Mask | None:
+        """``bool[n]``: where the value of a column is not in the image (None: nowhere)."""
         ...
 
 
@@ -365,6 +376,15 @@ class TellsSqlText(Protocol):
 
     def sql_text(self) -> SqlText:
         """As the log has it."""
+        ...
+
+
+@runtime_checkable
+class PartialImages(Protocol):
+    """A log whose rows as they were before may lack values (:class:`PartialWalk`)."""
+
+    def check_whole(self, taken: Iterable[TableVersion], what: str) -> None:
+        """Refusal LR3002, by table, where ``what`` is made of rows that are not whole."""
         ...
 
 

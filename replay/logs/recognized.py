@@ -16,6 +16,8 @@ from replay.logs.named import MARKS_BESIDE, counts, expanded, fitting, is_contro
 
 #: Bytes of a file that are looked at.
 _LOOK = 1 << 16
+#: Lines of JSON of which one is an event at least, where a file has events.
+_EVENTS = 20
 _CSV_OF_DB2 = frozenset({"TBSPACEID", "TABLEID", "TABSCHEMA", "TABNAME", "COLNAME"})
 _ROWS_OF_SOLID = frozenset({"RECID", "RELID", "LOGADDR", "DATA"})
 _DDL = re.compile(r"\bCREATE\s+(?:\w+\s+)?TABLE\b", re.IGNORECASE)
@@ -30,6 +32,7 @@ _FAMILY = {
     "db2 log": "db2luw",
     "db2 catalog": "db2luw",
     "solid rows": "soliddb",
+    "events": "events",
 }
 
 
@@ -107,6 +110,8 @@ def _of_family(family: str, kinds: dict[str, list[str]], words: Sequence[str]) -
     if family == "db2luw":
         catalog = next(iter(kinds["db2 catalog"]), None)
         return Recognized(family, log=tuple(kinds["db2 log"]), catalog=catalog)
+    if family == "events":
+        return Recognized(family, log=tuple(kinds["events"]))
     log = tuple(kinds["solid rows"])
     if family == "soliddb" and log:
         folder = os.path.dirname(log[0]) or "."
@@ -153,7 +158,7 @@ def _no_log(kinds: dict[str, str], names: Sequence[str]) -> UsageError:
     return UsageError(
         "LR1004",
         f"found no log in {', '.join(names)}" + (f": {shown}" if shown else "") + "; expected a"
-        " control file of Log Master, log files of Db2 or rows of solidDB's log",
+        " control file of Log Master, log files of Db2, rows of solidDB's log or events",
         hint="Name the family with --source where it is one: its files are taken as they are",
     )
 
@@ -190,6 +195,10 @@ def _text(first: bytes) -> str | None:
 def _of_text(text: str) -> str:
     line = text.partition("\n")[0].strip()
     if line.startswith("{"):
+        from replay.logs.events.lines import is_event
+
+        if any(map(is_event, text.split("\n")[:_EVENTS])):
+            return "events"
         try:
             return _of_columns(json.loads(line))
         except ValueError:

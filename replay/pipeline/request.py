@@ -17,7 +17,7 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, unit_text
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where, counted, some_of
-from replay.logs import Family, Inputs, LogFile, source_named
+from replay.logs import Family, Inputs, LogFile, PartialImages, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.script_client import with_client
@@ -235,6 +235,9 @@ def make_request(
             options = _mapped(demand.mapping, log, options)
         versions, strange = taken_versions(log, placed, demand.continued)
         _check_columns(versions, options.render)
+        undo = demand.mode is Mode.UNDO
+        if isinstance(log, PartialImages) and (undo or demand.export or demand.baseline):
+            log.check_whole(versions, "an undo" if undo else "whole rows")
         if demand.options is not None and demand.export is None:
             _check_statements(versions, placed, options)
             _check_cascades(demand, placed, options)

@@ -16,7 +16,7 @@ from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion, any_masked, masked_value
 from replay.changes.envelope import Change
 from replay.errors import InputError
-from replay.logs import Images, Judging, LogFile, Walk, where_of
+from replay.logs import Images, Judging, LogFile, PartialWalk, Walk, where_of
 from replay.public import options
 from sqlgen import literals, statements
 from sqlgen.rows import Op, Rows
@@ -170,6 +170,9 @@ class RowBatch:
         decoded, and keep none. ``judging``: the walks are :class:`replay.logs.Judging`."""
         walk: Any = self.walks[side]
         bad = walk.unreadable(index, rows) if judging else walk.decode(index, rows)[1]
+        absent = walk.absent(index) if isinstance(walk, PartialWalk) else None
+        if absent is not None and bad is not None:
+            bad = bad & ~(absent if rows is None else absent[rows])
         if bad is not None and bad.any():
             self._report(side, name, index, rows, bad)
 

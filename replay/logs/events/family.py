@@ -1,0 +1,47 @@
+"""Change events of Debezium as a log family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from replay.logs import FACTS, Capabilities, Family
+from replay.logs.events.opening import open_log
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    from replay.logs.events import checkup, inspect
+else:  # a run that only writes scripts needs none of them
+    checkup, inspect = (LateModule(f"replay.logs.events.{name}") for name in ("checkup", "inspect"))
+
+_KNOWN = frozenset({"before images", "commit times"})
+_UNKNOWN = {
+    **{fact: "events do not have it" for fact in FACTS if fact not in _KNOWN},
+    "structure": "events of PostgreSQL hold rows; what became of tables is not in them",
+    "rolled-back work": "the connector sends committed work only",
+    "authorization ids": "events do not say who made a change",
+    "origins": "events do not say whether a foreign key or a trigger made a change",
+}
+
+FAMILY = Family(
+    name="events",
+    title="log of Debezium's change events",
+    dialect="postgres",
+    capabilities=Capabilities(_KNOWN, _UNKNOWN),
+    needs=("log",),
+    takes=("log",),
+    framings=(),
+    options={
+        "identity": (
+            "full: each table has REPLICA IDENTITY FULL, so old rows are whole (default: found out"
+            " by their rows)"
+        ),
+        "unavailable": (
+            "what stands for a value that the connector does not have (its"
+            " unavailable.value.placeholder; default: __debezium_unavailable_value)"
+        ),
+    },
+    open=open_log,
+    describe=lambda log: inspect.describe(log),
+    dump_record=lambda *record: inspect.dump_record(*record),
+    checkup=lambda log: checkup.checkup(log),
+)

@@ -1,0 +1,54 @@
+"""What is in files of change events, for people and programs, and one line field by field."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from replay.changes.position import UnitId
+from replay.logs import indexed_inspect
+from replay.logs.description import Description
+from replay.logs.events.reader import EventLog
+from replay.logs.indexed_inspect import fault_lines, kind_of, place_of, row_lines
+from replay.logs.text import byte_lines, hexadecimal
+
+
+def describe(log: EventLog) -> Description:
+    """What is in a log."""
+    units = log.units()
+    return indexed_inspect.describe(
+        log,
+        opened={
+            "old_rows": dict(log.identities),
+            "lacking": {name: list(columns) for name, columns in log.lacking.items()},
+            "inexact": {name: dict(columns) for name, columns in log.unread.items()},
+        },
+        file=lambda number: {},
+        records={"snapshot": log.snapshot},
+        units={
+            "in_flight": int(np.count_nonzero(units["disposition"] == ord("F"))),
+            "without_events": log.empty,
+        },
+        commits=lambda unit: {},
+        table=lambda version: {"columns": len(version.table.columns)},
+    )
+
+
+def dump_record(log: EventLog, number: int, file: int, with_hex: bool) -> list[str]:
+    """One record in lines. UsageError LR1004 where there is none."""
+    place = place_of(log, number, file)
+    entry = log.entries()[place]
+    lines = [f"line {number} of {log.files[file - 1].name}: {kind_of(entry)}"]
+    if entry["version"] >= 0:
+        lines.append(f"  table {log.catalog.versions[int(entry['version'])].name}")
+    if entry["unit"] >= 0:
+        unit = log.units()[entry["unit"]]
+        lines += [
+            f"  unit {UnitId(unit['unit'].tobytes())}, change {int(entry['total'])}",
+            f"  committed {hexadecimal(unit['commit'].tobytes())}",
+        ]
+    lines += [*fault_lines(log, place), *row_lines(log, place)]
+    for side in ("before", "after") if with_hex else ():
+        start, size = int(entry[side]), int(entry[f"{side}_size"])
+        if size and start >= 0:
+            lines += [f"  {side}", *byte_lines(log.array(2)[start : start + size].tobytes(), 0)]
+    return lines

@@ -1,0 +1,287 @@
+"""The lines of files of change events: what each says beside its rows, as columns. Lines are read
+by DuckDB; which of the known forms a file has is told by its first lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from replay.arrays import Bytes, Index
+from replay.errors import InputError, Where
+from sqlgen.late import LateModule
+
+if TYPE_CHECKING:
+    import duckdb
+else:
+    duckdb = LateModule("duckdb")
+
+#: Bytes of lines that are read at once.
+_WINDOW = 32 << 20
+#: Bytes in which line ends are looked for at once, and in which the form of a file is.
+_NEAR, _HEAD = 1 << 18, 4 << 20
+#: Lines that are looked at to tell the form of a file.
+_LOOK = 200
+_NEWLINE = 10
+
+
+@dataclass(frozen=True)
+class LineForm:
+    """Where a line has the value and the key of an event: expressions of SQL over ``line``, and
+    paths in what they give (key: None where lines have none). ``inline``: schemas stand beside the
+    payload."""
+
+    value: str
+    at: str
+    key: str | None
+    key_at: str
+    inline: bool
+
+    @property
+    def payload(self) -> str:
+        """The path of what the value says."""
+        return f"{self.at}.payload" if self.inline else self.at
+
+    @property
+    def schema(self) -> str:
+        """The path of its schema."""
+        return f"{self.at}.schema"
+
+
+#: Paths of what a value says beside its rows, by the name of the column that they become.
+FIELDS = {
+    "op": "op",
+    "status": "status",
+    "id": "id",
+    "events": "event_count",
+    "connector": "source.connector",
+    "server": "source.name",
+    "db": "source.db",
+    "schema_name": "source.schema",
+    "table_name": "source.table",
+    "snapshot": "source.snapshot",
+    "lsn": "source.lsn",
+    "sequence": "source.sequence",
+    "micros": "source.ts_us",
+    "millis": "source.ts_ms",
+    "transaction": "transaction.id",
+    "total_order": "transaction.total_order",
+    "beat": "ts_ms",
+    "ddl": "ddl",
+}
+_NUMBERS = ("events", "lsn", "micros", "millis", "total_order", "beat")
+
+
+def line_places(raw: Bytes) -> tuple[Index, Index]:
+    """(start, stop) of the lines of a file that are not empty."""
+    found = [
+        at + np.flatnonzero(raw[at : at + _NEAR] == _NEWLINE) for at in range(0, len(raw), _NEAR)
+    ]
+    ends = np.concatenate([np.zeros(0, np.int64), *found])
+    if not len(ends) or ends[-1] != len(raw) - 1:
+        ends = np.append(ends, len(raw))
+    start = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
+    stop = ends.astype(np.int64)
+    if len(raw):
+        stop = stop - ((stop > start) & (raw[np.maximum(stop - 1, 0)] == ord("\r")))
+    full = stop > start
+    return start[full], stop[full]
+
+
+def form_of(raw: Bytes, path: str) -> LineForm:
+    """The form of a file, by the first lines that say something. InputError LR2004 where it has
+    none that is known."""
+    start, stop = line_places(raw[:_HEAD])
+    for low, high in zip(start[:_LOOK].tolist(), stop[:_LOOK].tolist(), strict=True):
+        try:
+            form = form_of_line(raw[low:high].tobytes().decode("utf-8-sig"))
+        except ValueError:
+            form = None
+        if form is not None:
+            return form
+    raise InputError(
+        "LR2004",
+        "found no change event of Debezium in the first lines; expected an event, as JSON, a line",
+        Where(path),
+    )
+
+
+def form_of_line(line: str) -> LineForm | None:
+    """The form of a line; None where it tells none. ValueError where it is no JSON."""
+    head, tab, tail = line.partition("\t")
+    if tab and tail.lstrip().startswith(("{", "null")):
+        inner = _of_value(_object(tail), "substr(line, strpos(line, chr(9)) + 1)", "$")
+        key = "split_part(line, chr(9), 1)" if head.lstrip().startswith("{") else None
+        return inner and _with_key(inner, key, "$")
+    entry = _object(line)
+    if "specversion" in entry:
+        return _of_value(_object(entry.get("data")), "line", "$.data")
+    for name in ("value", "payload"):
+        inner = None
+        if isinstance(entry.get(name), str):
+            text = f"json_extract_string(line, '$.{name}')"
+            inner = _of_value(_object(entry[name]), text, "$")
+        elif name == "value":
+            inner = _of_value(_object(entry.get(name)), "line", "$.value")
+        if inner is not None and "key" in entry:
+            as_text = isinstance(entry["key"], str)
+            key = "json_extract_string(line, '$.key')" if as_text else "line"
+            return _with_key(inner, key, "$" if as_text else "$.key")
+        if inner is not None:
+            return inner
+    return _of_value(entry, "line", "$")
+
+
+def is_event(line: str) -> bool:
+    """Whether a line, which may have been cut off, is a change event or the key of one."""
+    try:
+        return form_of_line(line) is not None
+    except ValueError:
+        return all(f'"{name}":' in line.replace(" ", "") for name in ("op", "source", "after"))
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    found = json.loads(value) if isinstance(value, str) else value
+    return found if isinstance(found, Mapping) else {}
+
+
+def _of_value(value: Mapping[str, Any], text: str, at: str) -> LineForm | None:
+    inline = "payload" in value and "schema" in value
+    payload = _object(value["payload"]) if inline else value
+    is_event = "source" in payload and ("op" in payload or "ddl" in payload)
+    if is_event or "status" in payload:
+        return LineForm(text, at, None, "$", inline)
+    return None
+
+
+def _with_key(form: LineForm, key: str | None, at: str) -> LineForm:
+    return LineForm(form.value, form.at, key, at, form.inline)
+
+
+def windows(raw: Bytes) -> Iterator[tuple[int, pa.Array]]:
+    """The lines of a file in parts: (number of the first one, their texts)."""
+    start, stop = line_places(raw)
+    low = 0
+    while low < len(start):
+        high = int(np.searchsorted(start, start[low] + _WINDOW))
+        high = max(high, low + 1)
+        first, last = int(start[low]), int(stop[high - 1])
+        # what lies between lines is at the end of those before, so that texts may have blanks there
+        offsets = np.append(start[low:high] - first, last - first)
+        data = pa.py_buffer(np.ascontiguousarray(raw[first:last]))
+        places = pa.py_buffer(np.ascontiguousarray(offsets.astype(np.int64)))
+        yield low, pa.Array.from_buffers(pa.large_binary(), high - low, [None, places, data])
+        low = high
+
+
+@cache
+def _database() -> Any:
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
+def read(lines: pa.Array, form: LineForm, path: str, first: int) -> pa.Table:
+    """What lines say: the :data:`FIELDS` and ``before`` and ``after`` (text of JSON, null where
+    there is none), ``schema``, ``key`` and ``key_schema`` (text of JSON). InputError LR2006 for a
+    line that is no JSON."""
+    connection = _database().cursor()
+    text = _checked(lines, path, first)
+    connection.register("lines", pa.table({"line": text}))
+    try:
+        return connection.sql(_query(form)).to_arrow_table()
+    except duckdb.Error as error:
+        raise _no_json(text, path, first, str(error)) from None
+
+
+def _checked(lines: pa.Array, path: str, first: int) -> pa.Array:
+    try:
+        text = lines.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        raise InputError(
+            "LR2004", "found bytes that are no UTF-8; expected JSON as text", Where(path, first + 1)
+        ) from None
+    return text
+
+
+def _no_json(text: pa.Array, path: str, first: int, error: str) -> InputError:
+    for row, line in enumerate(text.to_pylist()):
+        try:
+            json.loads(line.partition("\t")[2] if line.partition("\t")[1] else line)
+        except ValueError as found:
+            return InputError(
+                "LR2006",
+                f"found a line that is no JSON ({found}); expected an event a line",
+                Where(path, first + row + 1),
+                "A line that was cut off tells no transaction, and any may lack a change: give the"
+                " file as a whole",
+            )
+    return InputError("LR2006", f"found lines that cannot be read: {error}", Where(path))
+
+
+def _query(form: LineForm) -> str:
+    paths = [f"{form.payload}.{name}" for name in (*FIELDS.values(), "before", "after")]
+    names = [*FIELDS, "before", "after"]
+    if form.inline:
+        paths.append(form.schema)
+        names.append("schema")
+    lists = [(form.value, "v", names, paths)]
+    if form.key is not None:
+        payload = f"{form.key_at}.payload" if form.inline else form.key_at
+        named = ["key", "key_schema"], [payload, f"{form.key_at}.schema"]
+        if form.key == form.value:  # each list costs a look at the whole line
+            names.extend(named[0])
+            paths.extend(named[1])
+        else:
+            lists.append((form.key, "k", *named))
+    known = {
+        name: f"{column}[{number}]"
+        for _, column, some, _ in lists
+        for number, name in enumerate(some, 1)
+    }
+    fields = ", ".join(
+        f"try_cast({known[name]} AS BIGINT) AS {name}"
+        if name in _NUMBERS
+        else f"{known.get(name, 'CAST(NULL AS VARCHAR)')} AS {name}"
+        for name in (*FIELDS, "before", "after", "schema", "key", "key_schema")
+    )
+    said = [known[name] for name in ("op", "status", "beat", "ddl")]
+    kind = f"json_type({form.value}, '{form.payload}')"
+    nothing = f"coalesce({', '.join(said)}) IS NULL AND coalesce({kind}, 'NULL') = 'NULL'"
+    inner = ", ".join(
+        f"json_extract_string({text}, [{', '.join(map(_literal, some))}]) AS {column}"
+        for text, column, _, some in lists
+    )
+    return f"SELECT {fields}, {nothing} AS nothing FROM (SELECT line, {inner} FROM lines)"
+
+
+def _literal(path: str) -> str:
+    return "'" + path.replace("'", "''") + "'"
+
+
+def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
+    """The values of some columns of rows (text of JSON), as string arrays; null where a row, or a
+    value of it, is null."""
+    paths = ", ".join(_quoted(name) for name in names)
+    connection = _database().cursor()
+    connection.register("rows", pa.table({"row": rows}))
+    found = connection.sql(f"SELECT json_extract_string(row, [{paths}]) AS v FROM rows")
+    lists = found.to_arrow_table().column("v").combine_chunks()
+    if isinstance(lists, pa.ChunkedArray):
+        lists = lists.chunk(0)
+    count, width = len(rows), len(names)
+    whole = np.asarray(lists.is_valid().to_numpy(zero_copy_only=False), bool)
+    flat = lists.flatten()
+    start = (np.cumsum(whole) - whole) * width
+    made = []
+    for number in range(width):
+        places = pa.array(np.where(whole, start + number, 0), mask=~whole)
+        made.append(flat.take(places) if len(flat) else pa.nulls(count, flat.type))
+    return [one.cast(pa.string()) for one in made]
+
+
+def _quoted(name: str) -> str:
+    return _literal('$."' + name.replace("\\", "\\\\").replace('"', '\\"') + '"')

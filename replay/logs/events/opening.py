@@ -1,0 +1,403 @@
+"""Files of change events -> an index of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Bytes, Index, Records
+from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.position import Position
+from replay.decoding.hashes import hash_ranges, mixed
+from replay.errors import InputError, Refusal, UsageError, Where, some_of
+from replay.logs import Inputs
+from replay.logs.events import lines, reader, rows, rules, schemas, values
+from replay.logs.files import mapped, unpacked_together
+from replay.logs.indexed_log import IndexedFile, save
+from sqlgen.schema import Table
+
+_KINDS = {
+    "c": rules.CREATE,
+    "u": rules.UPDATE,
+    "d": rules.DELETE,
+    "t": rules.TRUNCATE,
+    "r": rules.SNAPSHOT,
+}
+_STATUS = {"BEGIN": rules.BEGIN, "END": rules.END}
+_ROWS = (rules.CREATE, rules.UPDATE, rules.DELETE)
+#: A transaction as PostgreSQL's connector names it.
+_TRANSACTION = r"^(?P<id>[0-9]{1,18}):(?P<lsn>[0-9]{1,19})$"
+_SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.transaction"
+
+
+@dataclass
+class _Tables:
+    """The tables that events are of, as they are found."""
+
+    versions: list[TableVersion] = field(default_factory=list)
+    known: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=dict)
+    layouts: dict[int, schemas.RowSchema] = field(default_factory=dict)
+    identities: dict[str, rows.OldRows] = field(default_factory=dict)
+    unread: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def version(self, name: tuple[str, str], text: str | None, key: str | None, path: str) -> int:
+        """The number of a table version. InputError LR2031 for a schema that is none."""
+        known = self.known.get((*name, text, key))
+        if known is not None:
+            return known
+        try:
+            layout = None if text is None else schemas.row_schema(text)
+            names = schemas.key_names(key)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                "LR2031",
+                f"found a schema that cannot be read ({error}); expected one of Connect",
+                Where(path, table=".".join(name)),
+            ) from None
+        if layout is None or text is None:
+            raise InputError(
+                "LR2031",
+                "found an event without the schema of its rows; expected it beside the payload",
+                Where(path, table=".".join(name)),
+                "Have the connector write schemas: value.converter.schemas.enable=true (Kafka"
+                " Connect) or debezium.format.schemas.enable=true (Debezium Server)",
+            )
+        number = len(self.versions)
+        columns = tuple(entry.column for entry in layout.format.columns)
+        places = {(one.table.schema, one.table.name): one.obid for one in self.versions}
+        nothing = bytes(Position.SIZE)
+        self.versions.append(
+            TableVersion(
+                number,
+                Table(*name, columns, names),
+                0,
+                0,
+                places.get(name, len(places) + 1),
+                number + 1,
+                number,
+                nothing,
+                nothing,
+                *name,
+                layout.format,
+            )
+        )
+        self.layouts[number] = layout
+        self.known[*name, text, key] = number
+        if unread := schemas.described(layout, text):
+            self.unread.setdefault(".".join(name), {}).update(unread)
+        return number
+
+    def identity(self, version: int) -> rows.OldRows:
+        """What the old rows of a table say so far."""
+        return self.identities.setdefault(self.versions[version].name, rows.OldRows())
+
+
+@dataclass
+class _Pile:
+    """What the files give, piece by piece."""
+
+    found: list[Records] = field(default_factory=list)
+    images: list[Bytes] = field(default_factory=list)
+    size: int = 0
+    sources: set[tuple[str, ...]] = field(default_factory=set)
+
+
+def open_log(inputs: Inputs) -> reader.EventLog:
+    """Open files of change events. InputError for files that cannot be read, UsageError for
+    settings, Refusal (LR3020) where they lack what gives an order."""
+    whole = inputs.options.get("identity", "").strip()
+    if whole not in ("", "full"):
+        raise UsageError("LR1001", f"found --log-option identity={whole}; expected full")
+    unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
+    tables, pile, files = _Tables(), _Pile(), list[IndexedFile]()
+    first = 0
+    there = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
+    for number, path in enumerate(inputs.log):
+        raw = mapped(there[number])
+        if not len(raw):
+            raise InputError("LR2002", "found an empty file; expected events", Where(path))
+        form, count = lines.form_of(raw, path), 0
+        for row, texts in lines.windows(raw):
+            _take(path, number, row, texts, form, tables, pile, bool(whole), unavailable)
+            count += len(texts)
+        files.append(IndexedFile(name=path, first=first, count=count))
+        first += count
+    _one_source(pile, inputs.log[0])
+    found = np.concatenate(pile.found)
+    buffer = np.concatenate([np.zeros(0, np.uint8), *pile.images])
+    found["content"] = _contents(found, buffer)
+    _admit_order(found, inputs.log[0])
+    made = rules.ordered(found)
+    lacking = {} if whole else _forget(found, buffer, tables)
+    return reader.EventLog(
+        files=files,
+        catalog=Catalog(tuple(tables.versions)),
+        catalog_files=[],
+        arrays=save((made.entries, made.units, buffer), inputs.scratch),
+        changes={},
+        source="events",
+        opening_warnings=tuple(_warnings(made, tables)),
+        lacking=lacking,
+        unread=tables.unread,
+        snapshot=made.snapshot,
+        empty=made.empty,
+        identities={name: _said(one) for name, one in tables.identities.items()},
+    )
+
+
+def _said(identity: rows.OldRows) -> str:
+    if identity.partial:
+        return "old rows have the key alone"
+    return "old rows are whole" if identity.proven else "old rows are not proven to be whole"
+
+
+# -- one part of a file
+# -------------------------------------------------------------------------------------------------
+
+
+def _take(
+    path: str,
+    file: int,
+    row: int,
+    texts: pa.Array,
+    form: lines.LineForm,
+    tables: _Tables,
+    pile: _Pile,
+    whole: bool,
+    unavailable: str,
+) -> None:
+    """Add the records and images of some lines."""
+    table = lines.read(texts, form, path, row).combine_chunks()
+    columns = {name: _column(table, name) for name in table.column_names}
+    found = np.zeros(len(table), rules.LINE)
+    found["file"], found["row"] = file, row + np.arange(len(table))
+    found["size"] = np.asarray(pc.binary_length(texts))
+    found["kind"] = _kinds(columns, path, row)
+    for name in ("unit", "lsn", "previous", "version", "before", "after", "events"):
+        found[name] = -1
+    changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
+    of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
+    _place(columns, found, changes, of_unit, path, row)
+    spoken = np.flatnonzero(changes | (found["kind"] == rules.SNAPSHOT))
+    if len(spoken):
+        names = ("connector", "server", "db")
+        said = pa.table({name: columns[name].take(pa.array(spoken)) for name in names})
+        groups = said.group_by(list(names)).aggregate([]).to_pylist()
+        pile.sources |= {tuple(str(one[name]) for name in names) for one in groups}
+    for version, chosen in _by_version(columns, np.flatnonzero(changes), tables, path):
+        found["version"][chosen] = version
+        of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
+        if len(of_rows):
+            _images(columns, found, of_rows, version, tables, pile, whole, unavailable)
+    pile.found.append(found)
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+
+
+def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[np.uint8]:
+    """What each line is. InputError LR2012 for one that is nothing that is known."""
+    kinds = np.full(len(columns["op"]), 255, np.uint8)
+    for name, meanings in (("op", _KINDS), ("status", _STATUS)):
+        known = pa.array(list(meanings))
+        place = pc.fill_null(pc.index_in(columns[name], known), -1).to_numpy(zero_copy_only=False)
+        hits = np.flatnonzero(place >= 0)
+        kinds[hits] = np.array(list(meanings.values()), np.uint8)[place[hits]]
+    nothing = np.asarray(columns["nothing"].to_numpy(zero_copy_only=False), bool)
+    message = np.asarray(pc.fill_null(pc.equal(columns["op"], "m"), False))
+    # a heartbeat, or what became of a structure
+    plain = np.asarray(columns["op"].is_null()) & np.asarray(columns["status"].is_null())
+    beat = np.asarray(pc.or_(columns["beat"].is_valid(), columns["ddl"].is_valid()))
+    kinds[(kinds == 255) & (nothing | message | (plain & beat))] = rules.OTHER
+    strange = np.flatnonzero(kinds == 255)
+    if len(strange):
+        at = int(strange[0])
+        said = columns["op"][at].as_py() or columns["status"][at].as_py()
+        raise InputError(
+            "LR2012",
+            f"found an event of kind {said!r}" if said else "found a line that is no event",
+            Where(path, row + at + 1),
+            "Files of one topic, or of all, have events alone, each in the same form",
+        )
+    return kinds
+
+
+def _place(
+    columns: Mapping[str, pa.Array],
+    found: Records,
+    changes: npt.NDArray[np.bool_],
+    of_unit: npt.NDArray[np.bool_],
+    path: str,
+    row: int,
+) -> None:
+    """Fill in what orders the lines. Refusal LR3020 for a change that names no transaction."""
+    named = pc.if_else(pa.array(changes), columns["transaction"], columns["id"])
+    for name in ("lsn", "micros", "total_order", "events"):
+        number = pc.fill_null(columns[name], -1).to_numpy(zero_copy_only=False)
+        found["total" if name == "total_order" else name][of_unit] = number[of_unit]
+    found["total"][~changes] = 0
+    parts = pc.extract_regex(named, _TRANSACTION)
+    numbers = [
+        pc.fill_null(pc.cast(pc.struct_field(parts, name), pa.int64()), -1).to_numpy(
+            zero_copy_only=False
+        )
+        for name in ("id", "lsn")
+    ]
+    found["unit"][of_unit] = numbers[0][of_unit]
+    found["lsn"][~changes & of_unit] = numbers[1][~changes & of_unit]
+    commit = pc.struct_field(
+        pc.extract_regex(columns["sequence"], r'^\["(?P<commit>[0-9]{1,18})"'), "commit"
+    )
+    previous = pc.fill_null(pc.cast(commit, pa.int64()), -1).to_numpy(zero_copy_only=False)
+    found["previous"][changes] = previous[changes]
+    lost = np.flatnonzero(of_unit & ((found["unit"] < 0) | (found["lsn"] < 0)))
+    lost = np.union1d(lost, np.flatnonzero(changes & (found["total"] <= 0)))
+    if len(lost):
+        at = int(lost[0])
+        raise Refusal(
+            "LR3020",
+            "found a change that names no transaction of PostgreSQL; expected its transaction and"
+            " its number in it, because nothing else tells the order of changes and whether one is"
+            " missing",
+            Where(path, row + at + 1),
+            f"Set {_SETTINGS}; what was recorded without cannot be read",
+        )
+
+
+def _by_version(
+    columns: Mapping[str, pa.Array], chosen: Index, tables: _Tables, path: str
+) -> Iterator[tuple[int, Index]]:
+    """The changes of each table version."""
+    if not len(chosen):
+        return
+    names = ("schema_name", "table_name", "schema", "key_schema")
+    taken = [columns[name].take(pa.array(chosen)).dictionary_encode() for name in names]
+    codes = np.stack(
+        [pc.fill_null(one.indices, -1).to_numpy(zero_copy_only=False) for one in taken], axis=1
+    )
+    different, place = np.unique(codes, axis=0, return_inverse=True)
+    first = {number: int(np.flatnonzero(place == number)[0]) for number in range(len(different))}
+    for number in sorted(first, key=first.__getitem__):
+        schema, name, text, key = (
+            None if code < 0 else one.dictionary[int(code)].as_py()
+            for one, code in zip(taken, different[number], strict=True)
+        )
+        version = tables.version((schema or "", name or ""), text, key, path)
+        yield version, chosen[place == number]
+
+
+def _images(
+    columns: Mapping[str, pa.Array],
+    found: Records,
+    chosen: Index,
+    version: int,
+    tables: _Tables,
+    pile: _Pile,
+    whole: bool,
+    unavailable: str,
+) -> None:
+    """Add the images of changes of one table version."""
+    places = pa.array(chosen)
+    made = rows.images_of(
+        columns["before"].take(places),
+        columns["after"].take(places),
+        np.asarray(found["kind"][chosen] == rules.UPDATE),
+        tables.layouts[version],
+        tables.versions[version].table.key,
+        None if whole else tables.identity(version),
+        unavailable,
+    )
+    found["unkeyed"][chosen] = made.unkeyed
+    for name, side in (("before", made.before), ("after", made.after)):
+        start, size = rows.bounds_of(side, pile.size)
+        found[name][chosen], found[f"{name}_size"][chosen] = start, size
+        _, _, data = pc.fill_null(side, b"").buffers()
+        taken = np.frombuffer(data or b"", np.uint8)[: int(size.sum())]
+        pile.images.append(taken)
+        pile.size += len(taken)
+
+
+# -- the log as a whole
+# -------------------------------------------------------------------------------------------------
+
+
+def _contents(found: Records, buffer: Bytes) -> npt.NDArray[np.uint64]:
+    """A number made of both images of each line."""
+    hashes = np.zeros(len(found), np.uint64)
+    for side in ("before", "after"):
+        size = found[f"{side}_size"].astype(np.int64)
+        start = np.where(size > 0, found[side], 0)
+        hashes = mixed(hashes) ^ hash_ranges(buffer, start, start + size)
+    return hashes
+
+
+def _one_source(pile: _Pile, path: str) -> None:
+    """InputError LR2007 for events of several databases; Refusal LR3020 for a connector whose order
+    is not known."""
+    if len(pile.sources) > 1:
+        shown = sorted(" ".join(one) for one in pile.sources)
+        raise InputError(
+            "LR2007",
+            f"found events of {len(shown)} databases ({some_of(shown, len(shown))}); expected those"
+            " of one",
+            Where(path),
+        )
+    for connector, *_ in pile.sources:
+        if connector != "postgresql":
+            raise Refusal(
+                "LR3020",
+                f"found events of Debezium's connector for {connector}; expected postgresql, the"
+                " one whose order of transactions is known",
+                Where(path),
+            )
+
+
+def _admit_order(found: Records, path: str) -> None:
+    """Refusal LR3020 where there is no topic of transactions."""
+    changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
+    if changes.any() and not (found["kind"] == rules.END).any():
+        raise Refusal(
+            "LR3020",
+            "found changes and no END of a transaction; expected the events of the topic of"
+            " transactions, which tell where transactions commit and how many changes they have",
+            Where(path),
+            f"Set {_SETTINGS}, and give its file beside the others",
+        )
+
+
+def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[str, ...]]:
+    """Make absent what old rows do not tell; which columns that are, by table."""
+    lacking = dict[str, tuple[str, ...]]()
+    for version in tables.versions:
+        names = [column.name for column in version.table.columns]
+        identity = tables.identities.get(version.name, rows.OldRows())
+        here = (found["version"] == version.index) & (found["before"] >= 0)
+        places = identity.lacking(names, version.table.key) if here.any() else []
+        if places:
+            values.forget(buffer, found["before"][here], len(names), places)
+            lost = {*lacking.get(version.name, ()), *(names[place] for place in places)}
+            lacking[version.name] = tuple(sorted(lost))
+    return lacking
+
+
+def _warnings(made: rules.Ordered, tables: _Tables) -> Iterator[str]:
+    if made.empty:
+        yield (
+            f"{made.empty:,} transaction(s) ended without an event: a TRUNCATE that the connector"
+            " skips (skipped.operations, as it is by default), changes of tables that it does not"
+            " capture, or of structure"
+        )
+    names: Sequence[str] = sorted(version.name for version in tables.versions)
+    keyless = sorted({one.name for one in tables.versions if not one.table.key} & set(names))
+    if keyless:
+        yield (
+            f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"
+            " all of their values, or by a key that --schema states"
+        )

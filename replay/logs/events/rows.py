@@ -1,0 +1,165 @@
+"""The rows of change events as images, and what the rows of a table say of its replica identity.
+
+PostgreSQL sends the old row as REPLICA IDENTITY says, and the event does not say which columns of
+it were sent: the others are null, or zero where the column must have a value. So an old row is
+taken as whole only where the rows of its table prove it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.arrays import Index, Mask
+from replay.logs.events import lines
+from replay.logs.events.schemas import ZEROS, RowSchema
+from replay.logs.events.values import images
+
+#: What stands for a value that the event does not have, unless the connector is set otherwise.
+UNAVAILABLE = "__debezium_unavailable_value"
+#: Codes of columns that may have it: as text, in base64, in a list.
+_TEXTS, _BYTES, _OTHERS = ("text",), ("bytes",), ("unread",)
+
+
+@dataclass
+class OldRows:
+    """What the old rows of a table say of its replica identity. ``partial``: some of them have
+    their key alone, or no old row was sent; ``proven``: an old row was sent though no column that
+    an index of identity may have was changed, so it is FULL; ``carried``: columns that had a value
+    in an old row."""
+
+    partial: bool = False
+    proven: bool = False
+    carried: set[str] = field(default_factory=set)
+
+    def lacking(self, names: Sequence[str], key: Sequence[str]) -> list[int]:
+        """Which of some columns old rows do not tell."""
+        if self.partial:
+            return [place for place, name in enumerate(names) if name not in key]
+        if self.proven:
+            return []
+        return [place for place, name in enumerate(names) if name not in self.carried]
+
+
+@dataclass(frozen=True)
+class ChangeImages:
+    """Images of ``n`` changes: ``before`` and ``after`` (binary, null where there is none), and
+    ``unkeyed``: the old row was sent without its key."""
+
+    before: pa.Array
+    after: pa.Array
+    unkeyed: Mask
+
+
+def images_of(
+    before: pa.Array,
+    after: pa.Array,
+    updates: Mask,
+    schema: RowSchema,
+    key: Sequence[str],
+    identity: OldRows | None,
+    unavailable: str,
+) -> ChangeImages:
+    """Images of changes of one table by their rows as text of JSON. What they say of its replica
+    identity is added to ``identity`` (None: old rows are whole)."""
+    names = schema.names
+    old, new = lines.columns_of(before, names), lines.columns_of(after, names)
+    there = _valid(before)
+    unkeyed = np.zeros(len(before), bool)
+    if identity is not None:
+        unkeyed = _judge(old, new, there, updates, schema, key, identity)
+    old, no_old = _without(old, schema, unavailable)
+    new, no_new = _without(new, schema, unavailable)
+    alone = updates & ~there
+    if alone.any():  # the key is that of the new row, because an update does not change it
+        for place, name in enumerate(names):
+            if name in key:
+                old[place] = pc.if_else(pa.array(alone), new[place], old[place])
+            else:
+                no_old[place] = _either(no_old[place], alone)
+    made = [images(old, no_old), images(new, no_new)]
+    kept = [there | alone, _valid(after)]
+    sides = [
+        pc.if_else(pa.array(keep), side, pa.scalar(None, pa.binary()))
+        for side, keep in zip(made, kept, strict=True)
+    ]
+    return ChangeImages(sides[0], sides[1], unkeyed)
+
+
+def _valid(values: pa.Array) -> Mask:
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+
+
+def _either(one: Mask | None, other: Mask) -> Mask:
+    return other if one is None else one | other
+
+
+def _judge(
+    old: Sequence[pa.Array],
+    new: Sequence[pa.Array],
+    there: Mask,
+    updates: Mask,
+    schema: RowSchema,
+    key: Sequence[str],
+    identity: OldRows,
+) -> Mask:
+    """Add what old rows say, and tell which lack their key."""
+    zeros = pa.array(sorted(ZEROS), pa.string())
+    valued = np.zeros((len(there), len(old)), bool)
+    unchanged = there & updates
+    for place, required in enumerate(schema.required):
+        has = _valid(old[place])
+        if required:
+            has &= ~np.asarray(pc.is_in(old[place], zeros).to_numpy(zero_copy_only=False), bool)
+            same = pc.fill_null(pc.equal(old[place], new[place]), False)
+            unchanged &= np.asarray(same.to_numpy(zero_copy_only=False), bool)
+        valued[:, place] = has & there
+    of_key = np.array([name in key for name in schema.names], bool)
+    values = valued[:, ~of_key].any(axis=1)
+    if not of_key.all():
+        identity.partial |= bool((there & ~values & ~unchanged).any())
+    identity.partial |= bool((updates & ~there).any())
+    identity.proven |= bool(unchanged.any())
+    carried = np.flatnonzero(valued.any(axis=0)).tolist()
+    identity.carried |= {schema.names[place] for place in carried}
+    return np.asarray(there & values & ~valued[:, of_key].all(axis=1))
+
+
+def _without(
+    columns: Sequence[pa.Array], schema: RowSchema, unavailable: str
+) -> tuple[list[pa.Array], list[Mask | None]]:
+    """Columns with null where a value is not available, and where that is."""
+    encoded = b64encode(unavailable.encode()).decode()
+    stands = dict.fromkeys(_TEXTS, unavailable) | dict.fromkeys(_BYTES, encoded)
+    made, absent = list[pa.Array](), list[Mask | None]()
+    for values, entry in zip(columns, schema.format.columns, strict=True):
+        missing: Mask | None = None
+        if entry.code in stands:
+            found = pc.fill_null(pc.equal(values, stands[entry.code]), False)
+            missing = np.asarray(found.to_numpy(zero_copy_only=False), bool)
+        elif entry.code in _OTHERS:
+            found = pc.fill_null(pc.is_in(values, pa.array(_lists(unavailable, encoded))), False)
+            missing = np.asarray(found.to_numpy(zero_copy_only=False), bool)
+        if missing is not None and missing.any():
+            values = pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), values)
+        made.append(values)
+        absent.append(missing if missing is not None and missing.any() else None)
+    return made, absent
+
+
+def _lists(unavailable: str, encoded: str) -> list[str]:
+    """What stands for a value of a type that is neither text nor bytes."""
+    codes = ",".join(str(code) for code in unavailable.encode())
+    return [unavailable, encoded, f'["{unavailable}"]', f"[{codes}]"]
+
+
+def bounds_of(side: pa.Array, first: int) -> tuple[Index, Index]:
+    """(start, size) of images that come to lie at ``first`` and behind; -1 and 0 where none is."""
+    size = pc.fill_null(pc.binary_length(side), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    start = first + np.cumsum(size) - size
+    return np.where(_valid(side), start, -1), size

@@ -1,0 +1,234 @@
+"""What becomes of the lines of a log: one array of narrow records, one a line, becomes entries and
+transactions. Rules are functions of that array.
+
+PostgreSQL: the id of a transaction is ``txId:LSN``, and the LSN is another one in BEGIN, in each
+event and in END, where it is that of the commit. All events of a transaction have the commit of
+the one before in ``sequence``, and their number in ``total_order``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from replay.arrays import Index, Mask, Records
+from replay.changes.envelope import Change
+
+#: Kinds of lines.
+OTHER, BEGIN, END, SNAPSHOT, CREATE, UPDATE, DELETE, TRUNCATE = range(8)
+#: One line. ``unit``: the number of the transaction in its database (-1: none); ``lsn`` of the
+#: event, of BEGIN, or of the commit (END); ``previous``: the commit before (-1: none is named);
+#: ``total``: its number in the transaction, ``events`` (END): how many there are.
+LINE = np.dtype(
+    [
+        ("file", "<u4"),
+        ("row", "<i8"),
+        ("size", "<i4"),
+        ("kind", "u1"),
+        ("unit", "<i8"),
+        ("lsn", "<i8"),
+        ("previous", "<i8"),
+        ("total", "<i8"),
+        ("events", "<i8"),
+        ("micros", "<i8"),
+        ("version", "<i4"),
+        ("unkeyed", "?"),
+        ("content", "<u8"),
+        ("before", "<i8"),
+        ("before_size", "<i4"),
+        ("after", "<i8"),
+        ("after_size", "<i4"),
+    ]
+)
+ENTRY = np.dtype(
+    [
+        ("file", "<u4"),
+        ("row", "<i8"),
+        ("unit", "<i8"),
+        ("change", "u1"),
+        ("version", "<i4"),
+        ("fault", "u1"),
+        ("segment", "<u2"),
+        ("segments", "<u2"),
+        ("size", "<i4"),
+        ("lsn", "<i8"),
+        ("total", "<i8"),
+        ("before", "<i8"),
+        ("before_size", "<i4"),
+        ("after", "<i8"),
+        ("after_size", "<i4"),
+    ]
+)
+UNIT = np.dtype(
+    [
+        ("commit", "V10"),
+        ("unit", "V12"),
+        ("start", "V10"),
+        ("time", "V17"),
+        ("disposition", "u1"),
+        ("events", "<i8"),
+        ("there", "<i8"),
+    ]
+)
+#: What may be wrong with a line.
+MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED = 1, 2, 3, 4, 5
+_CHANGES = (CREATE, UPDATE, DELETE, TRUNCATE)
+_CHANGE_OF = {
+    CREATE: Change.INSERT,
+    UPDATE: Change.UPDATE,
+    DELETE: Change.DELETE,
+    TRUNCATE: Change.TRUNCATE,
+}
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Entries, one a line, in the order of the lines, and transactions."""
+
+    entries: Records
+    units: Records
+    empty: int
+    snapshot: int
+
+
+def ordered(found: Records) -> Ordered:
+    """The lines of a log as entries and transactions."""
+    entries = np.zeros(len(found), ENTRY)
+    for name in ENTRY.names or ():
+        if name in (LINE.names or ()):
+            entries[name] = found[name]
+    entries["segment"] = entries["segments"] = 1
+    changes = np.isin(found["kind"], _CHANGES)
+    entries["change"] = Change.CONTROL
+    for kind, change in _CHANGE_OF.items():
+        entries["change"][found["kind"] == kind] = change
+    entries["version"][~changes] = -1
+    entries["fault"][changes & found["unkeyed"]] = UNKEYED
+    ids, place = np.unique(found["unit"][found["unit"] >= 0], return_inverse=True)
+    entries["unit"] = -1
+    entries["unit"][found["unit"] >= 0] = place
+    _repeats(found, entries, changes)
+    _moved_keys(found, entries, changes)
+    units, wrong = _units(found, entries, ids, changes)
+    of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
+    if len(ids):
+        blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
+        entries["fault"][blamed] = of_wrong[blamed]
+    empty = int((found["events"][found["kind"] == END] == 0).sum())
+    return Ordered(entries, units, empty, int((found["kind"] == SNAPSHOT).sum()))
+
+
+def _in_turn(found: Records, chosen: Mask) -> Index:
+    """The chosen lines by transaction, number in it and place."""
+    rows = np.flatnonzero(chosen)
+    keys = (found[name][rows] for name in ("row", "file", "total", "unit"))
+    return rows[np.lexsort(tuple(keys))]
+
+
+def _repeats(found: Records, entries: Records, changes: Mask) -> None:
+    """Mark lines that deliver again what others have, and those that contradict them. Delivery is
+    at least once: after a fault the connector sends again what it had sent."""
+    for chosen, named, fault in (
+        (changes, ("content", "lsn", "kind", "version"), DIFFERENT),
+        (found["kind"] == END, ("lsn", "events"), OTHER_END),
+    ):
+        rows = _in_turn(found, chosen)
+        if len(rows) < 2:
+            continue
+        here, before = rows[1:], rows[:-1]
+        same = found["unit"][here] == found["unit"][before]
+        same &= found["total"][here] == found["total"][before]
+        alike = same.copy()
+        for name in named:
+            alike &= found[name][here] == found[name][before]
+        entries["change"][here[alike]] = Change.REPEATED
+        differ = same & ~alike
+        entries["fault"][here[differ]] = fault
+        entries["fault"][before[differ]] = fault
+
+
+def _moved_keys(found: Records, entries: Records, changes: Mask) -> None:
+    """Take a delete and a create that come of one record of the database's log as the update of a
+    key that they are."""
+    rows = _in_turn(found, changes & (entries["change"] != Change.REPEATED))
+    gone, come = rows[:-1], rows[1:]
+    pairs = (found["kind"][gone] == DELETE) & (found["kind"][come] == CREATE)
+    for name in ("unit", "lsn", "version"):
+        pairs &= found[name][gone] == found[name][come]
+    pairs &= found["total"][gone] + 1 == found["total"][come]
+    gone, come = gone[pairs], come[pairs]
+    entries["change"][come] = Change.UPDATE
+    for name in ("before", "before_size"):
+        entries[name][come] = found[name][gone]
+    taken = np.maximum(entries["fault"][come], entries["fault"][gone])
+    entries["fault"][come] = taken
+    entries["change"][gone] = Change.CONTROL
+    entries["version"][gone] = -1
+    entries["fault"][gone] = 0
+
+
+def _units(
+    found: Records, entries: Records, ids: Index, changes: Mask
+) -> tuple[Records, npt.NDArray[np.uint8]]:
+    """The transactions, and what is wrong with each (0: nothing)."""
+    count = len(ids)
+    units, wrong = np.zeros(count, UNIT), np.zeros(count, np.uint8)
+    of = entries["unit"]
+    live = changes & (entries["change"] != Change.REPEATED)
+    there = np.bincount(of[live & (of >= 0)], minlength=count)
+    most, first = np.zeros(count, np.int64), np.full(count, _NEVER)
+    rows = np.flatnonzero(of >= 0)
+    np.maximum.at(most, of[live], found["total"][live])
+    np.minimum.at(first, of[rows], found["lsn"][rows])
+    previous = np.full(count, _NEVER)
+    named = np.flatnonzero(changes & (found["previous"] >= 0))
+    np.minimum.at(previous, of[named], found["previous"][named])
+    previous = np.where(previous == _NEVER, first - 1, previous)
+    ends = np.flatnonzero(found["kind"] == END)
+    commit, events = np.full(count, -1), np.full(count, -1)
+    commit[of[ends]], events[of[ends]] = found["lsn"][ends], found["events"][ends]
+    micros = np.zeros(count, np.int64)
+    timed = rows[found["micros"][rows] > 0]
+    np.maximum.at(micros, of[timed], found["micros"][timed])
+    ended = commit >= 0
+    last = int(commit.max(initial=-1))
+    wrong[ended & ((there != events) | (most != events))] = MISSING
+    lost = ~ended & (previous < last) & (there > 0)
+    wrong[lost] = NO_END
+    commit[lost] = previous[lost] + 1
+    known = ended | lost
+    units["disposition"] = np.where(known, ord("C"), ord("F"))
+    units["commit"] = np.where(known, _positions(commit), np.void(b"\xff" * 10))
+    units["start"] = _positions(first)
+    units["unit"] = _ids(ids)
+    units["time"] = packed(micros)
+    units["events"], units["there"] = events, there
+    return units, wrong
+
+
+def _positions(lsns: Index) -> npt.NDArray[np.void]:
+    """LSNs as the 10 octets of positions."""
+    raw = np.zeros((len(lsns), 10), np.uint8)
+    raw[:, 2:] = np.ascontiguousarray(lsns.astype(">i8")).view(np.uint8).reshape(-1, 8)
+    return raw.view("V10").reshape(-1)
+
+
+def _ids(ids: Index) -> npt.NDArray[np.void]:
+    """Numbers of transactions as the 12 octets of units."""
+    raw = np.zeros((len(ids), 12), np.uint8)
+    raw[:, 2:10] = np.ascontiguousarray(ids.astype(">i8")).view(np.uint8).reshape(-1, 8)
+    return raw.view("V12").reshape(-1)
+
+
+def packed(micros: Index) -> npt.NDArray[np.void]:
+    """Microseconds since 1970 as 34 packed digits; zeros for none."""
+    made = np.zeros((len(micros), 17), np.uint8)
+    rows = np.flatnonzero(micros > 0)
+    if len(rows):
+        text = micros[rows].astype("datetime64[us]").astype("S26").view("S1").reshape(-1, 26)
+        digits = np.delete(text, (4, 7, 10, 13, 16, 19), axis=1).view(np.uint8) - ord("0")
+        made[rows, :10] = digits[:, ::2] << 4 | digits[:, 1::2]
+    return made.view("V17").reshape(-1)

@@ -1,0 +1,108 @@
+"""Change events of PostgreSQL's connector, written by hand: it shares nothing with the reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: A row of a table, by column.
+Row = Mapping[str, Any]
+ID = {"type": "int32", "optional": False, "field": "id"}
+NAME = {"type": "string", "optional": True, "field": "name"}
+
+
+def text(name: str) -> dict[str, Any]:
+    """A column of text that may be null."""
+    return {"type": "string", "optional": True, "field": name}
+
+
+@dataclass
+class Table:
+    """A table of schema ``app``."""
+
+    name: str
+    columns: Sequence[Mapping[str, Any]] = (ID, NAME)
+    key: Sequence[str] = ("id",)
+
+    def schema(self) -> dict[str, Any]:
+        """Connect's schema of its events."""
+        rows = {"type": "struct", "fields": list(self.columns), "optional": True}
+        fields = [rows | {"field": side} for side in ("before", "after")]
+        return {"type": "struct", "fields": fields, "optional": False, "name": "Envelope"}
+
+
+@dataclass
+class Topic:
+    """Events as one file has them. LSNs rise by 8; a transaction has the number ``unit``."""
+
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    lsn: int = 1000
+    commit: int | None = None
+
+    def transaction(
+        self, unit: int, *changes: tuple[Table, str, Row | None, Row | None], end: bool = True
+    ) -> None:
+        """BEGIN, ``changes`` (table, op, before, after) and END. Two changes in turn that are a
+        delete and a create of the same table are one change of a key."""
+        self._status("BEGIN", unit, None)
+        previous = None if self.commit is None else str(self.commit)
+        last: tuple[Table, str] | None = None
+        for number, (table, op, before, after) in enumerate(changes, 1):
+            if (last, op) != ((table, "d"), "c"):
+                self.lsn += 8
+            last = table, op
+            payload = {
+                "before": before,
+                "after": after,
+                "source": self._source(table, unit, previous),
+                "transaction": {
+                    "id": f"{unit}:{self.lsn}",
+                    "total_order": number,
+                    "data_collection_order": number,
+                },
+                "op": op,
+                "ts_ms": 1,
+            }
+            key = {name: (after or before or {}).get(name) for name in table.key}
+            fields = [one for one in table.columns if one["field"] in table.key]
+            self.lines.append(
+                {
+                    "topic": f"shop.app.{table.name}",
+                    "key": {"schema": {"type": "struct", "fields": fields}, "payload": key}
+                    if table.key
+                    else None,
+                    "value": {"schema": table.schema(), "payload": payload},
+                }
+            )
+        self.lsn += 8
+        if end:
+            self.commit = self.lsn
+            self._status("END", unit, len(changes))
+
+    def _source(self, table: Table, unit: int, previous: str | None) -> dict[str, Any]:
+        return {
+            "connector": "postgresql",
+            "name": "shop",
+            "db": "shop",
+            "schema": "app",
+            "table": table.name,
+            "snapshot": "false",
+            "ts_us": 1_700_000_000_000_000 + unit,
+            "ts_ms": 1_700_000_000_000,
+            "txId": unit,
+            "lsn": self.lsn,
+            "sequence": json.dumps([previous, str(self.lsn)], separators=(",", ":")),
+        }
+
+    def _status(self, status: str, unit: int, count: int | None) -> None:
+        payload = {"status": status, "id": f"{unit}:{self.lsn}", "event_count": count, "ts_ms": 1}
+        value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
+        self.lines.append({"topic": "shop.transaction", "key": None, "value": value})
+
+    def write(self, path: Path) -> Path:
+        """The file of it."""
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        return path
