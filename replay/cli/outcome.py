@@ -20,6 +20,7 @@ from sqlgen.late import LateModule
 if TYPE_CHECKING:
     from replay.changes import balance
     from replay.output.bundle import Bundle
+    from replay.storage import Place
 else:  # what commands that write need
     balance = LateModule("replay.changes.balance")
 
@@ -40,17 +41,17 @@ def tell(text: str) -> None:
         print(line, file=sys.stderr if beside else sys.stdout)
 
 
-def is_printed(out: Path | None) -> bool:
+def is_printed(out: Place | None) -> bool:
     """Whether an output goes to standard output: ``--out -``."""
     return out is not None and str(out) == "-"
 
 
-def check_file(path: Path | None, overwrite: bool) -> None:
+def check_file(path: Place | None, overwrite: bool) -> None:
     """Refuse an output that is there, unless it may be overwritten, or whose folder is not there
-    (:class:`UsageError`)."""
+    (:class:`UsageError`). A store makes its folders as they are needed."""
     if path is None or is_printed(path):
         return
-    if not path.parent.is_dir():
+    if isinstance(path, Path) and not path.parent.is_dir():
         raise UsageError("LR1006", f"found no folder {path.parent}; expected one for {path.name}")
     if path.exists() and not overwrite:
         raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")

@@ -65,6 +65,7 @@ def test_statements_that_do_not_fit_are_named_and_nothing_is_written(
     POSTGRES.run_scripts(fresh_database, [check])
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_a_script_that_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "shop.db"
     with sqlite3.connect(file) as database:

@@ -212,6 +212,7 @@ def test_each_family_names_the_dialect_of_its_databases() -> None:
         "logmaster-load": "db2zos",
         "db2luw": "db2",
         "soliddb": "postgres",
+        "events": "postgres",
     }
 
 
