@@ -51,10 +51,12 @@ def choice(kind: type[Choice], value: object, option: str) -> Choice:
         raise SqlgenError("LR1001", message) from None
 
 
-def did_you_mean(word: str, known: Iterable[str], least: float = 0.6) -> str:
-    """What is spelled like a word, as a question; '' if nothing is."""
-    like = get_close_matches(word, list(known), 1, least)
-    return f" (did you mean {like[0]}?)" if like else ""
+def did_you_mean(words: str | Iterable[str], known: Iterable[str], least: float = 0.6) -> str:
+    """What is spelled like a word, or each of several, as a question; '' if nothing is."""
+    names = list(known)
+    asked = [words] if isinstance(words, str) else words
+    like = [name for word in asked for name in get_close_matches(word, names, 1, least)]
+    return f" (did you mean {', '.join(like)}?)" if like else ""
 
 
 def settle_choices(options: object, **kinds: type[Enum]) -> None:

@@ -130,8 +130,7 @@ class Parser(argparse.ArgumentParser):
         others = [name for name in BY_NAME if any(named_option(name, word) for word in words[:1])]
         if others and words[0].startswith("--"):
             return f"{message} (an option of {some_of(others, len(others))})"
-        meant = (did_you_mean(word.partition("=")[0], known, 0.75) for word in words)
-        return message + next(filter(None, meant), "")
+        return message + did_you_mean((word.partition("=")[0] for word in words), known, 0.75)
 
     def _misspelt(self) -> list[str]:
         """Options among the words that no option begins with."""

@@ -91,11 +91,19 @@ def test_what_lies_there_is_taken(
         assert taken(log, **options) == found
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_the_command_line_and_files_of_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = written(tmp_path, LogBuilder((ACCT, FAR)))
-    words = ["--control", str(files["control"]), "--data", *map(str, files["data"])]
+    words = [
+        "--dialect",
+        "postgres",
+        "--control",
+        str(files["control"]),
+        "--data",
+        *map(str, files["data"]),
+    ]
     assert main(["redo", *words, "--out", "-", "--page", "0x10", "--luw", "*.LUB.*"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("INSERT INTO") == 1

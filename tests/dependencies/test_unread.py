@@ -69,7 +69,7 @@ def bundle(log: list[str], mode: str, folder: Path) -> Bundle:
     with replay.open_log(control=log[1], data=[log[3]]) as opened:
         selected = opened.take(Selection())
         wanted = selected.redo if mode == "redo" else selected.undo
-        return wanted(schema="none").write(folder)
+        return wanted("postgres", schema="none").write(folder)
 
 
 @ANY

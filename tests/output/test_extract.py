@@ -57,7 +57,7 @@ def script(out: Path, mode: str, log: dict[str, Any], **selection: Any) -> Bundl
         selected = opened.select(**selection)
         wanted = selected.redo if mode == "redo" else selected.undo
         how = {} if mode == "redo" else {"cascade": "force"}
-        return wanted(schema=_NO_KEYS, **how).write(out)
+        return wanted("postgres", schema=_NO_KEYS, **how).write(out)
 
 
 def written(folder: Path) -> tuple[list[bytes], list[bytes]]:
