@@ -20,7 +20,7 @@ from replay.errors import UsageError, Where, counted, some_of
 from replay.logs import Family, Inputs, LogFile, PartialImages, source_named
 from replay.logs.capabilities import check_needs, check_told
 from replay.logs.record_facts import placed_unit, resolve_position
-from replay.pipeline.script_client import with_client
+from replay.pipeline.script_client import unchecked_notes, with_client
 from sqlgen.choices import Assertion, RealPolicy, WhereColumns
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
@@ -346,19 +346,18 @@ def script_notes(request: Request) -> tuple[str, ...]:
     """What a user may want to know before scripts are written."""
     selection, family = request.selection, request.opened.family
     derived = selection.ri is Derived.APPLY and "origins" not in family.capabilities.unknown
+    notes = unchecked_notes(request.options) if request.mode is Mode.UNDO else []
     if selection.ri is Derived.SKIP and request.options.dialect == "sqlite":
-        return (
+        notes.append(
             "SQLite's foreign keys cascade (--ri skip) only while PRAGMA foreign_keys = ON holds:"
-            " run it before each script",
-            *request.notes,
+            " run it before each script"
         )
-    if request.mode is not Mode.REDO or not derived:
-        return request.notes
-    return (
-        "RI-caused changes are applied (--ri apply); with foreign keys on the target that cascade"
-        " by themselves, use --ri skip",
-        *request.notes,
-    )
+    elif request.mode is Mode.REDO and derived:
+        notes.append(
+            "RI-caused changes are applied (--ri apply); with foreign keys on the target that"
+            " cascade by themselves, use --ri skip"
+        )
+    return *notes, *request.notes
 
 
 # -- positions

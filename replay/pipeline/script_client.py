@@ -132,6 +132,16 @@ def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, i
     return written.records(jcl.job(written.client, written.terminator, mode, system, scripts))
 
 
+def unchecked_notes(options: ScriptOptions) -> list[str]:
+    """What to see to where a dialect has no SQL to check that a statement changes one row."""
+    if options.profile.row_check is not None:
+        return []
+    return [
+        f"scripts for {options.dialect} have no checks: see in what the client prints that each"
+        " statement changed one row"
+    ]
+
+
 def how_to_run(client: str, terminator: str, encoding_name: str) -> str:
     """What a user must know of scripts for a client: how they are run, and what they consist of."""
     made = _form(client, terminator, encoding_name)

@@ -203,6 +203,9 @@ def test_a_script_is_for_the_database_that_wrote_the_log(
     # of which the printed one is a text, for a terminal
     assert main(["redo", *log, "--out", "-"]) == 0
     assert "INSERT INTO SHOP.BITS" in capsys.readouterr().out
+    # and it is said that nobody checks what it does
+    assert main(["undo", *log, "--schema", "none", "--out", str(tmp_path / "undo")]) == 0
+    assert "note: scripts for db2zos have no checks: " in capsys.readouterr().err
 
 
 def test_each_family_names_the_dialect_of_its_databases() -> None:
