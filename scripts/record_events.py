@@ -27,56 +27,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-SCHEMA = """
-CREATE SCHEMA app;
-CREATE TYPE app.mood AS ENUM ('sad', 'ok', 'happy');
-CREATE TABLE app.dept (id int PRIMARY KEY, name varchar(40) NOT NULL, boss int,
-  budget numeric(12,2));
-CREATE TABLE app.emp (id int PRIMARY KEY, dept int REFERENCES app.dept ON DELETE CASCADE,
-  name varchar(40) NOT NULL, salary numeric(9,2), hired date, note text);
-CREATE TABLE app.account (code char(4) PRIMARY KEY,
-  slot int NOT NULL UNIQUE DEFERRABLE INITIALLY IMMEDIATE, amount numeric NOT NULL);
-CREATE TABLE app.doc (id bigint PRIMARY KEY, title text NOT NULL, body text, extra bytea);
-CREATE TABLE app.fulldoc (id bigint PRIMARY KEY, title text NOT NULL, body text);
-CREATE TABLE app.plain (a int, b text);
-CREATE TABLE app.byindex (id int PRIMARY KEY, u int NOT NULL, t text, flag boolean NOT NULL);
-CREATE UNIQUE INDEX byindex_u ON app.byindex (u);
-CREATE TABLE app.kinds (id int PRIMARY KEY, s smallint, b bigint, r real, d double precision,
-  n numeric(20,6), nn numeric, w numeric(38,4), m money, c char(5), v varchar(20), t text,
-  bo boolean, by bytea, dt date, ti time, ti0 time(0), ts timestamp, ts3 timestamp(3),
-  tstz timestamptz, u uuid, j json, jb jsonb, e app.mood, ip inet, ci cidr,
-  ma macaddr, rg int4range);
-CREATE TABLE app.odd (id int PRIMARY KEY, iv interval, tz timetz, vb varbit(12), bi bit(5),
-  pt point, ia int[], ta text[], dt date, ts timestamp, tstz timestamptz, nn numeric);
-CREATE TABLE app.zeros (id int PRIMARY KEY, s smallint NOT NULL, r real NOT NULL,
-  n numeric(9,2) NOT NULL, nn numeric NOT NULL, t text NOT NULL, bo boolean NOT NULL,
-  by bytea NOT NULL, dt date NOT NULL, ti time NOT NULL, ts timestamp NOT NULL,
-  tstz timestamptz NOT NULL, u uuid NOT NULL, j json NOT NULL, e app.mood NOT NULL,
-  bi bit(5) NOT NULL, ia int[] NOT NULL, ip inet NOT NULL, m money NOT NULL);
-CREATE TABLE app.grown (id int PRIMARY KEY, note text, last text);
-CREATE TABLE app.control (id int PRIMARY KEY, word text);
-ALTER TABLE app.emp REPLICA IDENTITY FULL;
-ALTER TABLE app.account REPLICA IDENTITY FULL;
-ALTER TABLE app.fulldoc REPLICA IDENTITY FULL;
-ALTER TABLE app.plain REPLICA IDENTITY FULL;
-ALTER TABLE app.kinds REPLICA IDENTITY FULL;
-ALTER TABLE app.odd REPLICA IDENTITY FULL;
-ALTER TABLE app.grown REPLICA IDENTITY FULL;
-ALTER TABLE app.byindex REPLICA IDENTITY USING INDEX byindex_u;
-INSERT INTO app.dept VALUES (1,'Sales',NULL,1000.50),(2,'Böll & Söhne',11,NULL),(3,'Empty',NULL,0);
-INSERT INTO app.emp VALUES (10,1,'Anna',100.10,'2020-02-29',NULL),
-  (11,1,'Bert',200,'0001-01-01','x'),(12,2,'Cem',NULL,NULL,'it''s'),(13,2,'D"ora',-0.01,'9999-12-31','');
-INSERT INTO app.account VALUES ('A1',1,10),('B2',2,20.250),('C3',3,1e20);
-INSERT INTO app.doc SELECT 1, 'one', string_agg(md5(i::text), ''),
-  decode(string_agg(md5(i::text), ''), 'hex') FROM generate_series(1,100) i;
-INSERT INTO app.doc VALUES (2,'two','short','\\x00ff');
-INSERT INTO app.fulldoc SELECT 1, 'one', string_agg(md5(i::text), '') FROM generate_series(1,100) i;
-INSERT INTO app.plain VALUES (1,'x'),(1,'x'),(2,NULL);
-INSERT INTO app.byindex VALUES (1,100,'a',true),(2,200,'b',false),(3,300,'c',true);
-INSERT INTO app.zeros VALUES (1,1,1,1,1,'t',true,'\\x01','2024-01-01','01:00','2024-01-01',
-  '2024-01-01+00','00000000-0000-0000-0000-00000000000a','[1]','happy',B'00001','{1}','10.0.0.1',1);
-INSERT INTO app.grown VALUES (1,'a','b');
-"""
+#: The tables, and the rows in them before the work.
+SCHEMA = Path(__file__).parents[1] / "fixtures" / "events" / "postgres.sql"
 
 #: Connection and statement, in this order (+: it goes on); the two connections work side by side.
 WORK = r"""
@@ -255,7 +207,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
         url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
         connections = {name: psycopg.connect(url, autocommit=True) for name in "ab"}
         first = connections["a"]
-        first.execute(SCHEMA.encode())
+        first.execute(SCHEMA.read_bytes())
         first.execute("INSERT INTO app.control VALUES (0, 'started')")
         recorder = Recorder(port, settings)
         recorder.wait('"started"')
@@ -284,7 +236,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
     ]
     text = "\n".join(lines).encode() + b"\n"
     (folder / "postgres.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
-    (folder / "postgres.sql").write_text(SCHEMA.lstrip(), encoding="utf-8")
+    (folder / "postgres.sql").write_bytes(SCHEMA.read_bytes())
     (folder / "postgres.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     print(f"{len(lines)} lines, {len(text):,} bytes")
     sys.stdout.flush()

@@ -85,7 +85,7 @@ class ValueForm(Enum):
 @dataclass(frozen=True)
 class PlainCell:
     """One column. ``form`` is None where machine code cannot say its values, which may be looked
-    at all the same. ``width`` octets has a value that is not ``variable``; an ``expanded`` varying
+    at all the same. ``width`` bytes has a value that is not ``variable``; an ``expanded`` varying
     value takes them, too."""
 
     nullable: bool
@@ -98,7 +98,7 @@ class PlainCell:
 @dataclass(frozen=True)
 class PlainRows:
     """The columns of a table's row images in their order: one after the other, each behind a null
-    byte (X'00', or X'FF' for null) where it is nullable, and behind its size (two octets, the
+    byte (X'00', or X'FF' for null) where it is nullable, and behind its size (two bytes, the
     higher one first) where it is variable."""
 
     cells: tuple[PlainCell, ...]

@@ -207,8 +207,8 @@ def still_needed(
 def places_held(
     logs: Sequence[str], pending: bool, named: Collection[str] | None
 ) -> list[int] | None:
-    """Which logs, by how their names begin, hold what is set aside: those that are ``named``. None
-    where that is not known: nothing names them, or one of them is gone."""
+    """Which logs, by how their names begin, hold what is quarantined: those that are ``named``.
+    None where that is not known: nothing names them, or one of them is gone."""
     if not pending:
         return []
     known = control_names(named or ())

@@ -16,9 +16,10 @@ from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
 from replay.logs import Inputs
-from replay.logs.events import lines, reader, rows, rules, schemas, values
+from replay.logs.events import lines, reader, rows, rules, schemas
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
+from replay.logs.made_images import forget
 from sqlgen.schema import Table
 
 _KINDS = {
@@ -381,7 +382,7 @@ def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[s
         here = (found["version"] == version.index) & (found["before"] >= 0)
         places = identity.lacking(names, version.table.key) if here.any() else []
         if places:
-            values.forget(buffer, found["before"][here], len(names), places)
+            forget(buffer, found["before"][here], len(names), places)
             lost = {*lacking.get(version.name, ()), *(names[place] for place in places)}
             lacking[version.name] = tuple(sorted(lost))
     return lacking

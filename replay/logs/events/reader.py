@@ -131,7 +131,7 @@ class EventLog(RowLog):
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.EventWalk:
         """Where the columns of images lie."""
-        return values.walk(self.catalog.versions[version].format, buffer, start, end)
+        return values.EventWalk.of(self.catalog.versions[version].format, buffer, start, end)
 
     def unit_fields(self, envelope: EventEntries) -> Mapping[str, pa.Array]:
         """What the comment before a unit says, in the words of PostgreSQL."""

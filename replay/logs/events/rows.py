@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask
 from replay.logs.events import lines
 from replay.logs.events.schemas import ZEROS, RowSchema
-from replay.logs.events.values import images
+from replay.logs.made_images import images
 
 #: What stands for a value that the event does not have, unless the connector is set otherwise.
 UNAVAILABLE = "__debezium_unavailable_value"

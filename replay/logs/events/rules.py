@@ -210,14 +210,14 @@ def _units(
 
 
 def _positions(lsns: Index) -> npt.NDArray[np.void]:
-    """LSNs as the 10 octets of positions."""
+    """LSNs as the 10 bytes of positions."""
     raw = np.zeros((len(lsns), 10), np.uint8)
     raw[:, 2:] = np.ascontiguousarray(lsns.astype(">i8")).view(np.uint8).reshape(-1, 8)
     return raw.view("V10").reshape(-1)
 
 
 def _ids(ids: Index) -> npt.NDArray[np.void]:
-    """Numbers of transactions as the 12 octets of units."""
+    """Numbers of transactions as the 12 bytes of units."""
     raw = np.zeros((len(ids), 12), np.uint8)
     raw[:, 2:10] = np.ascontiguousarray(ids.astype(">i8")).view(np.uint8).reshape(-1, 8)
     return raw.view("V12").reshape(-1)

@@ -1,29 +1,23 @@
-"""Row images of change events, and the values in them.
-
-An image is, for each column, the length of its value as four octets, then the values behind each
-other, as text of JSON (strings without quotes). A length of -1 is null. One below that is *absent*:
-the event does not tell the value, of which ``-2 - length`` octets, of no meaning, stand there.
-"""
+"""The values in row images of change events (:mod:`replay.logs.made_images`)."""
 
 from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask
-from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.arrays import Index, Mask
+from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
+from replay.logs.made_images import ABSENT, MadeWalk
 from sqlgen.schema import ARROW_TYPES, SqlType
 
-NULL, ABSENT = -1, -2
 _SHOWN = 40
 #: Days, and ticks of a second by the digits of its fraction, that a date of four digits may have.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
@@ -37,73 +31,14 @@ _WHOLE = r"^-?[0-9]{1,18}$"
 # -------------------------------------------------------------------------------------------------
 
 
-def images(columns: Sequence[pa.Array], absent: Sequence[Mask | None]) -> pa.Array:
-    """Row images of ``n`` rows, binary, of a string array of ``n`` a column and which of its values
-    are absent (None: none); what is absent is null in the array."""
-    lengths = np.stack(
-        [
-            np.asarray(pc.fill_null(pc.binary_length(one), NULL).to_numpy(zero_copy_only=False))
-            for one in columns
-        ],
-        axis=1,
-    ).astype("<i4")
-    for index, mask in enumerate(absent):
-        if mask is not None:
-            lengths[mask, index] = ABSENT
-    head = codecs.binary_rows(np.ascontiguousarray(lengths).view(np.uint8))
-    parts = [one.cast(pa.binary()) for one in columns]
-    return pc.binary_join_element_wise(
-        head, *parts, b"", null_handling="replace", null_replacement=b""
-    )
-
-
-def forget(buffer: Bytes, starts: Index, count: int, columns: Sequence[int]) -> None:
-    """Make values of some ``columns`` (of ``count``) absent in images that begin at ``starts``."""
-    for column in columns:
-        places = starts[:, None] + 4 * column + np.arange(4)
-        length = np.ascontiguousarray(buffer[places]).view("<i4").reshape(-1)
-        less = np.where(length <= ABSENT, length, ABSENT - np.maximum(length, 0)).astype("<i4")
-        buffer[places] = less.view(np.uint8).reshape(-1, 4)
-
-
-@dataclass
-class EventWalk:
-    """The columns of ``n`` row images of one table version. Implements
-    :class:`replay.logs.Walk`; images are whole, because opening the log made them."""
-
-    format: RowFormat
-    buffer: Bytes
-    bad: Mask
-    place: Index
-    length: Index
-
-    def reason(self, row: int) -> tuple[str, str, str]:
-        """As :meth:`replay.logs.Walk.reason`."""
-        return "image", "an image that is not whole", "a value for every column"
-
-    def nulls(self, index: int) -> Mask | None:
-        """As :meth:`replay.logs.log_file.NullTelling.nulls`."""
-        null = np.asarray(self.length[:, index] == NULL)
-        return null if null.any() else None
+class EventWalk(MadeWalk):
+    """The columns of ``n`` row images of one table version, values as text of JSON (strings without
+    quotes). Implements :class:`replay.logs.Walk`."""
 
     def absent(self, index: int) -> Mask | None:
         """As :meth:`replay.logs.log_file.PartialImages.absent`."""
         missing = np.asarray(self.length[:, index] <= ABSENT)
         return missing if missing.any() else None
-
-    def equal(self, other: EventWalk, index: int) -> Mask:
-        """As :meth:`replay.logs.Walk.equal`. What the other image, the row as it became, does not
-        tell is what was not changed."""
-        mine, theirs = self.length[:, index], other.length[:, index]
-        same = mine == theirs
-        rows = np.flatnonzero(same & (mine > 0))
-        if len(rows):
-            ours, offsets = codecs.gather_varying(self.buffer, self.place[rows, index], mine[rows])
-            others, _ = codecs.gather_varying(other.buffer, other.place[rows, index], mine[rows])
-            differ = np.flatnonzero(ours != others)
-            same[rows[np.searchsorted(offsets, differ, side="right") - 1]] = False
-        same |= theirs <= ABSENT
-        return np.asarray(same & ~self.bad & ~other.bad)
 
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
         """As :meth:`replay.logs.Walk.decode`."""
@@ -111,9 +46,7 @@ class EventWalk:
         chosen = np.arange(len(self.place)) if rows is None else rows
         length = self.length[chosen, index]
         none = (length < 0) | self.bad[chosen]
-        data, offsets = codecs.gather_varying(
-            self.buffer, np.where(none, 0, self.place[chosen, index]), np.where(none, 0, length)
-        )
+        data, offsets = self.values(index, chosen, none)
         text, bad = codecs.decode_text(data, offsets, 1208, none if none.any() else None)
         values, fails = DECODERS[column.code](text, column)
         missing = (length <= ABSENT) & ~self.bad[chosen]
@@ -124,32 +57,15 @@ class EventWalk:
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """As :meth:`replay.logs.Walk.explain`."""
-        column, length = self.format.columns[index], int(self.length[row, index])
-        if length <= ABSENT:
+        column = self.format.columns[index]
+        if self.length[row, index] <= ABSENT:
             return (
                 f"no value of column {column.column.name}, because the event does not have it",
                 "one: with REPLICA IDENTITY FULL the events would have it",
             )
-        start = int(self.place[row, index])
-        text = self.buffer[start : start + max(length, 0)].tobytes().decode("utf-8", "replace")
+        text = self.raw(index, row).decode("utf-8", "replace")
         shown = text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")
         return f"{shown!r} in column {column.column.name}", EXPECTED[column.code]
-
-
-def walk(layout: RowFormat, buffer: Bytes, start: Index, end: Index) -> EventWalk:
-    """The columns of the ``n`` images ``buffer[start:end]`` (``int64[n]`` each)."""
-    count = len(layout.columns)
-    head = 4 * count
-    bad = (start < 0) | (end - start < head) | (end > len(buffer))
-    begin = np.where(bad, 0, start)
-    length = np.full((len(start), count), NULL, np.int64)
-    good = np.flatnonzero(~bad)
-    if len(good) and count:
-        block = codecs.gather(buffer, begin[good], head)
-        length[good] = np.ascontiguousarray(block).view("<i4").astype(np.int64)
-    sizes = np.where(length <= ABSENT, ABSENT - length, np.maximum(length, 0))
-    place = begin[:, None] + head + np.cumsum(sizes, axis=1) - sizes
-    return EventWalk(layout, np.asarray(buffer), np.asarray(bad), place, length)
 
 
 # -- values

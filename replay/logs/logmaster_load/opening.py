@@ -18,7 +18,7 @@ from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import Inputs
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save, version_named
-from replay.logs.logmaster_load import reader, values
+from replay.logs.logmaster_load import reader
 from replay.logs.logmaster_load.control import (
     DEFAULT_CCSID,
     NEEDED,
@@ -38,6 +38,7 @@ from replay.logs.logmaster_load.records import (
     parts,
     without_mark,
 )
+from replay.logs.made_images import images
 from replay.storage import read_text
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.schema_file import defined_tables
@@ -459,7 +460,7 @@ class _LoadFile:
                 continue
             for low in range(0, len(good), _BATCH):
                 chosen = good[low : low + _BATCH]
-                made = values.images(
+                made = images(
                     [
                         self.records.values(rows[chosen], into, number, shift)
                         for number in range(info_count(into), len(into.fields))

@@ -178,7 +178,7 @@ class LoadLog(RowLog):
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.LoadWalk:
         """Where the columns of images lie."""
-        return values.walk(self.catalog.versions[version].format, buffer, start, end)
+        return values.LoadWalk.of(self.catalog.versions[version].format, buffer, start, end)
 
     def unit_fields(self, envelope: LoadEntries) -> Mapping[str, pa.Array]:
         """What the comment before a unit says, in the words of Log Master."""

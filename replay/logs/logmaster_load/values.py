@@ -1,22 +1,16 @@
-"""Row images of LOAD files, and the values in them.
-
-An image is, for each column, its length as four octets (-1: null), then the values behind each
-other, as they stand in the file, in its character set.
-"""
+"""The values in row images of LOAD files (:mod:`replay.logs.made_images`)."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask
-from replay.changes.catalog import ColumnFormat, RowFormat
+from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
+from replay.logs.made_images import MadeWalk
 from sqlgen.schema import ARROW_TYPES, SqlType
 
 _SHOWN = 64
@@ -43,64 +37,16 @@ _EXPECTED = {
 }
 
 
-def images(columns: Sequence[pa.Array]) -> pa.Array:
-    """Row images of ``n`` rows, binary, of one binary array of ``n`` a column."""
-    lengths = np.stack(
-        [
-            np.asarray(pc.fill_null(pc.binary_length(one), -1).to_numpy(zero_copy_only=False))
-            for one in columns
-        ],
-        axis=1,
-    ).astype("<i4")
-    head = codecs.binary_rows(np.ascontiguousarray(lengths).view(np.uint8))
-    return pc.binary_join_element_wise(
-        head, *columns, b"", null_handling="replace", null_replacement=b""
-    )
-
-
-@dataclass
-class LoadWalk:
-    """The columns of ``n`` row images of one table version. Implements
-    :class:`replay.logs.Walk`; images are whole, because opening the log made them."""
-
-    format: RowFormat
-    buffer: Bytes
-    bad: Mask
-    place: Index
-    length: Index
-
-    def reason(self, row: int) -> tuple[str, str, str]:
-        """As :meth:`replay.logs.Walk.reason`."""
-        return "image", "an image that is not whole", "a value for every column"
-
-    def nulls(self, index: int) -> Mask | None:
-        """As :meth:`replay.logs.log_file.NullTelling.nulls`."""
-        null = np.asarray(self.length[:, index] < 0)
-        return null if null.any() else None
-
-    def equal(self, other: LoadWalk, index: int) -> Mask:
-        """As :meth:`replay.logs.Walk.equal`."""
-        mine, theirs = self.length[:, index], other.length[:, index]
-        same = (mine == theirs) & ~self.bad & ~other.bad
-        rows = np.flatnonzero(same & (mine > 0))
-        if len(rows):
-            ours, offsets = codecs.gather_varying(self.buffer, self.place[rows, index], mine[rows])
-            others, _ = codecs.gather_varying(other.buffer, other.place[rows, index], mine[rows])
-            differ = np.flatnonzero(ours != others)
-            same[rows[np.searchsorted(offsets, differ, side="right") - 1]] = False
-        return np.asarray(same)
+class LoadWalk(MadeWalk):
+    """The columns of ``n`` row images of one table version, values as they stand in the file, in
+    its character set. Implements :class:`replay.logs.Walk`."""
 
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
         """As :meth:`replay.logs.Walk.decode`."""
         column = self.format.columns[index]
         chosen = np.arange(len(self.place)) if rows is None else rows
         null = (self.length[chosen, index] < 0) | self.bad[chosen]
-        data, offsets = codecs.gather_varying(
-            self.buffer,
-            np.where(null, 0, self.place[chosen, index]),
-            np.where(null, 0, self.length[chosen, index]),
-        )
-        values, fails = decoded(column, data, offsets, null)
+        values, fails = decoded(column, *self.values(index, chosen, null), null)
         if not column.nullable:
             lacking = null & ~self.bad[chosen]
             if lacking.any():
@@ -109,13 +55,13 @@ class LoadWalk:
 
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """As :meth:`replay.logs.Walk.explain`."""
-        column, start = self.format.columns[index], int(self.place[row, index])
+        column = self.format.columns[index]
         if self.length[row, index] < 0:
             return (
                 f"no value of column {column.column.name}",
                 "one, for the column is NOT NULL (of empty text, its delimiters)",
             )
-        raw = self.buffer[start : start + int(self.length[row, index])].tobytes()
+        raw = self.raw(index, row)
         shown = raw[:_SHOWN].hex().upper() + ("…" if len(raw) > _SHOWN else "")
         size = column.column.length
         expected = _EXPECTED.get(
@@ -124,23 +70,6 @@ class LoadWalk:
         if column.column.type is SqlType.DECIMAL:
             expected = f"at most {column.column.length} digits, {column.scale} after the point"
         return f"X'{shown}' in column {column.column.name}", expected
-
-
-def walk(layout: RowFormat, buffer: Bytes, start: Index, end: Index) -> LoadWalk:
-    """The columns of the ``n`` images ``buffer[start:end]`` (``int64[n]`` each), as :func:`images`
-    makes them: a length of four bytes for each column (-1: null), and the values behind these."""
-    count = len(layout.columns)
-    head = 4 * count
-    bad = (start < 0) | (end - start < head) | (end > len(buffer))
-    begin = np.where(bad, 0, start)
-    length = np.full((len(start), count), -1, np.int64)
-    good = np.flatnonzero(~bad)
-    if len(good) and count:
-        block = codecs.gather(buffer, begin[good], head)
-        length[good] = np.ascontiguousarray(block).view("<i4").astype(np.int64)
-    sizes = np.maximum(length, 0)
-    place = begin[:, None] + head + np.cumsum(sizes, axis=1) - sizes
-    return LoadWalk(layout, np.asarray(buffer), np.asarray(bad), place, length)
 
 
 # -- values
