@@ -11,7 +11,8 @@ from replay import storage
 from replay.changes.choices import USUAL_NAME
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.pipeline.checked import checked
-from replay.pipeline.request import Request, script_notes
+from replay.pipeline.request import Request
+from replay.pipeline.request_notes import script_notes
 from replay.storage import Place
 from sqlgen.late import LateModule
 

@@ -40,11 +40,11 @@ from replay.output.whole_folder import check_output
 from replay.pipeline.request import (
     Demand,
     Request,
-    asserting,
     make_request,
     mapping_file,
-    script_notes,
 )
+from replay.pipeline.request_checks import asserting
+from replay.pipeline.request_notes import script_notes
 from replay.storage import Place
 from replay.storage.durable import write_file
 from replay.targets import target_of
@@ -309,7 +309,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     checked = False
     if url is not None:
         kept = replace(options, dialect=target_of(url).dialect)
-        checked = asserting(Demand(mode), selection, kept).render.assert_rows
+        checked = asserting(kept, selection, mode).render.assert_rows
         options = _tried_options(options, arguments.dialect, url)
 
     def write(out: Path, stays: bool = False) -> int:

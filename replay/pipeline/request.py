@@ -7,28 +7,38 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from replay import storage
 from replay.changes.catalog import TableVersion
-from replay.changes.choices import SETTING_ASIDE, CascadeMode, Derived, Incomplete, Mode
-from replay.changes.notation import TIME_SIZE
+from replay.changes.choices import SETTING_ASIDE, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection, unit_text
+from replay.changes.selection import Selection
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import UsageError, Where, counted, some_of
+from replay.errors import UsageError, Where
 from replay.logs import Family, Inputs, LogFile, PartialImages, source_named
 from replay.logs.capabilities import check_needs, check_told
-from replay.logs.record_facts import placed_unit, resolve_position
-from replay.pipeline.script_client import unchecked_notes, with_client
-from sqlgen.choices import Assertion, RealPolicy, WhereColumns
+from replay.pipeline.request_checks import (
+    asserting,
+    check_cascades,
+    check_columns,
+    check_statements,
+    taken_versions,
+)
+from replay.pipeline.request_notes import (
+    no_foreign_keys,
+    passed_over,
+    strange_schema,
+    unread_keys,
+)
+from replay.pipeline.script_client import with_client
+from replay.pipeline.unique_keys import of_one_table, with_unique_keys
+from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
-from sqlgen.errors import SqlgenError, choice, did_you_mean
+from sqlgen.errors import SqlgenError, choice
 from sqlgen.late import LateModule
 from sqlgen.masking import mask_key
-from sqlgen.names import check_collisions
-from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
@@ -37,34 +47,15 @@ if TYPE_CHECKING:
     from replay.pipeline import resolve_positions
     from replay.pipeline.plan import Plan
     from sqlgen import mapping as mappings
-    from sqlgen.render import upsert
 else:  # what a look into a log, or a usual script, does without
     value_filter = LateModule("replay.changes.value_filter")
     mappings = LateModule("sqlgen.mapping")
-    upsert = LateModule("sqlgen.render.upsert")
     planning = LateModule("replay.pipeline.plan")
     resolve_positions = LateModule("replay.pipeline.resolve_positions")
-
-
-from copy import copy
-
-from replay.changes.catalog import Catalog, names_alike
-from sqlgen.schema import SqlType
-
-#: What a user must know of dependencies where nobody told of foreign keys.
-NO_FOREIGN_KEYS = (
-    "no foreign keys are known, so rows that refer to others count as independent, and a DELETE may"
-    " cascade in the database to rows that are not in the log: name the tables' DDL or database"
-    " (--schema), or say that there are none (--schema none)"
-)
 
 #: What is known of the tables' keys: as it is, or made of the tables of the log, once all else is
 #: checked (a database may have to be asked).
 KeySource = Constraints | Callable[[Sequence[Table]], Constraints] | None
-
-
-#: How many statements that are not understood are named.
-_UNREAD = 20
 
 
 @dataclass(frozen=True)
@@ -224,8 +215,8 @@ def make_request(
         opened.family.admit(opened.log)
         if demand.exact_reals and opened.family.with_wide_reals is not None:
             opened = replace(opened, log=opened.family.with_wide_reals(opened.log))
-        placed = place(selection, opened.log)
-        check_ranges(placed)
+        placed = resolve_positions.place(selection, opened.log)
+        resolve_positions.check_ranges(placed)
         log, options = opened.log, demand.options or ScriptOptions()
         if not options.dialect:
             options = replace(options, dialect=opened.family.dialect)
@@ -234,14 +225,15 @@ def make_request(
         if demand.mapping is not None:
             options = _mapped(demand.mapping, log, options)
         versions, strange = taken_versions(log, placed, demand.continued)
-        _check_columns(versions, options.render)
+        check_columns(versions, options.render)
         undo = demand.mode is Mode.UNDO
         if isinstance(log, PartialImages) and (undo or demand.export or demand.baseline):
             log.check_whole(versions, "an undo" if undo else "whole rows")
         if demand.options is not None and demand.export is None:
-            _check_statements(versions, placed, options)
-            _check_cascades(demand, placed, options)
-            options = asserting(demand, placed, with_client(log, options))
+            check_statements(versions, placed, options)
+            check_cascades(demand.mode, placed, options)
+            usual = None if demand.continued or demand.structure else demand.mode
+            options = asserting(with_client(log, options), placed, usual)
         if placed.where is not None:
             value_filter.ValueFilter(placed.where, log.catalog)
         constraints = log.constraints
@@ -252,7 +244,7 @@ def make_request(
             constraints = keys if isinstance(keys, Constraints) else keys(tables)
             constraints = replace(constraints, complete=not constraints.strange)
             notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
-            notes += [*_passed_over(constraints), *constraints.notes]
+            notes += [*passed_over(constraints), *constraints.notes]
         if options.mapping is not None:
             options.mapping.check_masks(
                 constraints, [one.table for one in versions], options.render
@@ -265,8 +257,8 @@ def make_request(
             opened = replace(opened, log=log)
             versions = [log.catalog.versions[version.index] for version in versions]
         warnings = (
-            *_strange_schema(constraints, log),
-            *_no_foreign_keys(demand, placed, constraints),
+            *strange_schema(constraints, log),
+            *no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),
             *strange,
             *log.warnings([] if demand.copied else versions),
@@ -297,295 +289,6 @@ def _check_kept(demand: Demand, selection: Selection) -> None:
             f"found --incomplete keep; expected one of: {', '.join(SETTING_ASIDE)}",
             hint="Only a copy of the log (extract) can keep incomplete units, flagged as they are",
         )
-
-
-def _no_foreign_keys(
-    demand: Demand, selection: Selection, constraints: Constraints
-) -> tuple[str, ...]:
-    """What a user must know who asks what builds on what where nobody told of foreign keys.
-
-    That is each undo, of a whole log too: rows that are not in the log may refer to one that it
-    inserted. A replay asks its target, and a round trip compares what comes out (``continued``)."""
-    undo = demand.mode is Mode.UNDO and not (demand.structure or demand.continued)
-    asked = undo or demand.dependencies or selection.excepted is not None
-    return () if constraints.tell_foreign_keys or not asked else (NO_FOREIGN_KEYS,)
-
-
-def _strange_schema(constraints: Constraints, log: LogFile) -> tuple[str, ...]:
-    """A warning of a schema that is not about any table of the log: that of another database, say,
-    whose silence must not count as "there are no foreign keys"."""
-    if not constraints.strange:
-        return ()
-    names = list(dict.fromkeys(version.name for version in log.catalog.versions))
-    return (
-        "the schema (--schema) states nothing of the tables of the log, so none of their keys is"
-        " known from it: is it that of another database? The log has:"
-        f" {some_of(names, len(names))}",
-    )
-
-
-def unread_keys(constraints: Constraints) -> tuple[str, ...]:
-    """Warnings of schema parts that could not be read and may state keys, whose dependencies are
-    not seen."""
-    named = [
-        f"a statement of the schema is not understood, so a key that it may state is not"
-        f" considered: {entry}"
-        for entry in constraints.unread[:_UNREAD]
-    ]
-    more = len(constraints.unread) - len(named)
-    return (*named, *([f"{more:,} more statements of the schema are not understood"] * bool(more)))
-
-
-def _passed_over(constraints: Constraints) -> list[str]:
-    count = constraints.passed
-    said = f"ignored in the schema (no key information): {counted(count, 'statement')}"
-    return [said] if count else []
-
-
-def script_notes(request: Request) -> tuple[str, ...]:
-    """What a user may want to know before scripts are written."""
-    selection, family = request.selection, request.opened.family
-    derived = selection.ri is Derived.APPLY and "origins" not in family.capabilities.unknown
-    notes = unchecked_notes(request.options) if request.mode is Mode.UNDO else []
-    if selection.ri is Derived.SKIP and request.options.dialect == "sqlite":
-        notes.append(
-            "SQLite's foreign keys cascade (--ri skip) only while PRAGMA foreign_keys = ON holds:"
-            " run it before each script"
-        )
-    elif request.mode is Mode.REDO and derived:
-        notes.append(
-            "RI-caused changes are applied (--ri apply); with foreign keys on the target that"
-            " cascade by themselves, use --ri skip"
-        )
-    return *notes, *request.notes
-
-
-# -- positions
-# -------------------------------------------------------------------------------------------------
-
-
-def place(selection: Selection, log: LogFile) -> Selection:
-    """A selection with positions and units as this log places them. UsageError (LR1001) for those
-    that its family does not have, and for times of another form than that of headers; errors as
-    :func:`replay.pipeline.resolve_positions.without_marks`."""
-    selection = resolve_positions.without_marks(selection, log)
-    for name in ("from_time", "until_time"):
-        time = getattr(selection, name)
-        if time is not None and len(time) != TIME_SIZE:
-            raise UsageError(
-                "LR1001",
-                f"found a {name} of {len(time)} bytes; expected {TIME_SIZE}, as in headers",
-            )
-    bounds: dict[str, Any] = {
-        name: resolve_position(log, getattr(selection, name), name == "until_position")
-        for name in ("from_position", "until_position")
-    }
-    units = tuple((_placed_unit(log, unit, member), member) for unit, member in selection.units)
-    excepted = place(selection.excepted, log) if selection.excepted else None
-    return replace(selection, **bounds, units=units, excepted=excepted)
-
-
-def _placed_unit(log: LogFile, unit: bytes | str, member: int | None) -> bytes:
-    if isinstance(unit, bytes):
-        return placed_unit(log, unit)
-    raise UsageError(
-        "LR1001", f"found the unit {unit_text(unit, member)}; expected all 20 digits of its id"
-    )
-
-
-def check_ranges(selection: Selection) -> None:
-    """UsageError (LR1001) for a range whose ends are the wrong way round: nothing lies in it."""
-    if selection.excepted is not None:
-        check_ranges(selection.excepted)
-    low, high = selection.from_position, selection.until_position
-    if low is not None and high is not None and low > high:
-        raise UsageError("LR1001", "--from-position is higher than --until-position")
-    first, last = selection.from_time, selection.until_time
-    if first is not None and last is not None and first > last:
-        raise UsageError("LR1001", "--from-time is later than --until-time")
-
-
-# -- tables and columns
-# -------------------------------------------------------------------------------------------------
-
-
-def taken_versions(
-    log: LogFile, selection: Selection, continued: bool = False
-) -> tuple[list[TableVersion], list[str]]:
-    """The table versions with columns that a selection takes, and what to warn of.
-
-    UsageError (LR1004) where the log describes no table, and for a glob that no table of the log
-    matches: its writer meant one (``continued``: a warning, as other logs may have it, where the
-    globs leave a table of this one). Globs that match and leave no table are a selection that
-    leaves nothing, as any other."""
-    names = sorted({version.name for version in log.catalog.versions})
-    if not names:
-        hint = (
-            "Give the catalog of the database that wrote the log (--catalog); Log Master has its"
-            " tables in the control file (--control)"
-        )
-        raise UsageError(
-            "LR1004",
-            "found no description of any table of the log; expected one of at least one",
-            hint=hint,
-        )
-    takes = log.catalog.taken_by(selection.takes_tables)
-    taken = [version for version in log.catalog.versions if takes[version.index]]
-    known = [*names, *(name.rpartition(".")[2] for name in names)]
-    strange = [
-        f"found {option} {glob}; expected a table of the log{did_you_mean(glob.upper(), known)}"
-        for option, globs in (
-            ("--table", selection.tables),
-            ("--exclude-table", selection.exclude_tables),
-        )
-        for glob in globs
-        if not _named_by(option, glob, names)
-    ]
-    if strange and not (continued and taken):
-        raise UsageError("LR1004", strange[0], hint=f"The log has: {named_tables(log)}")
-    return [version for version in taken if version.table.columns], strange
-
-
-def _named_by(option: str, glob: str, names: Sequence[str]) -> bool:
-    """Whether a glob names a table. UsageError (LR1001) for one without an owner, and no pattern,
-    that is a table of several owners."""
-    named = [name for name in names if Selection(tables=(glob,)).takes_table(name)]
-    owners = {name.partition(".")[0].upper() for name in named}
-    if len(owners) > 1 and not set(glob) & set(".*?["):
-        raise UsageError(
-            "LR1001",
-            f"found {option} {glob}, which is {some_of(named, len(named))}; expected one of them,"
-            f" or *.{glob} for all",
-        )
-    return bool(named)
-
-
-def named_tables(log: LogFile) -> str:
-    """The tables of a log, some of many, for a message."""
-    names = sorted({version.name for version in log.catalog.versions})
-    return some_of(names, len(names))
-
-
-def _check_columns(versions: Sequence[TableVersion], render: RenderOptions) -> None:
-    """UsageError (LR1004) for a glob of ``--columns`` or ``--exclude-columns`` that no column
-    matches: its writer meant one."""
-    for option, globs in (
-        ("--columns", render.columns),
-        ("--exclude-columns", render.exclude_columns),
-    ):
-        for glob in globs:
-            only = RenderOptions(columns=(glob,))
-            if not any(shown_columns(version.table, only) for version in versions):
-                hint = (
-                    "Columns are named NAME or OWNER.TABLE.NAME, with * and ?; logreplay inspect"
-                    " shows them"
-                )
-                raise UsageError(
-                    "LR1004",
-                    f"found {option} {glob}; expected a column of the selected tables",
-                    hint=hint,
-                )
-
-
-def _check_statements(
-    versions: Sequence[TableVersion], selection: Selection, options: ScriptOptions
-) -> None:
-    """UsageError and SqlgenError for statements that cannot be had: names that collide, rows that
-    nothing finds, upserts."""
-    profile = profile_named(options.dialect)
-    latest = {version.name: version for version in versions}
-    check_collisions([version.table for version in latest.values()], profile, options.names)
-    for version in versions:
-        identity(version.table, options.render)
-    if options.render.upsert:
-        _check_upsert(selection, options)
-        upsert.check_keys(version.table for version in versions)
-
-
-def _check_cascades(demand: Demand, selection: Selection, options: ScriptOptions) -> None:
-    """UsageError (LR1001) where changes are left to foreign keys of a target whose keys do not
-    cascade: rows would stay whose parents go."""
-    rules = profile_named(options.dialect).abilities.on_delete
-    if demand.mode is Mode.REDO and selection.ri is Derived.SKIP and not rules:
-        raise UsageError(
-            "LR1001",
-            f"found --ri skip for {options.dialect}, whose foreign keys do not cascade; expected"
-            " --ri apply",
-            hint="--ri apply writes what Db2 did because of a foreign key",
-        )
-
-
-def _check_upsert(selection: Selection, options: ScriptOptions) -> None:
-    """UsageError (LR1001) for what a script that may be applied again cannot be combined with."""
-    again = "may be applied again"
-    for option, found, expected, why in (
-        (
-            "--where-columns",
-            str(options.render.where_columns),
-            "key",
-            f"A script that {again} finds rows by their key alone: what they hold differs",
-        ),
-        (
-            "--ri",
-            str(selection.ri),
-            "apply",
-            (
-                "What the target's foreign keys do by themselves is not the same when a script"
-                f" {again}"
-            ),
-        ),
-        (
-            "--triggers",
-            str(selection.triggers),
-            "apply",
-            f"The target's triggers would act each time that a script {again}",
-        ),
-    ):
-        if found != expected:
-            raise UsageError(
-                "LR1001", f"found --upsert with {option} {found}; expected {expected}", hint=why
-            )
-    if selection.cascade is CascadeMode.FORCE:
-        hint = (
-            "It would put the former row in the place of one that a later change made; undo the"
-            " later changes too (--cascade all)"
-        )
-        raise UsageError(
-            "LR1001",
-            "found --upsert with --cascade force; expected none, all or non-conflicting",
-            hint=hint,
-        )
-
-
-def asserting(demand: Demand, selection: Selection, options: ScriptOptions) -> ScriptOptions:
-    """The options of scripts that assert, where the user wants it, or an undo or one that finds
-    rows by their old values is better for it.
-    UsageError (LR1001) where it cannot be had."""
-    asked = options.asserts is Assertion.ROWS
-    profile, upsert = profile_named(options.dialect), options.render.upsert
-    if asked and (upsert or profile.row_check is None):
-        found = "--upsert" if upsert else f"--dialect {profile.name}"
-        hint = (
-            "An upsert puts its row in place whatever is there"
-            if upsert
-            else "Compare the counts of rows that your client shows"
-        )
-        raise UsageError(
-            "LR1001",
-            f"found --assert rows with {found}; expected statements whose rows can be counted",
-            hint=hint,
-        )
-    usual = (
-        options.asserts is None
-        and (demand.mode is Mode.UNDO or options.render.where_columns is not WhereColumns.KEY)
-        and not (demand.continued or demand.structure or upsert)
-        and selection.cascade is not CascadeMode.FORCE
-        and profile.row_check is not None
-        and profile.row_check.usual
-    )
-    if not (asked or usual):
-        return options
-    return replace(options, render=replace(options.render, assert_rows=True))
 
 
 def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
@@ -622,77 +325,3 @@ def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile
     with usage_errors():
         secret = None if key is None else mask_key(storage.read_bytes(key))
     return MappingFile(storage.read_text(str(path)), secret, str(path))
-
-
-# -- unique keys
-# -------------------------------------------------------------------------------------------------
-# Tables without a primary key whose rows a unique index tells apart: statements find them by its
-# columns, in place of all.
-
-
-#: Values that another database may hold with another last bit.
-_INEXACT = (SqlType.REAL, SqlType.DOUBLE, SqlType.DECFLOAT)
-
-
-def of_one_table(log: LogFile, constraints: Constraints) -> tuple[Constraints, list[str]]:
-    """Constraints without the unique keys of tables that the log drops and makes again under their
-    names: of which of them they are is not told, and another one may have rows with equal values. A
-    note for each of these tables."""
-    tables: dict[str, set[tuple[int, int, int]]] = {}
-    for version in log.catalog.versions:
-        ids = version.dbid, version.psid, version.obid
-        tables.setdefault(version.name.upper(), set()).add(ids)
-    alike = {name.upper() for name in names_alike(one.name for one in log.catalog.versions)}
-    several = {name for name, ids in tables.items() if len(ids) > 1} - alike
-    left = sorted({name for name, _ in constraints.keys} & several)
-    if not left:
-        return constraints, []
-    kept = tuple((name, key) for name, key in constraints.keys if name not in several)
-    notes = [
-        f"unique keys of {name} are not considered: several tables have that name in the log"
-        for name in left
-    ]
-    return replace(constraints, keys=kept), notes
-
-
-def with_unique_keys(
-    log: LogFile, constraints: Constraints, render: RenderOptions
-) -> tuple[LogFile, list[str]]:
-    """The log with a key for each table that has none, where a unique key of ``constraints`` holds
-    no NULL, no value that the log may lack and no float, and all of its columns are written; and a
-    note for each of these tables. Not of tables whose names differ in case only, which constraints
-    do not tell apart."""
-    alike = names_alike(version.name for version in log.catalog.versions)
-    versions = tuple(
-        version if version.name in alike else _keyed(version, constraints, render)
-        for version in log.catalog.versions
-    )
-    if versions == log.catalog.versions:
-        return log, []
-    keyed: Any = copy(log)
-    keyed.catalog = Catalog(versions)
-    found = {
-        version.name: version.table.key
-        for version, before in zip(versions, log.catalog.versions, strict=True)
-        if version != before
-    }
-    notes = [
-        f"{name} has no primary key: rows are found by its unique key ({', '.join(key)})"
-        for name, key in found.items()
-    ]
-    return keyed, notes
-
-
-def _keyed(version: TableVersion, constraints: Constraints, render: RenderOptions) -> TableVersion:
-    table = version.table
-    if table.key or not table.columns:
-        return version
-    usable = {column.name for column in shown_columns(table, render)} & {
-        entry.column.name
-        for entry in version.format.columns
-        if not entry.nullable and not entry.lob and entry.column.type not in _INEXACT
-    }
-    keys = [key for key in constraints.keys_of(version.name.upper()) if set(key) <= usable]
-    if not keys:
-        return version
-    return replace(version, table=replace(table, key=keys[0]))

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from replay.arrays import Bytes
 from replay.changes.envelope import Envelope, compare, opaque
-from replay.changes.notation import time_text
+from replay.changes.notation import TIME_SIZE, time_text
 from replay.changes.position import Position, leading_words, urids_of
-from replay.changes.selection import Selection
+from replay.changes.selection import Selection, unit_text
 from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.record_facts import placed_unit, resolve_position
@@ -29,6 +29,47 @@ else:  # what positions that are not named as such need
 
 #: Marks that a message names.
 _NAMED = 20
+
+
+def place(selection: Selection, log: LogFile) -> Selection:
+    """A selection with positions and units as this log places them. UsageError (LR1001) for those
+    that its family does not have, and for times of another form than that of headers; errors as
+    :func:`without_marks`."""
+    selection = without_marks(selection, log)
+    for name in ("from_time", "until_time"):
+        time = getattr(selection, name)
+        if time is not None and len(time) != TIME_SIZE:
+            raise UsageError(
+                "LR1001",
+                f"found a {name} of {len(time)} bytes; expected {TIME_SIZE}, as in headers",
+            )
+    bounds: dict[str, Any] = {
+        name: resolve_position(log, getattr(selection, name), name == "until_position")
+        for name in ("from_position", "until_position")
+    }
+    units = tuple((_placed_unit(log, unit, member), member) for unit, member in selection.units)
+    excepted = place(selection.excepted, log) if selection.excepted else None
+    return replace(selection, **bounds, units=units, excepted=excepted)
+
+
+def _placed_unit(log: LogFile, unit: bytes | str, member: int | None) -> bytes:
+    if isinstance(unit, bytes):
+        return placed_unit(log, unit)
+    raise UsageError(
+        "LR1001", f"found the unit {unit_text(unit, member)}; expected all 20 digits of its id"
+    )
+
+
+def check_ranges(selection: Selection) -> None:
+    """UsageError (LR1001) for a range whose ends are the wrong way round: nothing lies in it."""
+    if selection.excepted is not None:
+        check_ranges(selection.excepted)
+    low, high = selection.from_position, selection.until_position
+    if low is not None and high is not None and low > high:
+        raise UsageError("LR1001", "--from-position is higher than --until-position")
+    first, last = selection.from_time, selection.until_time
+    if first is not None and last is not None and first > last:
+        raise UsageError("LR1001", "--from-time is later than --until-time")
 
 
 def without_marks(selection: Selection, log: LogFile) -> Selection:

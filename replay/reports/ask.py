@@ -26,7 +26,8 @@ from replay.errors import UsageError, counted
 from replay.logs import LogFile
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
-from replay.pipeline.request import Demand, KeySource, OpenLog, Request, place
+from replay.pipeline.request import Demand, KeySource, OpenLog, Request
+from replay.pipeline.resolve_positions import place
 from replay.public import command
 from replay.reports.history import (
     DatasetChanges,

@@ -9,7 +9,9 @@ from replay.changes.choices import Generation
 from replay.changes.selection import Selection
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.output import structure
-from replay.pipeline.request import Demand, Request, make_request, named_tables, unread_keys
+from replay.pipeline.request import Demand, Request, make_request
+from replay.pipeline.request_checks import named_tables
+from replay.pipeline.request_notes import unread_keys
 from replay.reports.ask import Asked
 from replay.storage import is_database
 from sqlgen.ddl.schema_file import Declared, parse_declared

@@ -14,7 +14,7 @@ from replay.changes.notation import unit_of
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError, UsageError
 from replay.logs.db2luw.reader import LuwLog
-from replay.pipeline.request import place
+from replay.pipeline.resolve_positions import place
 from tests.logs.db2luw.test_damage import opened
 from tests.support.luwbuilder import Col, LogBuilder, Tab, Transaction
 from tests.support.scripted import script
