@@ -38,10 +38,11 @@ def of_rows(values: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
 
 
 def take_rows(records: npt.NDArray[Any], rows: Index) -> npt.NDArray[Any]:
-    """``records[rows]``, each row copied as a whole; of structured ones NumPy would copy field by
-    field."""
+    """``records[rows]`` of records of one dimension, each copied as a whole; of structured ones
+    NumPy would copy field by field, and an index copies them in twice the time of ``take``."""
     raw = np.ascontiguousarray(records)
-    return raw.view(f"V{raw.dtype.itemsize}")[rows].view(raw.dtype)
+    taken = raw.view(np.uint8).reshape(len(raw), raw.dtype.itemsize).take(rows, axis=0)
+    return taken.reshape(-1).view(raw.dtype)
 
 
 @cache
