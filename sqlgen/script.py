@@ -24,18 +24,17 @@ def script_prologue(profile: Profile, mode: str, asserts: bool = False, command:
         f"-- logreplay {mode} script for {profile.name}."
         f" {command or f'Stop at the first error, for example: {profile.client}'}"
     )
-    rows = _of_rows(profile, mode, asserts)
+    rows = _of_rows(profile, asserts)
     return "\n".join([title, *rows, *search_path(profile), *profile.session, ""])
 
 
-def _of_rows(profile: Profile, mode: str, asserts: bool) -> list[str]:
+def _of_rows(profile: Profile, asserts: bool) -> list[str]:
     """What the head of a script says of the rows that its statements touch."""
     check = profile.row_check
     if check is None:
         return [f"-- {profile.name} has no SQL to check that a statement touches one row."]
     if not asserts:
-        unusual = mode == "undo" and not check.usual
-        return ["-- Rows that a statement touches are not counted: --assert rows."] * unusual
+        return []
     note = f" ({check.note})" if check.note else ""
     return [
         "-- A statement that does not touch exactly one row stops the script and names its unit and"

@@ -207,8 +207,7 @@ def checked_heads(table: Table, op: Op, profile: Profile, options: RenderOptions
     check = profile.row_check
     if not options.assert_rows or check is None or check.kind is not CheckKind.AROUND:
         return head
-    begin = check.check.replace("{label}", LABEL) + head.begin
-    return Head(begin, head.end.removesuffix(";") + check.closing)
+    return Head(check.opening + head.begin, head.end + check.check.replace("{label}", LABEL))
 
 
 def query_before(table: Table, profile: Profile, options: RenderOptions) -> Head | None:

@@ -198,7 +198,6 @@ def asserting(options: ScriptOptions, selection: Selection, mode: Mode | None) -
         and not upsert
         and selection.cascade is not CascadeMode.FORCE
         and profile.row_check is not None
-        and profile.row_check.usual
     )
     if not (asked or usual):
         return options

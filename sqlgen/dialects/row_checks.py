@@ -25,12 +25,11 @@ class CheckKind(Enum):
 class RowCheck:
     """``check`` is the text of the check: ``{unit}`` and ``{statement}`` name the unit and the
     number of the statement in it; of ``BEFORE`` what is selected where the count is another one,
-    and of ``AROUND`` what stands before the statement, with ``{label}`` for both.
+    and of ``AROUND`` what follows the statement on its line, with ``{label}`` for both.
 
-    ``opening`` and ``closing`` stand around the statements of a ``BLOCK``; ``closing`` of
-    ``AROUND`` is what follows the statement. ``locks``: the query ``BEFORE`` locks the rows that it
-    counts, so that they stay as they are. ``note``: what a user must know of the count. ``usual``:
-    an undo has checks without being asked for them.
+    ``opening`` and ``closing`` stand around the statements of a ``BLOCK``; ``opening`` of
+    ``AROUND`` is what stands before the statement. ``locks``: the query ``BEFORE`` locks the rows
+    that it counts, so that they stay as they are. ``note``: what a user must know of the count.
     """
 
     kind: CheckKind
@@ -39,4 +38,3 @@ class RowCheck:
     closing: str = ""
     locks: bool = False
     note: str = ""
-    usual: bool = True

@@ -19,10 +19,12 @@ from replay.targets.embedded import client_environment, psql_path
 from sqlgen.clients import client_named, jcl
 from tests.support.client_readers import (
     INVARIANT,
+    inlined_compound,
     lines_of_sqlplus,
     outside_literals,
     records_of,
     statements_of,
+    statements_of_clp,
     words_of,
 )
 from tests.support.logbuilder import Col, LogBuilder, Tab
@@ -67,7 +69,7 @@ def plain(script: bytes) -> list[str]:
 @pytest.mark.parametrize("mode", ["redo", "undo"])
 def test_the_sakila_log_in_ebcdic(tmp_path: Path, mode: str) -> None:
     log = open_log(control=SAKILA, data=SAKILA.with_name("sakila.dat.gz")).select()
-    wanted = plain(written(log, mode, tmp_path / "plain", "db2"))
+    wanted = plain(written(log, mode, tmp_path / "plain", "db2", asserts="none"))
     script = written(log, mode, tmp_path / "records", "db2zos", client="dsntep2", encoding="ibm037")
     records = records_of(script, "cp037")
     found = list(statements_of(records, ""))
@@ -100,6 +102,23 @@ def test_the_command_line_processor(tmp_path: Path) -> None:
     script = written(log, "redo", tmp_path / "out", "db2", client="clp").decode()
     assert script.splitlines()[0].endswith("db2 +c -s -td@ -vf FILE || db2 rollback")
     assert script.endswith("'a@b;')@\nCOMMIT@\n")
+
+
+@pytest.mark.parametrize(("client", "terminator"), [("clp", "@"), (None, ";")])
+def test_checks_stand_around_the_statements_of_an_undo(
+    tmp_path: Path, client: str | None, terminator: str
+) -> None:
+    log = open_log(control=SAKILA, data=SAKILA.with_name("sakila.dat.gz")).select()
+    wanted = plain(written(log, "undo", tmp_path / "plain", "db2", asserts="none"))
+    script = written(log, "undo", tmp_path / "out", "db2", client=client).decode()
+    read = list(statements_of_clp(script, terminator))
+    found = list(map(inlined_compound, read))
+    inner = [one[0] if one else text for one, text in zip(found, read, strict=True)]
+    assert list(map(words_of, inner)) == list(map(words_of, wanted))
+    bare = {text.split()[0] for one, text in zip(found, read, strict=True) if one is None}
+    assert bare == {"INSERT", "COMMIT"}
+    assert {one[1] for one in found if one} == {"75001"}
+    assert all(one[2].endswith(": not 1 row") for one in found if one)
 
 
 def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:

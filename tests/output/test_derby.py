@@ -8,11 +8,13 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import replay
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.render import upsert
@@ -20,6 +22,8 @@ from sqlgen.render_options import RenderOptions
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 from sqlgen.statements import render
+from tests.support.client_readers import inlined_compound, statements_of_clp
+from tests.support.logbuilder import Col, LogBuilder, Tab
 
 DB2 = profile_named("db2")
 EDGES: dict[Column, tuple[Any, ...]] = {
@@ -170,3 +174,46 @@ def test_tables_and_their_changes(derby: Derby) -> None:
         ddl.drop_table(replace(parent, name="ELDER"), DB2),
     ):
         derby.run(text)
+
+
+def test_checks_stop_where_a_row_is_another(derby: Derby, tmp_path: Path) -> None:
+    """A compound statement, which Derby has not, is carried out as its pages say."""
+    item = Tab(
+        "ITEM", (Col("N", "INT", 4, key=1), Col("WORD", "VCHR", 20, subtype="S")), "SHOP"
+    )
+    log = LogBuilder((item,))
+    unit = log.unit()
+    unit.update(item, (1, "it's; -- ';' END IF;"), (1, "b"))
+    unit.update(item, (2, "x"), (2, "y"))
+    control, data = log.write(tmp_path)
+    opened = replay.open_log(control=control, data=data).select()
+    opened.undo("db2", client="clp").write(tmp_path / "out")
+    script = (tmp_path / "out" / "0000-undo.sql").read_text()
+    derby.run("CREATE SCHEMA SHOP")
+    derby.run("CREATE TABLE SHOP.ITEM (N INTEGER NOT NULL PRIMARY KEY, WORD VARCHAR(20))")
+    derby.run("COMMIT")
+    for there, stopped in (("(1, 'b'), (2, 'y')", 0), ("(2, 'y')", 2)):
+        derby.run("DELETE FROM SHOP.ITEM")
+        derby.run(f"INSERT INTO SHOP.ITEM VALUES {there}")
+        derby.run("COMMIT")
+        assert ran(derby, script) == (
+            f"75001 URID={unit.key[0].hex().upper()} member=1: statement {stopped}: not 1 row"
+            if stopped
+            else ""
+        )
+        assert derby.rows("SELECT WORD FROM SHOP.ITEM ORDER BY N") == (
+            [("y",)] if stopped else [("it's; -- ';' END IF;",), ("x",)]
+        )
+
+
+def ran(derby: Derby, script: str) -> str:
+    """What a script signals that ``db2 +c -s`` runs, and ``db2 rollback`` behind it; '' where it
+    comes to its end."""
+    for statement in statements_of_clp(script, "@"):
+        compound = inlined_compound(statement)
+        if compound is None:
+            derby.run(statement)
+        elif derby.run(compound[0]) != 1:
+            derby.connection.rollback()
+            return f"{compound[1]} {compound[2]}"
+    return ""

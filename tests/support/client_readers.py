@@ -174,3 +174,63 @@ def lines_of_sqlplus(script: str) -> Iterator[str]:
             yield "\n".join(waiting)[:-1]
             waiting = []
     assert not waiting
+
+
+def statements_of_clp(script: str, terminator: str) -> Iterator[str]:
+    """The statements of ``db2 -t``: one ends where a line ends with the terminator ("Command line
+    processor options": -t, -tdx); a line that begins with two hyphens is a comment. What is longer
+    than 2 MB is none ("SQL and XML limits")."""
+    waiting: list[str] = []
+    for line in script.split("\n"):
+        if not waiting and (not line.strip() or line.lstrip().startswith("--")):
+            continue
+        waiting.append(line)
+        if line.rstrip().endswith(terminator):
+            statement = "\n".join(waiting).rstrip()[: -len(terminator)]
+            assert len(statement.encode()) <= 2_097_152
+            yield statement
+            waiting = []
+    assert not waiting, f"a statement does not end: {waiting!r}"
+
+
+def inlined_compound(statement: str) -> tuple[str, str, str] | None:
+    """What an inlined compound statement of Db2 for LUW runs, and the SQLSTATE and message that it
+    signals where that touches another number of rows than one; None for another statement.
+
+    Its parts are those of the syntax diagrams: "Compound SQL (inlined)" (BEGIN ATOMIC, declarations
+    of variables, statements, each with a semicolon, END), "GET DIAGNOSTICS", "IF", "SIGNAL".
+    """
+    if not statement.startswith("BEGIN"):
+        return None
+    parts = list(_parts(statement.removeprefix("BEGIN ATOMIC ")))
+    assert len(parts) == 6
+    declared, run, counted, signalled, end_if, end = parts
+    variable = re.fullmatch(r"DECLARE (\w+) INTEGER", declared)
+    assert variable is not None
+    assert re.match(r"(UPDATE|DELETE|INSERT|MERGE) ", run)
+    assert counted == f"GET DIAGNOSTICS {variable[1]} = ROW_COUNT"
+    signal = re.fullmatch(
+        r"IF (\w+) <> 1 THEN SIGNAL SQLSTATE '(\w{5})' SET MESSAGE_TEXT = '((?:[^']|'')*)'",
+        signalled,
+    )
+    assert signal is not None
+    assert signal[1] == variable[1]
+    # neither a completion nor a warning; what stands before 7 and I is Db2's own
+    assert signal[2][0] in "789IJKLMNOPQRSTUVWXYZ"
+    assert (end_if, end) == ("END IF", "END")
+    return run, signal[2], signal[3].replace("''", "'")[:70]
+
+
+def _parts(text: str) -> Iterator[str]:
+    """What stands between semicolons that are in no literal and no delimited name."""
+    start = place = 0
+    while place < len(text):
+        if text[place] in "'\"":
+            place = _closing(text, place)
+            continue
+        if text[place] == ";":
+            yield text[start:place].strip()
+            start = place + 1
+        place += 1
+    if text[start:].strip():
+        yield text[start:].strip()
