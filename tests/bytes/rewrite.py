@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def main() -> None:
     """Run all cases and write the list."""
     sys.path[0] = str(ROOT)
+    os.environ["LOGREPLAY_CONFIG"] = str(ROOT / "tests" / "support" / "postgres.toml")
     from tests.bytes.matrix import CASES
     from tests.bytes.published import LIST, Bench, changed, listed
 
