@@ -53,7 +53,8 @@ _KeysByTable = dict[str, dict[tuple[str, ...], tuple[str, ...]]]
 class Constraints:
     """``keys``: (OWNER.NAME, columns) of primary and unique keys. ``unused``: what was found and
     cannot be used, in words; ``outside``: (OWNER.NAME, in words) of foreign keys to tables that the
-    log does not have. ``complete``: the foreign keys are all that there are, even where there are
+    log does not have; ``referred``: (OWNER.NAME, columns in upper case) of keys that such tables
+    refer to. ``complete``: the foreign keys are all that there are, even where there are
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
     these tables, in words; ``passed``: how many statements are about other things.
     ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
@@ -63,6 +64,7 @@ class Constraints:
     foreign_keys: tuple[ForeignKey, ...] = ()
     unused: tuple[str, ...] = ()
     outside: tuple[tuple[str, str], ...] = ()
+    referred: tuple[tuple[str, tuple[str, ...]], ...] = ()
     complete: bool = False
     unread: tuple[str, ...] = ()
     passed: int = field(default=0, compare=False)
@@ -85,7 +87,7 @@ class Constraints:
     def without_foreign_keys(self) -> Constraints:
         """The unique keys alone, those that foreign keys refer to among them: for where foreign
         keys do not act."""
-        return self._without(self.foreign_keys)
+        return replace(self._without(self.foreign_keys), referred=())
 
     def _without(self, gone: Sequence[ForeignKey]) -> Constraints:
         """All but some of the foreign keys; the keys that these refer to stay."""

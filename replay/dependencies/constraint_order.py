@@ -18,6 +18,7 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.order import run_starts
 from replay.dependencies.key_spaces import KeySpaces, key_spaces
 from replay.dependencies.least_turned import Cycle
+from replay.dependencies.parking import MOST, parking
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.unique_order import (
     Entry,
@@ -68,7 +69,8 @@ class ConstraintOrder:
     """Arranges the changes of a log's units. ``undo`` turns every order round; ``deferral``: which
     foreign keys may be left to wait. ``partible`` says by table version and first record whether
     the row of a change may be removed and put back, ``rewritable`` whether it may get the values of
-    another row, all but the key. ``nulls_equal``: the target lets a unique key
+    another row, all but the key, or be parked (:mod:`replay.dependencies.parking`) where all
+    foreign keys are ``told``. ``nulls_equal``: the target lets a unique key
     with nulls be there once; an order that is right then is right elsewhere too, so it is taken
     where there is one, but only here is a row removed and put back for it. ``masked``: columns
     (OWNER.NAME.COLUMN) whose values must not be shown."""
@@ -83,6 +85,7 @@ class ConstraintOrder:
         nulls_equal: bool = False,
         masked: frozenset[str] = frozenset(),
         rewritable: Callable[[int, np.void], bool] = lambda version, head: True,
+        told: bool = False,
     ) -> None:
         self.log, self.undo = log, undo
         self.partible, self.rewritable = partible, rewritable
@@ -104,6 +107,23 @@ class ConstraintOrder:
         self.row_ids: Hashes = np.zeros(0, np.uint64)
         self.ids_differ = False
         self.raw_keys = RawKeys(log, self.spaces)
+        self.told = told
+        self.parked = {
+            spaces: self._parked(spaces) for spaces in (self.spaces, self.firm) if spaces
+        }
+
+    def _parked(self, spaces: KeySpaces) -> dict[int, int]:
+        """By space of a unique key that may be parked in all versions of its table, the table."""
+        parked, never = dict[int, int](), set[int]()
+        for version in {one for some in spaces.of_name.values() for one in some}:
+            table = self.log.catalog.versions[version].table
+            able = {one for one, *_ in parking(self.spaces, version, table, self.nulls_equal)}
+            for use in spaces.uses[version]:
+                if use.how == "unique" and self.told and {*use.columns} in able:
+                    parked[use.space] = int(self.table[version])
+                elif use.how == "unique":
+                    never.add(use.space)
+        return {space: table for space, table in parked.items() if space not in never}
 
     def arrange(
         self,
@@ -317,13 +337,14 @@ class ConstraintOrder:
                 ordered = unit_order(
                     self._unit(batch, reading.touches, reading.spaces, changes),
                     direction,
-                    self._abilities(batch),
+                    self._abilities(batch, reading.spaces, len(changes)),
                 )
             except Cycle as cycle:
                 if not reading.nulls:
                     circle = circle or cycle.changes
                 continue
-            parts = any(entry.part is StatementPart.REMOVE for entry in ordered)
+            parted = (StatementPart.REMOVE, StatementPart.PARK)
+            parts = any(entry.part in parted for entry in ordered)
             if reading.nulls and parts and not self.nulls_equal:
                 continue
             return (ordered[::-1] if self.undo else ordered), bool(circle)
@@ -347,17 +368,20 @@ class ConstraintOrder:
                 readings.append(_Reading(spaces, plain, False))
         return readings
 
-    def _abilities(self, batch: ChangeBatch) -> RowAbilities:
+    def _abilities(self, batch: ChangeBatch, spaces: KeySpaces, count: int) -> RowAbilities:
+        parked = self.parked[spaces] if count <= MOST else {}
+
         def asked(may: Callable[[int, np.void], bool], change: int) -> bool:
             version, head = int(batch.version[change]), batch.records[batch.head[change]]
             return change not in self.unwritten and may(version, head)
 
-        return RowAbilities(partial(asked, self.partible), partial(asked, self._rewritable))
+        def rewritable(version: int, head: np.void) -> bool:
+            """Whether a row may get the values of another one: of these, unique keys are parked."""
+            uses = spaces.uses[version]
+            alone = all(use.how != "unique" or use.space in parked for use in uses)
+            return alone and self.rewritable(version, head)
 
-    def _rewritable(self, version: int, head: np.void) -> bool:
-        """Whether a row may get the values of another one: none of them must be there once."""
-        alone = all(use.how != "unique" for use in self.spaces.uses[version])
-        return alone and self.rewritable(version, head)
+        return RowAbilities(partial(asked, self.partible), partial(asked, rewritable), parked)
 
     def _unit(
         self, batch: ChangeBatch, touches: Records, spaces: KeySpaces, changes: list[int]

@@ -15,7 +15,7 @@ Everything here is over touches (:mod:`replay.dependencies.write_sets`); values 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
@@ -34,17 +34,19 @@ class StatementPart(IntEnum):
     """What an entry of a unit's order does: the change as it is; the half that removes the row as
     it was; the half that puts it as it becomes; the net change of a row from the first of several
     changes to the last; the row of the first change gets the values of another row, that of the
-    last, which takes its key."""
+    last, which takes its key; its unique keys get values that no row has; what the last leaves."""
 
     WHOLE = 0
     REMOVE = 1
     PUT = 2
     NET = 3
     EXCHANGE = 4
+    PARK = 5
+    UNPARK = 6
 
 
 #: Parts that stand for a first and a last change.
-OF_TWO = (StatementPart.NET, StatementPart.EXCHANGE)
+OF_TWO = (StatementPart.NET, StatementPart.EXCHANGE, StatementPart.PARK, StatementPart.UNPARK)
 
 
 @dataclass(frozen=True)
@@ -147,8 +149,9 @@ def _as_update(change: Index, kind: Bytes) -> Mask:
     return np.asarray(earlier & later)
 
 
-#: The halves of a statement.
-_REMOVE, _PUT = 0, 1
+#: The halves of a statement, and that part of the first by which it gives up a key that may be
+#: parked.
+_REMOVE, _PUT, _GIVE = 0, 1, 2
 #: A half of a statement, and one that must be done before another.
 _Half = tuple[int, int]
 _Arc = tuple[_Half, _Half]
@@ -165,10 +168,12 @@ _HALVES = {
 @dataclass(frozen=True)
 class RowAbilities:
     """What may be done with the row of an update, by number of change: ``partible``, removed and
-    put back; ``rewritten``, given the values of another row, all but the key."""
+    put back; ``rewritten``, given the values of another row, all but the key. ``parked``: spaces of
+    unique keys of such rows that may get values that no row has meanwhile, with the table."""
 
     partible: Callable[[int], bool]
     rewritten: Callable[[int], bool] = lambda change: False
+    parked: Mapping[int, int] = field(default_factory=dict)
 
 
 #: Which images a key's role is of, and a change has: before (False) and after.
@@ -193,18 +198,21 @@ def unit_order(unit: UnitChanges, sequence: Sequence[int], able: RowAbilities) -
     """
     followed = _Followed(unit)
     followed.follow()
-    statements = _Statements(followed, sequence)
-    statements.exchange(able.rewritten)
-    return statements.in_order(able.partible)
+    statements = _Statements(followed, sequence, able)
+    statements.exchange()
+    return statements.in_order()
 
 
 class _Statements:
     """The statements of a unit, in the order of ``sequence``: each removes the row of the change
     ``first`` and puts that of ``last``. ``halves``: by change the statements that remove and that
-    put its row; what the target does by itself, it does with the statement that causes it."""
+    put its row; what the target does by itself, it does with the statement that causes it.
+    ``apart``: those that are two, with what the first is."""
 
-    def __init__(self, followed: _Followed, sequence: Sequence[int]) -> None:
+    def __init__(self, followed: _Followed, sequence: Sequence[int], able: RowAbilities) -> None:
         self.unit, self.followed, self.sequence = followed.unit, followed, sequence
+        self.able, self.apart = able, dict[int, StatementPart]()
+        self.tables = {*able.parked.values()}
         self.first: list[int] = []
         self.last: list[int] = []
         self.halves: dict[int, list[int]] = {}
@@ -224,9 +232,10 @@ class _Statements:
             if cause in self.halves:
                 self.halves[change] = self.halves[cause]
 
-    def exchange(self, rewritten: Callable[[int], bool]) -> None:
+    def exchange(self) -> None:
         """Where rows take each other's keys in a circle, each key stays and its row gets the values
-        of the one that takes the key: nothing that refers to the key notices, and nothing waits."""
+        of the one that takes the key: nothing that refers to the key notices, and nothing waits.
+        Unique keys that come with them are parked, so that is done where no row may be removed."""
         unit, takes = self.unit, dict[int, int]()
         for earlier, later in self.followed.pairs:
             if (unit.role[earlier], unit.role[later]) == (KeyRole.DESTROY, KeyRole.CREATE):
@@ -241,7 +250,10 @@ class _Statements:
                 here = left.pop(here)
             circle = way[way.index(here) :] if here in way else []
             changes = {side[one] for one in circle for side in (self.first, self.last)}
-            able = all(unit.kind[one] is Change.UPDATE and rewritten(one) for one in changes)
+            able = all(map(self._is_rewritten, changes)) and not (
+                self.tables.issuperset(unit.table.get(one, -1) for one in changes)
+                and any(map(self.able.partible, changes))
+            )
             if len(circle) > 1 and able:
                 following = [*circle[1:], circle[0]]
                 self.exchanged |= {*circle}
@@ -251,30 +263,49 @@ class _Statements:
         for change, (remove, place) in self.halves.items():
             self.halves[change] = [remove, put.get(place, place)]
 
-    def in_order(self, partible: Callable[[int], bool]) -> list[Entry]:
-        """The entries; the row of an update in a circle is removed early and put back last."""
-        arcs, apart = self._arcs(), set[int]()
+    def in_order(self) -> list[Entry]:
+        """The entries. Where updates wait for each other in a circle, the row of one is removed
+        early and put back last, or has its unique keys parked meanwhile."""
+        arcs = self._arcs()
         while True:
-            nodes, place = list[tuple[int, int | None]](), dict[_Half, int]()
+            nodes = list[tuple[int, StatementPart]]()
+            # by half: the node that does it, and the one that must wait for what comes before it
+            done, begun = dict[_Half, int](), dict[_Half, int]()
+            pairs = set[tuple[int, int]]()
             for one in range(len(self.first)):
-                for half in (_REMOVE, _PUT):
-                    if half == _REMOVE or one in apart:
-                        nodes.append((one, half if one in apart else None))
-                    place[one, half] = len(nodes) - 1
-            pairs = {(place[one], place[other]) for one, other in arcs}
-            pairs |= {(place[one, _REMOVE], place[one, _PUT]) for one in apart}
+                early, parked = len(nodes), self.apart.get(one) is StatementPart.PARK
+                nodes += [(one, part) for part in self._parts(one)]
+                late = len(nodes) - 1
+                pairs |= {(early, late)} if early < late else set()
+                for half in (_REMOVE, _PUT, _GIVE):
+                    begun[one, half] = late if half == _PUT else early
+                    done[one, half] = (
+                        late if half == _PUT or (half == _REMOVE and parked) else early
+                    )
+            edges: dict[tuple[int, int], set[_Arc]] = defaultdict(set)
+            for source, target in arcs:
+                edges[done[source], begun[target]].add((source, target))
             try:
-                order = least_turned(len(nodes), pairs)
+                order = least_turned(len(nodes), pairs | edges.keys())
             except Cycle as cycle:
-                waiting = {nodes[one][0] for one in cycle.changes}
-                apart |= self._apart(arcs, apart, waiting, partible)
+                waiting = {*cycle.changes}
+                among = {two: edges.get(two, set()) for two in pairs | edges.keys()}
+                held = {two: some for two, some in among.items() if waiting.issuperset(two)}
+                self._part(held, [one for one, _ in nodes])
                 continue
             return [self._entry(*nodes[one]) for one in order]
 
-    def _entry(self, one: int, half: int | None) -> Entry:
+    def _parts(self, one: int) -> tuple[StatementPart, ...]:
+        if one not in self.apart:
+            return (StatementPart.WHOLE,)
+        early = self.apart[one]
+        late = StatementPart.PUT if early is StatementPart.REMOVE else StatementPart.UNPARK
+        return early, late
+
+    def _entry(self, one: int, part: StatementPart) -> Entry:
         first, last = self.first[one], self.last[one]
-        if half is not None:
-            return Entry(first, last, StatementPart.PUT if half else StatementPart.REMOVE)
+        if part is not StatementPart.WHOLE:
+            return Entry(first, last, part)
         if one in self.exchanged:
             return Entry(first, last, StatementPart.EXCHANGE)
         return Entry(first, last, StatementPart.WHOLE if first == last else StatementPart.NET)
@@ -282,19 +313,29 @@ class _Statements:
     def _arcs(self) -> set[_Arc]:
         """Which half of a statement must be done before which one of another."""
         unit, arcs = self.unit, set[_Arc]()
+
+        def add(before: int, source: int, after: int, target: int) -> None:
+            ends = [self.halves[before][source == _PUT], self.halves[after][target == _PUT]]
+            if ends[0] != ends[1]:
+                arcs.add(((ends[0], source), (ends[1], target)))
+
         for earlier, later in self.followed.pairs:
-            one, other = (self.halves.get(unit.change[touch]) for touch in (earlier, later))
-            if one is None or other is None:
-                continue
-            source = _HALVES[KeyRole(unit.role[earlier])][1]
-            target = _HALVES[KeyRole(unit.role[later])][0]
-            if one[source] != other[target]:
-                arcs.add(((one[source], source), (other[target], target)))
+            one, other = unit.change[earlier], unit.change[later]
+            if one in self.halves and other in self.halves:
+                add(one, self._half(earlier, 1), other, self._half(later, 0))
         for kept in self._without_key():
-            for one, other in pairwise(self.halves[change] for change in kept):
-                if one[_PUT] != other[_REMOVE]:
-                    arcs.add(((one[_PUT], _PUT), (other[_REMOVE], _REMOVE)))
+            for one, other in pairwise(kept):
+                add(one, _PUT, other, _REMOVE)
+        for one in self.halves:  # unique keys come with the values that are exchanged
+            if unit.table.get(one) in self.tables:
+                add(one, _GIVE, one, _PUT)
         return arcs
+
+    def _half(self, touch: int, side: int) -> int:
+        role = KeyRole(self.unit.role[touch])
+        if role is KeyRole.DESTROY and self.unit.key[touch][0] in self.able.parked:
+            return _GIVE
+        return _HALVES[role][side]
 
     def _without_key(self) -> Iterator[list[int]]:
         """By table the changes of rows that no key tells apart: they keep their order."""
@@ -310,45 +351,39 @@ class _Statements:
                 kept[unit.table[change]].append(change)
         yield from kept.values()
 
-    def _apart(
-        self, arcs: set[_Arc], apart: set[int], waiting: set[int], partible: Callable[[int], bool]
-    ) -> set[int]:
-        """One statement of each circle among those ``waiting``, the first that can be parted and so
-        opens it. Raises Cycle where none can."""
-        halves: dict[tuple[Hashable, Hashable], set[_Half]] = defaultdict(set)
-        for source, target in arcs:
-            if source[0] in waiting and target[0] in waiting:
-                ends = [half if half[0] in apart else half[0] for half in (source, target)]
-                halves[ends[0], ends[1]] |= {source, target}
-        for one in apart & waiting:
-            halves[(one, _REMOVE), (one, _PUT)] = set()
-        chosen = set[int]()
-        for way, circle in circles(halves):
-            opening = []
-            for edges in (way, [edge for edge in halves if circle.issuperset(edge)]):
-                entered = {
-                    one
-                    for edge in edges
-                    for one, half in halves[edge]
-                    if half == _PUT and one == edge[1]
-                }
-                left = {
-                    one
-                    for edge in edges
-                    for one, half in halves[edge]
-                    if half == _REMOVE and one == edge[0]
-                }
-                opening.append([one for one in entered & left if self._is_partible(one, partible)])
-            if not any(opening):
-                ends = [edge[0] for edge in way]
-                here = [one if isinstance(one, int) else one[0] for one in ends]
-                raise Cycle([self.first[one] for one in dict.fromkeys(here)])
-            chosen.add(min(opening[0] or opening[1]))
-        return chosen
+    def _part(self, edges: Mapping[tuple[int, int], set[_Arc]], statement: list[int]) -> None:
+        """Part one statement of each circle among ``edges`` of nodes, of which each is of a
+        ``statement``: the first that can be parted and so opens it. Raises Cycle where none can."""
+        for way, circle in circles(edges):
+            opening = list[tuple[int, int]]()
+            every = [edge for edge in edges if circle.issuperset(edge)]
+            for parked, able in enumerate((self._is_partible, self._is_parkable)):
+                for some in (way, every):
+                    arcs = [arc for edge in some for arc in edges[edge]]
+                    entered = {one for _, (one, half) in arcs if half == _PUT}
+                    left = {
+                        one
+                        for (one, half), _ in arcs
+                        if half == _GIVE or (half == _REMOVE and not parked)
+                    }
+                    whole = (entered & left) - self.apart.keys()
+                    opening = opening or [(one, parked) for one in sorted(whole) if able(one)][:1]
+            if not opening:
+                here = dict.fromkeys(statement[edge[0]] for edge in way)
+                raise Cycle([self.first[one] for one in here])
+            ((one, parked),) = opening
+            self.apart[one] = StatementPart.PARK if parked else StatementPart.REMOVE
 
-    def _is_partible(self, one: int, partible: Callable[[int], bool]) -> bool:
+    def _is_rewritten(self, change: int) -> bool:
+        return self.unit.kind[change] is Change.UPDATE and self.able.rewritten(change)
+
+    def _is_parkable(self, one: int) -> bool:
+        return self._is_rewritten(self.first[one]) and self._is_rewritten(self.last[one])
+
+    def _is_partible(self, one: int) -> bool:
         first, last = self.first[one], self.last[one]
-        return self.unit.kind[first] is Change.UPDATE and partible(first) and partible(last)
+        update = self.unit.kind[first] is Change.UPDATE
+        return update and self.able.partible(first) and self.able.partible(last)
 
 
 class _Followed:

@@ -1,11 +1,13 @@
 """Statements for the changes of a unit that are not one statement each: a row that is removed early
-and put back last, because another row takes its key meanwhile, and the net change of a row that
-moved several times (:mod:`replay.dependencies.unique_order`)."""
+and put back last, because another row takes its key meanwhile, or has other values in its unique
+keys until then, and the net change of a row that moved several times
+(:mod:`replay.dependencies.unique_order`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +16,8 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import Change, distinct
 from replay.changes.options import ScriptOptions
+from replay.dependencies.key_spaces import KeySpaces, key_spaces
+from replay.dependencies.parking import parked_values, parking
 from replay.dependencies.unique_order import OF_TWO, StatementPart
 from replay.logs import LogFile
 from replay.pipeline.chunk import ChunkChanges
@@ -30,6 +34,8 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS
 from sqlgen.statements import Rendered
 
+#: Parts of statements by which a row gets values of another one, or of none.
+_WITH_OTHERS = (StatementPart.EXCHANGE, StatementPart.PARK, StatementPart.UNPARK)
 #: What the target does to rows that refer to a deleted one, beyond refusing.
 _ACTS = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 
@@ -56,6 +62,11 @@ class RowParts:
             plan.options.asserts is Assertion.NONE or not can_count(plan.options)
         )
 
+    @cached_property
+    def spaces(self) -> KeySpaces:
+        """The keys of the log's tables."""
+        return key_spaces(self.log.catalog, self.plan.acting, self.plan.options.masked)
+
     def possible(self, version: int, head: np.void) -> bool:
         """Whether the row of a change may be removed and put back: all of it is in the log, as it
         is then, and is written, and no foreign key notices that it is gone for a moment. ``head``
@@ -64,13 +75,15 @@ class RowParts:
         if self.untold or not self._found(self.never_counted):
             return False
         name = self.log.catalog.versions[version].name.upper()
+        if any(name == parent for parent, _ in self.plan.acting.referred):
+            return False
         referring = (key for key in self.plan.acting.foreign_keys if key.parent == name)
         return self._whole(version, head) and not any(map(self._notices, referring))
 
     def rewritable(self, version: int, head: np.void) -> bool:
-        """Whether the row of a change may get the values of another one: all of it is in the log,
-        as it is then, and is written. Where rows may be others by now it is found by all of its
-        columns, and counted: what else it holds would stay with its key."""
+        """Whether the row of a change may get the values of another one, or others for a moment:
+        all of it is in the log, as it is then, and is written. Where rows may be others by now it
+        is found by all of its columns, and counted: what else it holds would stay with its key."""
         return self._found(self.never_counted and _may_differ(self.plan)) and self._whole(
             version, head
         )
@@ -85,7 +98,7 @@ class RowParts:
         """How many of some entries need to be counted where that is to be chosen."""
         counts = part == StatementPart.REMOVE
         if _may_differ(self.plan):
-            counts |= part == StatementPart.EXCHANGE
+            counts |= np.isin(part, _WITH_OTHERS)
         return int(counts.sum())
 
     def _whole(self, version: int, head: np.void) -> bool:
@@ -144,8 +157,9 @@ class RowParts:
             return
         comes = changes.change[first] == Change.INSERT
         goes = changes.change[last] == Change.DELETE
+        moved = partial(self._moved, part=part)
         for chosen, make in (
-            (~comes & ~goes, self._moved),
+            (~comes & ~goes, moved),
             (~comes & goes, self._gone),
             (comes & ~goes, self._come),
         ):
@@ -153,17 +167,26 @@ class RowParts:
             if len(mine):
                 yield mine, make(changes, first[mine], last[mine], version)
 
-    def _moved(self, changes: ChunkChanges, first: Index, last: Index, version: int) -> Rows:
-        before = self._read(changes, first, version, Change.UPDATE)
-        after = self._read(changes, last, version, Change.UPDATE)
+    def _moved(
+        self, changes: ChunkChanges, first: Index, last: Index, version: int, part: StatementPart
+    ) -> Rows:
+        rows = self._read(changes, first, version, Change.UPDATE)
+        before, after = rows.before, self._read(changes, last, version, Change.UPDATE).after
+        if part in (StatementPart.PARK, StatementPart.UNPARK):
+            numbers = first - np.searchsorted(changes.unit, changes.unit[first])
+            parked = parking(self.spaces, version, rows.table, self.profile.nulls_equal)
+            between = {column.name: parked_values(column, null, numbers)
+                       for _, column, null in parked}  # fmt: skip
+            if part is StatementPart.PARK:
+                after = {**before, **between}
+            else:
+                before = {**before, **between}
         changed = {}
-        for column in before.table.columns:
-            mask = values_differ(
-                before.before[column.name], after.after[column.name], column.type in FLOATS
-            )
+        for column in rows.table.columns:
+            mask = values_differ(before[column.name], after[column.name], column.type in FLOATS)
             if mask.any():
                 changed[column.name] = pa.array(mask)
-        return replace(before, after=after.after, changed=changed)
+        return replace(rows, before=before, after=after, changed=changed)
 
     def _gone(self, changes: ChunkChanges, first: Index, last: Index, version: int) -> Rows:
         rows = self._read(changes, first, version, Change.UPDATE)
@@ -201,7 +224,7 @@ class RowParts:
             rows = replace(rows, whole=pa.array(np.ones(rows.count, bool)))
         if self.undo:
             rows = rows.inverse()
-        if part is StatementPart.EXCHANGE and _may_differ(self.plan):
+        if part in _WITH_OTHERS and _may_differ(self.plan):
             options = replace(options, where_columns=WhereColumns.ALL)
         elif _in_part(self.plan) and options.where_columns is WhereColumns.KEY:
             options = replace(options, where_columns=WhereColumns.GUARD)

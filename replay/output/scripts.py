@@ -122,6 +122,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             self.profile.nulls_equal,
             plan.options.masked,
             self.parts.rewritable,
+            not self.parts.untold,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:

@@ -109,6 +109,7 @@ class SchemaFacts:
         self.facts: dict[str, Facts] = {}
         self.keys: list[_Stated] = []
         self.outside: list[tuple[str, str, str]] = []
+        self.referred: list[tuple[str, tuple[str, ...]]] = []
         self.unused: list[tuple[str, str]] = []  # of which table
         self.unread: list[str] = []
         #: What is renamed: tables, or columns of a table.
@@ -145,9 +146,11 @@ class SchemaFacts:
             self.keys.append(stated)
 
     def _reference(self, reference: ReferenceClause) -> None:
-        if not self.table:
-            return
         parent, enforced = self._find(reference.parent), reference.options.enforced
+        if not self.table:
+            if parent and enforced:
+                self.referred.append((parent, tuple(_upper(reference.parent_columns))))
+            return
         stated = _Stated(self.table, reference, parent, enforced=enforced)
         if not enforced:
             self.unused.append((self.table, f"{stated.said}: {NOT_ENFORCED}"))
@@ -258,6 +261,7 @@ class SchemaFacts:
             tuple(dict.fromkeys(foreign_keys)),
             tuple(said for _, said in self.unused),
             tuple(dict.fromkeys((table, said) for table, _, said in self.outside)),
+            referred=tuple(dict.fromkeys(self.referred)),
             unread=tuple(dict.fromkeys(self.unread)),
             passed=self.passed,
             strange=bool(self.log) and not about,

@@ -159,9 +159,8 @@ class TableReader(SchemaFacts):
         column = ddl_clauses.column(part, self.dialect)
         if column.strange:
             self._name(begin, part.end, keys=False)
-        if not self.table:
-            return
-        self._of(self.table).columns[column.name.upper()] = column
+        if self.table:
+            self._of(self.table).columns[column.name.upper()] = column
         for clause in column.clauses:
             self._clause(clause)
 

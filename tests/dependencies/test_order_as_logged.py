@@ -15,8 +15,9 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError
 from sqlgen.choices import Assertion, WhereColumns
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
 from sqlgen.render_options import RenderOptions
+from sqlgen.schema import Column, SqlType, Table
 from tests.support.history import CHILD, LOOSE, PARENT
 from tests.support.logbuilder import LogBuilder, statements, text_of
 
@@ -68,7 +69,7 @@ def written(
     )
 
 
-def carried_out(rows: Rows, lines: list[str]) -> Rows:
+def carried_out(rows: Rows, lines: list[str], unique: str = "") -> Rows:
     with closing(sqlite3.connect(":memory:")) as target:
         target.execute("ATTACH ':memory:' AS testown")
         for name, columns in TABLES.items():
@@ -77,6 +78,8 @@ def carried_out(rows: Rows, lines: list[str]) -> Rows:
                 target.execute(
                     f"INSERT INTO testown.{name} VALUES ({', '.join('?' * len(row))})", row
                 )
+        if unique:
+            target.execute(f"CREATE UNIQUE INDEX testown.more ON parent ({unique})")
         target.commit()
         target.execute("PRAGMA foreign_keys = ON")
         target.executescript("\n".join(lines))
@@ -90,10 +93,11 @@ def both_ways(
     changes: Changes, first: Rows, last: Rows, folder: Path, known: Constraints, **more: Any
 ) -> list[str]:
     """Redo and undo give the right rows; the statements of both."""
+    unique = ", ".join(columns[0] for _, columns in known.keys)
     redo = written(changes, "redo", folder, known, **more)
-    assert carried_out(first, redo) == last
+    assert carried_out(first, redo, unique) == last
     undo = written(changes, "undo", folder, known, **more)
-    assert carried_out(last, undo) == first
+    assert carried_out(last, undo, unique) == first
     return [*redo, *undo]
 
 
@@ -191,17 +195,90 @@ def test_a_circle_of_keys_changes_values_and_removes_no_row(
     assert not [line for line in lines if line.startswith("DELETE")]
 
 
-def test_a_second_key_of_rows_that_others_refer_to_is_refused(tmp_path: Path) -> None:
-    """One of the two would have to go for a moment."""
-    keys = Constraints(
-        keys=(("TESTOWN.PARENT", ("CODE",)),), foreign_keys=FK.foreign_keys, complete=True
+def of_code(column: str = "CODE", foreign: tuple[ForeignKey, ...] = FK.foreign_keys) -> Constraints:
+    keys = (("TESTOWN.PARENT", (column,)),)
+    return Constraints(keys=keys, foreign_keys=foreign, complete=True)
+
+
+PARENT_TABLE = [
+    Table(
+        "TESTOWN", "PARENT", tuple(Column(name, SqlType.INTEGER) for name in "ID CODE A B".split())
     )
+]
+#: (key, code, key then, code then) of parents whose codes are unique, too.
+SECOND = {
+    "swap": [(1, "A", 1, "B"), (2, "B", 2, "A")],
+    "rotation": [(1, "A", 1, "B"), (2, "B", 2, "C"), (3, "C", 3, "A")],
+    "with its key": [(1, "A", 2, "A"), (2, "B", 1, "B")],
+    "both": [(1, "A", 2, "C"), (2, "B", 3, "A"), (3, "C", 1, "B")],
+    "apart": [(1, "A", 2, "C"), (2, "B", 1, "B"), (3, "C", 3, "A")],
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"where_columns": WhereColumns.GUARD},
+        {"where_columns": WhereColumns.ALL},
+        {"upsert": True},
+    ],
+    ids=["key", "guard", "all", "upsert"],
+)
+@pytest.mark.parametrize("name", SECOND)
+def test_second_keys_of_rows_that_others_refer_to(
+    name: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    """One of the rows gets a value that no row has, until its new one is free."""
+    changes: Changes = [
+        ("update", PARENT, parent(key, code), parent(to, new))
+        for key, code, to, new in SECOND[name]
+    ]
+    children = [(1, 1, 0), (2, 2, 0)]
+    first = rows([parent(key, code) for key, code, *_ in SECOND[name]], children)
+    last = rows(sorted(parent(to, new) for _, _, to, new in SECOND[name]), children)
+    lines = both_ways(changes, first, last, tmp_path, of_code(), **more)
+    assert not [line for line in lines if line.startswith("DELETE")]
+    assert [line for line in lines if "code = NULL" in line] or more
+
+
+def test_a_second_key_without_nulls(tmp_path: Path) -> None:
+    """Its lowest values are those that no row has, one for each row."""
+    swapped = [(1, "A", 7, 0), (2, "B", 8, 0), (3, "C", 9, 0), (4, "D", 5, 0)]
+    after = [(1, "A", 8, 0), (2, "B", 7, 0), (3, "C", 5, 0), (4, "D", 9, 0)]
+    changes: Changes = [
+        ("update", PARENT, one, other) for one, other in zip(swapped, after, strict=True)
+    ]
+    first, last = rows(swapped, [(1, 1, 0)]), rows(after, [(1, 1, 0)])
+    lines = both_ways(changes, first, last, tmp_path, of_code("A"))
+    assert [line for line in lines if line.endswith("SET a = -2147483648 WHERE id = 1;")]
+    assert [line for line in lines if line.endswith("SET a = -2147483646 WHERE id = 3;")]
+
+
+def test_rows_that_tables_outside_of_the_log_refer_to_are_not_removed(tmp_path: Path) -> None:
+    schema = """
+        CREATE TABLE testown.parent (id int PRIMARY KEY, code varchar(8) UNIQUE, a int, b int);
+        CREATE TABLE testown.child (id int, pid int REFERENCES testown.parent ON DELETE CASCADE);
+    """
+    changes: Changes = [
+        ("update", PARENT, parent(1, "A"), parent(1, "B")),
+        ("update", PARENT, parent(2, "B"), parent(2, "A")),
+    ]
+    first = rows([parent(1, "A"), parent(2, "B")], [(1, 1, 0)])
+    last = rows([parent(1, "B"), parent(2, "A")], [(1, 1, 0)])
+    known = parse_constraints(schema, "postgres", PARENT_TABLE)
+    assert known.referred == (("TESTOWN.PARENT", ()),)
+    both_ways(changes, first, last, tmp_path, known)
+
+
+def test_a_second_key_that_others_refer_to_is_refused(tmp_path: Path) -> None:
+    foreign = ForeignKey("F", "TESTOWN.CHILD", ("X",), "TESTOWN.PARENT", ("CODE",), "CASCADE")
     changes: Changes = [
         ("update", PARENT, parent(1, "A"), parent(1, "B")),
         ("update", PARENT, parent(2, "B"), parent(2, "A")),
     ]
     with pytest.raises(LogReplayError, match="LR3012"):
-        written(changes, "redo", tmp_path, keys)
+        written(changes, "redo", tmp_path, of_code(foreign=(foreign,)))
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])

@@ -179,7 +179,8 @@ def touches_of(history: History) -> list[Touch]:
 def unit_of(history: History) -> UnitChanges:
     columns = list(zip(*touches_of(history), strict=True))
     kinds = {number: logged[0] for number, logged in enumerate(history.log)}
-    return UnitChanges(*columns, row_space=[True, False], kind=kinds)
+    table = dict.fromkeys(kinds, 7)
+    return UnitChanges(*columns, row_space=[True, False], kind=kinds, table=table)
 
 
 def flagged(history: History) -> bool:
@@ -196,6 +197,9 @@ def flagged(history: History) -> bool:
 def carry_out(history: History, entries: Iterable[Entry], table: Table) -> None:
     for entry in entries:
         before, after = history.log[entry.first][1], history.log[entry.last][2]
+        parked = (*before[:2], -1 - entry.first) if before is not None else None
+        before = parked if entry.part is StatementPart.UNPARK else before
+        after = parked if entry.part is StatementPart.PARK else after
         if before is not None and entry.part is not StatementPart.PUT:
             table.remove(before)
         if after is not None and entry.part is not StatementPart.REMOVE:
@@ -275,6 +279,29 @@ def runs(history: History, order: Iterable[int]) -> bool:
     except Broken:
         return False
     return table.rows == history.rows
+
+
+def test_second_keys_are_parked_where_no_row_may_be_removed() -> None:
+    parked = exchanged = refused = 0
+    for seed in range(1500):
+        history = History(random.Random(seed), unique=True, link=False)
+        if not history.log:
+            continue
+        able = RowAbilities(lambda _: False, lambda _: True, {1: 7})
+        try:
+            entries = unit_order(unit_of(history), range(len(history.log)), able)
+        except Cycle:
+            refused += 1
+            continue
+        table = Table(dict(history.initial), unique=True)
+        carry_out(history, entries, table)
+        assert table.rows == history.rows, (seed, history.log, entries)
+        parts = {entry.part for entry in entries}
+        parked += StatementPart.PARK in parts
+        exchanged += {StatementPart.PARK, StatementPart.EXCHANGE} <= parts
+    assert parked > 200
+    assert exchanged > 20
+    assert refused < 30
 
 
 def test_an_insert_and_a_delete_of_one_image_at_two_places_cancel_out() -> None:
