@@ -205,7 +205,8 @@ class WriteSets:
 
     def changed_columns(self, batch: ChangeBatch) -> dict[int, int]:
         """For each update of a batch, by its place: a bit mask of the columns (by their place among
-        those of all generations of the table) it changed; all where an image cannot be read."""
+        those of all generations of the table) it changed; all where an image cannot be read, or
+        may be of another row."""
         masks: dict[int, int] = {}
         updates = batch.change == Change.UPDATE
         for version in distinct(batch.version[updates]).tolist():
@@ -219,6 +220,9 @@ class WriteSets:
                     [~before.equal(after, index) for index in range(columns)], axis=1
                 )
                 differs[before.bad | after.bad] = True
+                heads = batch.records[batch.head[rows[part]]]
+                envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
+                differs[self.log.new_values(envelope)] = True
                 places = self.spaces.column_places[version]
                 for row, columns_changed in zip(rows[part].tolist(), differs, strict=True):
                     changed = {places[index] for index in np.flatnonzero(columns_changed).tolist()}

@@ -240,6 +240,10 @@ class IndexedLog(ABC):
         """Zeros: an index does not keep them."""
         return np.zeros(len(envelope), np.uint64)
 
+    def new_values(self, envelope: IndexedEnvelope) -> Mask:
+        """None: an update is of one row."""
+        return np.zeros(len(envelope), bool)
+
     def whole_table(self, envelope: IndexedEnvelope, lengths: npt.NDArray[Any]) -> Mask:
         """True: TRUNCATE and IMPORT REPLACE empty whole tables."""
         return np.ones(len(envelope), bool)

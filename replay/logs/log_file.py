@@ -212,6 +212,11 @@ class RecordSource(Protocol):
         are none against it, because a row may move, unless :attr:`ids_part`."""
         ...
 
+    def new_values(self, envelope: Any) -> Mask:
+        """``bool[n]``: updates by which a key has other values, of this row or of another one that
+        took it: the log does not tell, so they count as changes of every column."""
+        ...
+
     @property
     def ids_part(self) -> bool:
         """Whether :meth:`row_ids` are those of rows wherever they are not 0, so that an insert and

@@ -39,6 +39,12 @@ def test_rows_are_those_of_the_model(family: str, mode: str, seed: int) -> None:
         assert not bad, "\n".join([kind, *bad, story])
 
 
+def test_rows_of_soliddb_that_may_have_moved_to_a_key_that_was_given_up() -> None:
+    """A delete of key 7, and of key 6 and an insert of it: later values of row 6 go with these."""
+    verdicts, story = run_case("soliddb", 46001, "takeover", ["cascade"], Options())
+    assert not complaints(verdicts), story
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(FIXED, FIXED + 8))
 @pytest.mark.parametrize(

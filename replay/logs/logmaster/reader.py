@@ -432,6 +432,10 @@ class LogmasterLog(FilesOfBytes):
     #: The field is informational: a change may name the place where its row lay before.
     ids_part = False
 
+    def new_values(self, envelope: Headers) -> Mask:
+        """None: an update is of one row."""
+        return np.zeros(len(envelope), bool)
+
     def row_ids(self, envelope: Headers) -> Hashes:
         """RID (data file page, position 99) as a number, with the partition, in each of which pages
         may be counted anew (PAGENUMFMT)."""

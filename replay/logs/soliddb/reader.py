@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index
+from replay.arrays import Bytes, Index, Mask, one_of
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Gaps
+from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, InputError, UsageError, Where
@@ -33,7 +34,7 @@ from replay.logs.soliddb.export import read_rows
 from replay.logs.soliddb.faults import FAULTS
 from replay.logs.soliddb.index import build_index
 from replay.logs.soliddb.joined_rows import in_order, join
-from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS
+from replay.logs.soliddb.layouts import COLUMN_LISTS, FRAMINGS, Rec
 from replay.logs.soliddb.manifest import CHARSETS, Manifest, charset_number, read_manifest
 from replay.logs.soliddb.read_sessions import check_sessions
 from replay.logs.soliddb.tables import POLICIES, Settings, SystemTables
@@ -147,6 +148,11 @@ class SolidLog(RowLog):
 
     # -- checks
     # ---------------------------------------------------------------------------------------------
+
+    def new_values(self, envelope: IndexedEnvelope) -> Mask:
+        """Updates that are a delete and an insert of their key in the log."""
+        parts = one_of(envelope.rows["recid"], (Rec.INSERT, Rec.DELETE))
+        return np.asarray(parts & (envelope.rows["change"] == Change.UPDATE))
 
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one row."""
