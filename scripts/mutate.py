@@ -180,6 +180,9 @@ EQUAL: dict[str, tuple[str, ...]] = {
         # a null is one of any type here, and an offset ends after its minutes
         "return pc.if_else(empty, pa.scalar(None, ), values), []",
         "pc.cast(pc.utf8_slice_codeunits(offset, 4, None), pa.int64()),",
+        "pc.cast(pc.utf8_slice_codeunits(offset, 4, ), pa.int64()),",
+        # a text that is refused is not used
+        'return pc.replace_substring(values, "XX\\0XX", ""), problems',
     ),
     "position": (
         # a name that only fills a place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlgen.dialects import profile_named
+from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy, literal_parts, literals
 from sqlgen.render.float_literals import float_body, other_readings
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
@@ -174,3 +176,26 @@ def test_nothing_in_nothing_out(kind: SqlType) -> None:
         "NULL",
         "NULL",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "policy"),
+    [
+        (SqlType.VARCHAR, "a\0b", Policy(nul="strip")),
+        (SqlType.TIMESTAMP, "2024-12-31 23:59:59.123456789012", Policy(timestamps="truncate")),
+        (SqlType.TIMESTAMP, "2024-12-31 24:00:00.000000", Policy(midnight="next")),
+    ],
+    ids=["nul", "timestamps", "midnight"],
+)
+def test_no_value_of_a_key_is_changed(kind: SqlType, value: str, policy: Policy) -> None:
+    """Changed, it may be the key of another row; other columns are changed as the policy says."""
+    values, column = pa.array([value], ARROW_TYPES[kind]), Column("C", kind, True, 12)
+    assert literal_parts(values, column, POSTGRES, policy).problems == []
+    (problem,) = literal_parts(values, column, POSTGRES, policy, in_key=True).problems
+    assert "--exclude-table" in problem.hint
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(Policy)])
+def test_each_choice_of_a_policy_is_one_of_its_words(field: str) -> None:
+    with pytest.raises(SqlgenError, match="sometimes"):
+        Policy(**{field: "sometimes"})
