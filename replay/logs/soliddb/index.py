@@ -371,7 +371,7 @@ class _IndexBuilder:
 
         return table_history.build(
             self.tables, records, exported, shape.columns, self.settings.charset,
-            partial(self._closes, shape),
+            partial(self._closes, shape), partial(self._stays, shape),
         )  # fmt: skip
 
     def _closes(
@@ -382,6 +382,27 @@ class _IndexBuilder:
         return all(
             not self._walk(fmt, mine[part], shape).bad.any() for part in windows(len(mine))
         ), len(mine)
+
+    def _stays(self, shape: SolidShape, relid: int, row: int, fmt: RowFormat) -> bool:
+        """As :data:`replay.logs.soliddb.table_history.Stays`, of as many rows as a window holds."""
+        mine = self.of_table.get(relid, self.images[:0])
+        left = mine[: int(np.searchsorted(mine, row))][-spill.WINDOW :]
+        seen = mine[int(np.searchsorted(mine, row)) :][: spill.WINDOW]
+        left = left[one_of(self.kind[left], (Rec.INSERT, Rec.UPDATE))]
+        seen = seen[one_of(self.kind[seen], (Rec.BEFORE, Rec.DELETE))]
+        known = {self._image(row) for row in left.tolist()}
+        seen = seen[[self._image(row) in known for row in seen.tolist()]]
+        if not len(seen):
+            return False
+        images, every = self._walk(fmt, seen, shape), range(len(fmt.columns))
+        nothing = {None, 0, "", b"", "0"}
+        return not images.bad.any() and all(
+            any(value not in nothing for value in images.decode(index)[0].to_pylist())
+            for index in every
+        )
+
+    def _image(self, row: int) -> bytes:
+        return self.rows.data[self.rows.start[row] : self.rows.end[row]].tobytes()
 
     def _walk(self, fmt: RowFormat, rows: Index, shape: SolidShape) -> SolidRowWalk:
         return walk(fmt, self.rows.data, self.rows.start[rows], self.rows.end[rows], shape.framing)

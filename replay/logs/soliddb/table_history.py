@@ -40,6 +40,9 @@ from sqlgen.value_texts import constant
 #: Whether all images of rows ``low`` to ``high`` (exclusive) of a table close with a format, and
 #: how many there are.
 Closes = Callable[[int, int, int, RowFormat], tuple[bool, int]]
+#: Whether rows of a table that lie before row ``low`` are found behind it, byte for byte, and with
+#: a value in each column of a format.
+Stays = Callable[[int, int, RowFormat], bool]
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,11 @@ def build(
     columns: str,
     charset: int,
     closes: Closes,
+    stays: Stays = lambda *_: False,
 ) -> SolidTableHistory:
     """The timeline of a log. ``exported``: what the export of the system tables knows of;
     ``columns`` the list of columns that images hold."""
-    return _Builder(tables, records, exported, columns, charset, closes).run()
+    return _Builder(tables, records, exported, columns, charset, closes, stays).run()
 
 
 class _Builder:
@@ -110,6 +114,7 @@ class _Builder:
         columns: str,
         charset: int,
         closes: Closes,
+        stays: Stays,
     ) -> None:
         self.tables, self.records, self.exported, self.columns, self.charset = (
             tables,
@@ -118,7 +123,7 @@ class _Builder:
             columns,
             charset,
         )
-        self.closes = closes
+        self.closes, self.stays = closes, stays
         self.result = SolidTableHistory()
         self.ddl_records: dict[int, list[DdlRecord]] = {}
         self.created_tables: dict[int, SolidTable] = {}
@@ -289,8 +294,10 @@ class _Builder:
         if change is None:
             schema = record.event.name.schema if not record.text else ""
             former = replace(after, schema=schema or after.schema)
-            return self._by_closing(relid, former, low, high, former != after)
+            return self._by_closing(relid, record, former, low, former != after)
         earlier = state_before(after, change)
+        if change.what == "modify" and self._has_stayed(relid, record, after):
+            return after
         if earlier.attributes is None:
             self._warn_unknown(after, record, "before")
         elif change.what == "add":
@@ -305,6 +312,21 @@ class _Builder:
             earlier = next(closing, earlier)
             self.widest[relid] = earlier, forms[-1]
         return earlier
+
+    def _has_stayed(self, relid: int, record: DdlRecord, after: TableState) -> bool:
+        """Whether an ALTER TABLE left the rows as they were, because they are found behind it as
+        they lie before: it made a column wider, say. Where there are several such statements, two
+        columns may have exchanged their names."""
+        held = listed(after.attributes or (), self.columns)
+        alters = [
+            one
+            for one in self.ddl_records[relid]
+            if one.event.kind is Ddl.ALTER_TABLE
+            and (one.change is None or one.change.what in ("modify", "rename"))
+        ]
+        return alters == [record] and self.stays(
+            relid, record.row, RowFormat(tuple(entry.format for entry in held))
+        )
 
     def _closes(self, relid: int, state: TableState, low: int, high: int) -> bool:
         """Whether the images between two records close with a table's columns; True where there are
@@ -381,10 +403,11 @@ class _Builder:
         return after
 
     def _by_closing(
-        self, relid: int, after: TableState, low: int, high: int, moved: bool
+        self, relid: int, record: DdlRecord, after: TableState, low: int, moved: bool
     ) -> TableState:
-        """The columns with which all older images close; the state is not known where several
-        do, or those of later and the table did not just move (``moved``)."""
+        """The columns with which all images before a record close; the state is not known where
+        several do, or those of later, and the table did not just move (``moved``)."""
+        high = record.row
         fits = []
         for candidate in earlier_candidates(after):
             assert candidate.attributes is not None
@@ -398,6 +421,8 @@ class _Builder:
                 fits.append(candidate)
         if len(fits) == 1 and (moved or fits[0] is not after):
             return fits[0]
+        if fits == [after] and self._has_stayed(relid, record, after):
+            return after
         what = (
             "with several sets of columns"
             if len(fits) > 1

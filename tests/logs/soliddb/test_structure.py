@@ -733,6 +733,40 @@ def test_rows_before_a_statement_that_is_not_there_are_not_read_with_columns_of_
     assert any("may have had other types or names" in warning for warning in found.warnings([]))
 
 
+WIDER = Tab(10_300, "DBA", "T", (ID, Col("NAME", "VARCHAR", 40), VERSION), key=("ID",))
+
+
+@pytest.mark.parametrize("text", [None, "ALTER TABLE T MODIFY COLUMN NAME VARCHAR(40)"])
+@pytest.mark.parametrize(
+    ("name", "later", "kept"),
+    [("abcd", "abcd", True), (None, None, False), ("abcd", "abce", False), ("abcd", "", False)],
+    ids=["proof", "null", "another", "none"],
+)
+def test_rows_before_a_column_got_wider_are_kept_where_one_is_found_behind(
+    tmp_path: Path, text: str | None, name: str | None, later: str | None, kept: bool
+) -> None:
+    """A row that lies in the log before and behind the statement, byte for byte, with a value in
+    each column, has the columns of now. Without such a row nothing tells."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, name)))
+    unit(log, lambda made: made.ddl(22, "T", OLD.relid, text))
+    if later != "":
+        unit(log, lambda made: made.update(WIDER, (1, later), (1, "x" * 40)))
+    lines = script(opened(tmp_path, log, WIDER), tmp_path)[1]
+    assert any(line.startswith("INSERT") for line in lines) is kept
+
+
+def test_rows_before_two_statements_that_are_not_there_are_set_aside(tmp_path: Path) -> None:
+    """Two columns may have exchanged their names."""
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(OLD, (1, "abcd")))
+    for _ in range(2):
+        unit(log, lambda made: made.ddl(22, "T", OLD.relid, None))
+    unit(log, lambda made: made.update(WIDER, (1, "abcd"), (1, "b")))
+    lines = script(opened(tmp_path, log, WIDER), tmp_path)[1]
+    assert not any(line.startswith("INSERT") for line in lines)
+
+
 def test_a_default_is_set_in_a_column_that_the_export_describes(tmp_path: Path) -> None:
     log = opened(
         tmp_path, altered("ALTER TABLE T ALTER COLUMN NAME SET DEFAULT 'q'", OLD, (2, "b")), OLD
