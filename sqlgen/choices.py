@@ -101,6 +101,7 @@ DIALECTS = (
     "oracle",
     "db2",
     "db2zos",
+    "soliddb",
     "tsql",
     "snowflake",
     "bigquery",

@@ -312,6 +312,13 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
     body = pc.replace_substring(values, "'", form.quote) if (raw == 39).any() else values
     if not special:
         return LiteralParts(form.form.opening, body, form.form.closing, problems)
+    if form.escaped is None and not form.character:
+        wild = pc.match_substring_regex(values, _special_pattern(form))
+        expected = f"a text without control characters, which {profile.name} has no way to write"
+        problems += _problems(
+            values, wild, column, expected, "Leave the column out (--exclude-columns)"
+        )
+        return LiteralParts(form.form.opening, body, form.form.closing, problems)
     quoted = pc.binary_join_element_wise(form.form.opening, body, form.form.closing, "")
     return LiteralParts("", _special_texts(values, quoted, column, profile), "", problems)
 

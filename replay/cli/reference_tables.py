@@ -19,6 +19,7 @@ _UPSERTS = {
     "pair": "UPDATE, and INSERT of what is not there",
     "merge": "`MERGE`",
     "replace": "DELETE and INSERT",
+    "": "no way to say it",
 }
 _CHECKS = {
     "after": "a statement after each",

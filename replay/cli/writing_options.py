@@ -155,7 +155,8 @@ OUTPUT = (
         one_of(*Assertion),
         "rows: a statement that does not touch exactly one row stops the script and names unit and"
         " statement (default of undo, and of redo with --where-columns guard or all, except with"
-        " --upsert, with --cascade force, where units are quarantined and with --dialect db2zos);"
+        " --upsert, with --cascade force, where units are quarantined and with --dialect db2zos or"
+        " soliddb);"
         " none: it does not (default of redo)",
         f"migrate {SCRIPTS}",
         field="asserts",

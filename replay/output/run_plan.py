@@ -228,6 +228,8 @@ def _counted(plan: Plan, tally: Tally) -> Plan:
     found_as_logged = render.where_columns != "key" or (
         plan.mode == "undo" and bool(tally.quarantined_units) and plan.selection.cascade != "force"
     )
+    if not plan.options.profile.upsert.kind:  # a key that is taken is an error there
+        found_as_logged = False
     render = replace(render, free_keys=found_as_logged and not render.assert_rows)
     return replace(plan, options=replace(plan.options, render=render))
 

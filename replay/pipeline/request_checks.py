@@ -114,6 +114,12 @@ def check_statements(
     for version in versions:
         identity(version.table, options.render)
     if options.render.upsert:
+        if not profile.upsert.kind:
+            raise UsageError(
+                "LR1001",
+                f"found --upsert with --dialect {profile.name}; expected one that puts a row in"
+                " place whether it is there or not",
+            )
         _check_upsert(selection, options)
         upsert.check_keys(version.table for version in versions)
 

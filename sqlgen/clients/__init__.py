@@ -16,6 +16,7 @@ BUILT_IN: dict[str, str] = {
     "spufi": "zos",
     "dsntiad": "zos",
     "clp": "others",
+    "solsql": "others",
     "psql": "others",
     "sqlite3": "others",
     "sqlplus": "others",
@@ -67,7 +68,8 @@ class Client:
     @property
     def reads_all(self) -> bool:
         """Whether it reads a script of plain SQL as it is."""
-        return not (self.width or self.record or self.set_terminator or self.terminator != ";")
+        plain = self.terminator == ";" and not (self.set_terminator or self.whole_terminator)
+        return plain and not (self.width or self.record)
 
     def facts(self) -> dict[str, object]:
         """What differs from the usual, by field: each has its page."""

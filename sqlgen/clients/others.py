@@ -1,4 +1,4 @@
-"""Db2's command line processor, SQL*Plus, psql and sqlite3."""
+"""Programs of other databases than Db2 for z/OS."""
 
 from __future__ import annotations
 
@@ -28,6 +28,18 @@ CLIENTS = {
             "bad_terminators": _CLP,
             "stops": _CLP,
         },
+    ),
+    # how it takes a file, what it does at an error, and what it makes of a semicolon in a literal
+    # is on no page that could be read
+    "solsql": Client(
+        name="solsql",
+        dialects=("soliddb",),
+        command="solsql, which commits nothing by itself and is not known to stop at an error",
+        whole_terminator=True,
+        pages=dict.fromkeys(
+            ("command", "whole_terminator"),
+            "https://support.unicomsi.com/manuals/soliddb/7/SQL_Guide/A_SQLStatements.09.014.html",
+        ),
     ),
     "psql": Client(
         name="psql",

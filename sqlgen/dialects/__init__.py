@@ -55,8 +55,8 @@ class TextForm:
     Text with a control character or one of ``special`` is written as an escape string where
     ``escaped`` is given (``control`` says how a control character is written in it,
     ``escaped_quote`` a quote), else as plain literals and ``character`` calls joined by ``joiner``
-    between ``joined.opening`` and ``joined.closing``. ``most_bytes``: the longest literal in UTF-8
-    bytes, 0 for no limit.
+    between ``joined.opening`` and ``joined.closing`` (``character`` '': it is refused).
+    ``most_bytes``: the longest literal in UTF-8 bytes, 0 for no limit.
     """
 
     form: Form = Form()
@@ -106,7 +106,8 @@ class Upsert:
     * ``merge``: ``MERGE`` with the one row of ``source`` ('': of a sub-query); ``joined``: its
       condition must compare columns of both sides, so the key's values stand in the sub-query;
     * ``replace``: DELETE, then INSERT, for a database that enforces no key and whose MERGE takes no
-      sub-query.
+      sub-query;
+    * '': in no way, in a database that enforces keys.
 
     ``folds``: keys with text need a ``pair``, because a collation may take A for a there.
     """

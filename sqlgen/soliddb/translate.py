@@ -8,6 +8,7 @@ the profile's type map, as those of ``logreplay ddl`` do.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -96,7 +97,10 @@ def translate(
         read(before) if before else None,
     )
     try:
-        statements = translator.statements(tree)
+        if dialect == "soliddb":
+            statements = [translator.in_its_words(tree)]
+        else:
+            statements = translator.statements(tree)
     except CannotSay as problem:
         hint = (
             "Leave the table out (--exclude-table), or make the change by hand and begin after it"
@@ -178,6 +182,23 @@ class _Translator:
                 )
             ]
         raise CannotSay("it is no change of a table, index, view or sequence")
+
+    def in_its_words(self, tree: exp.Expr) -> str:
+        """The statement for solidDB itself: as it is, with the schema in each name."""
+        if not isinstance(tree, exp.Create | exp.Alter | exp.Drop | exp.TruncateTable):
+            raise CannotSay("it is no change of a table, index, view or sequence")
+        tree = tree.copy()
+        for index in list(tree.find_all(exp.Index)):
+            if isinstance(index.this, exp.Identifier):
+                index.set("this", exp.Table(this=index.this))
+        for table in list(tree.find_all(exp.Table)):
+            if not isinstance(table.parent, exp.AlterRename):
+                table.set("db", self.target.table_expression(table).args.get("db"))
+                table.set("catalog", None)
+        text = tree.sql(dialect="soliddb", comments=False)
+        if any(unicodedata.category(character) == "Cc" for character in text):
+            raise CannotSay("no manual says how a control character is written in a constant")
+        return text + ";"
 
     def _sql(self, tree: exp.Expr) -> str:
         try:

@@ -164,7 +164,8 @@ def lines(profile: Profile) -> Iterator[str]:
     for names in ("lower", "exact"):
         yield truncate_statement(table, profile, names)
         yield delete_all_statement(table, profile, names)
-    yield from upserts(profile, policy)
+    if profile.upsert.kind:
+        yield from upserts(profile, policy)
 
 
 def upserts(profile: Profile, policy: Policy) -> Iterator[str]:

@@ -94,7 +94,7 @@ def test_every_statement_is_one_of_the_target(dialect: str) -> None:
 @EVERY_DIALECT
 def test_what_cannot_be_said_names_its_statement(dialect: str) -> None:
     refused = [line for line in shown(dialect) if line.startswith("!! ")]
-    assert len(refused) >= 4
+    assert len(refused) >= (2 if dialect == "soliddb" else 4)
     assert all(line.startswith(("!! LR3003 ", "!! LR3021 ")) and "…" in line for line in refused), (
         refused
     )

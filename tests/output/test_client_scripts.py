@@ -17,6 +17,7 @@ from replay.errors import UsageError
 from replay.logs.families import FAMILIES, source_named
 from replay.targets.embedded import client_environment, psql_path
 from sqlgen.clients import client_named, jcl
+from tests.bytes import logs
 from tests.support.client_readers import (
     INVARIANT,
     inlined_compound,
@@ -26,6 +27,7 @@ from tests.support.client_readers import (
     statements_of,
     statements_of_clp,
     words_of,
+    words_of_soliddb,
 )
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
@@ -64,6 +66,41 @@ def plain(script: bytes) -> list[str]:
     """The statements of a script that has one on each line."""
     lines = script.decode().splitlines()
     return [line.removesuffix(";") for line in lines if not line.startswith("--")]
+
+
+@pytest.mark.parametrize("mode", ["redo", "undo"])
+def test_a_log_of_soliddb_in_its_own_words(tmp_path: Path, mode: str) -> None:
+    log = logs.solid_sakila(tmp_path)
+    # which have control characters, and no key
+    less = ["--exclude-columns", "REMARK", "--exclude-table", "*.KIOSK_SCAN"]
+    scripts = []
+    for dialect, how in (("soliddb", []), ("db2", ["--assert", "none"])):
+        out = tmp_path / dialect
+        words = [*log, *less, "--dialect", dialect, *how, "--schema", "none", "--out", str(out)]
+        assert main([mode, *words]) == 0
+        scripts.append((out / f"0000-{mode}.sql").read_bytes())
+    own, wanted = map(plain, scripts)
+    assert {one for one in own if one.startswith("COMMIT")} == {"COMMIT WORK"}
+    found = [words_of_soliddb(one.replace("COMMIT WORK", "COMMIT")) for one in own]
+    assert found == list(map(words_of, wanted))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (["--upsert"], "found --upsert with --dialect soliddb"),
+        (["--assert", "rows"], "found --assert rows with --dialect soliddb"),
+    ],
+)
+def test_what_soliddb_has_no_words_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], how: list[str], words: str
+) -> None:
+    log = logs.solid_fixture(tmp_path)
+    out = str(tmp_path / "out")
+    assert (
+        main(["undo", *log, "--dialect", "soliddb", *how, "--schema", "none", "--out", out]) == 12
+    )
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
@@ -233,7 +270,7 @@ def test_each_family_names_the_dialect_of_its_databases() -> None:
         "logmaster": "db2zos",
         "logmaster-load": "db2zos",
         "db2luw": "db2",
-        "soliddb": "postgres",
+        "soliddb": "soliddb",
         "events": "postgres",
     }
 

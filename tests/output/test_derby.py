@@ -178,9 +178,7 @@ def test_tables_and_their_changes(derby: Derby) -> None:
 
 def test_checks_stop_where_a_row_is_another(derby: Derby, tmp_path: Path) -> None:
     """A compound statement, which Derby has not, is carried out as its pages say."""
-    item = Tab(
-        "ITEM", (Col("N", "INT", 4, key=1), Col("WORD", "VCHR", 20, subtype="S")), "SHOP"
-    )
+    item = Tab("ITEM", (Col("N", "INT", 4, key=1), Col("WORD", "VCHR", 20, subtype="S")), "SHOP")
     log = LogBuilder((item,))
     unit = log.unit()
     unit.update(item, (1, "it's; -- ';' END IF;"), (1, "b"))

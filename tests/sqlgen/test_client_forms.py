@@ -132,6 +132,7 @@ def test_a_comment_behind_a_statement_stands_before_it() -> None:
     ("client", "statement", "code", "words"),
     [
         ("dsntiad", "UPDATE T SET A = 'x;y';", "LR3003", "each character that can end it"),
+        ("solsql", "UPDATE T SET A = 'x;y';", "LR3003", "each character that can end it"),
         ("spufi", "UPDATE T SET A = ';%?&:+/*';", "LR3003", "each character that can end it"),
         ("spufi", f'UPDATE T SET "{"a" * 80}" = 1;', "LR3003", "cannot be broken"),
         ("spufi", f"CREATE TABLE T (A CHAR(99) DEFAULT '{'a' * 80}');", "LR3003", "cannot be"),

@@ -134,6 +134,9 @@ def test_equal_rows_cannot_be_told_apart_everywhere(dialect: str) -> None:
 def test_long_texts_are_joined_in_a_tree(dialect: str) -> None:
     """No database takes an expression that is thousands of operators deep."""
     text, problems = written(dialect, "a\n" * 1900, SqlType.VARCHAR, 4000)
+    if dialect == "soliddb":  # which has no page that says how
+        assert "control characters" in problems[0].expected
+        return
     assert problems == []
     depth = deepest = 0
     inside = False

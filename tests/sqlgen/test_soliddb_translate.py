@@ -27,6 +27,40 @@ def one(text: str, dialect: str = "postgres", names: str = "lower", before: str 
 
 
 @pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        (
+            "CREATE TABLE T (A WCHAR DEFAULT 'it''s  -- x', B NUMERIC) STORE MEMORY",
+            "CREATE TABLE DBA.T (A WCHAR DEFAULT 'it''s  -- x', B NUMERIC) STORE MEMORY;",
+        ),
+        (
+            "ALTER TABLE SHOP.DBA.ORDERS SET TABLE NAME ELDER",
+            "ALTER TABLE DBA.ORDERS SET TABLE NAME ELDER;",
+        ),
+        ("CREATE UNIQUE INDEX I ON T (A DESC)", "CREATE UNIQUE INDEX DBA.I ON DBA.T(A DESC);"),
+        ("CREATE DENSE SEQUENCE S", "CREATE DENSE SEQUENCE DBA.S;"),
+        ('ALTER TABLE "t x" DROP COLUMN A', 'ALTER TABLE DBA."t x" DROP COLUMN A;'),
+        ("CREATE TRANSIENT TABLE T (A INT)", "CREATE TRANSIENT TABLE DBA.T (A INTEGER);"),
+    ],
+)
+def test_soliddb_has_its_own_words_again(text: str, statement: str) -> None:
+    assert one(text, "soliddb") == statement.replace("DBA.", '"DBA".')
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("CREATE TABLE T (A CHAR(9) DEFAULT 'a\nb')", "control character"),
+        ("DROP TABLE OTHER.DBA.T", "the catalog OTHER"),
+        ("SET SCHEMA DBA", "no change of a table"),
+    ],
+)
+def test_what_soliddb_cannot_be_told_either(text: str, words: str) -> None:
+    with pytest.raises(SqlgenError, match=words):
+        one(text, "soliddb")
+
+
+@pytest.mark.parametrize(
     ("text", "dialect", "statement"),
     [
         # a text of hexadecimal digits that is cast is bytes, and a text in a binary column is its

@@ -56,6 +56,7 @@ def test_decimals_and_texts_keep_their_types(dialect: str) -> None:
         "postgres",
         "db2",
         "db2zos",
+        "soliddb",
         "duckdb",
         "mysql",
         "mariadb",

@@ -234,3 +234,24 @@ def _parts(text: str) -> Iterator[str]:
         place += 1
     if text[start:].strip():
         yield text[start:].strip()
+
+
+def words_of_soliddb(statement: str) -> list[object]:
+    """What a statement of solidDB says, as :func:`words_of` says it: bytes are a cast of
+    hexadecimal digits to VARBINARY ("BLOBs (or binary data types)"), text stands in single
+    quotation marks ("Data type formats")."""
+    words = words_of(statement)
+    made: list[object] = []
+    place = 0
+    while place < len(words):
+        some = words[place : place + 6]
+        if some[:2] == ["CAST", "("] and len(some) == 6 and some[3] == "AS" and some[5] == ")":
+            kind, text = some[2] if isinstance(some[2], tuple) else ("", "")
+            assert kind == "text"
+            assert some[4] in ("VARBINARY", "DECIMAL")
+            made.append(("bytes", bytes.fromhex(text)) if some[4] == "VARBINARY" else some[2])
+            place += 6
+        else:
+            made.append(words[place])
+            place += 1
+    return made
