@@ -171,9 +171,9 @@ a INSERT INTO app.kinds VALUES (1,-128,255,-32768,65535,-8388608,16777215,429496
 + 't\n''\\\té😀','long','é','b c','x,z','{"a": [1, 2.50, null], "b": "é"}',
 + x'0000','\0','\0ÿ',1,b'100000000101')
 a INSERT INTO app.kinds (id) VALUES (2)
-a INSERT INTO app.kinds (id,f,d,n,da,dt6,ts,tm,tm6,y,c,e,s,j,vb,bl,b1,b12) VALUES (3,-3.4e38,1e-300,
-+ -0.0000000001,'1000-01-01','9999-12-31 23:59:59.999999','1970-01-01 00:00:01','838:59:59','00:00:00',
-+ 1901,'','d,e','','null','','',0,0)
+a INSERT INTO app.kinds (id,f,d,n,da,dt6,ts,tm,tm6,y,c,e,s,j,vb,bl,b1,b12) VALUES
++ (3,-3.4e38,1e-300,-0.0000000001,'1000-01-01','9999-12-31 23:59:59.999999',
++ '1970-01-01 00:00:01','838:59:59','00:00:00',1901,'','d,e','','null','','',0,0)
 a UPDATE app.kinds SET v = 'w', n = 0, tu = 0 WHERE id < 4
 a UPDATE app.kinds SET e = 'a', s = 'y', b12 = 1, y = 2155 WHERE id = 2
 a DELETE FROM app.kinds WHERE id = 3

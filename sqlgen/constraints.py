@@ -21,6 +21,10 @@ else:  # where there is DDL
     ddl_reader = LateModule("sqlgen.ddl.ddl_reader")
 
 
+#: What a foreign key may do to rows of its table by itself.
+ACTIONS = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
+
+
 @dataclass(frozen=True)
 class ForeignKey:
     """``columns`` of ``table`` refer to ``parent_columns`` of ``parent`` (tables as OWNER.NAME; no
@@ -39,6 +43,7 @@ class ForeignKey:
     on_delete: str = "NO ACTION"
     deferrable: bool = False
     set_columns: tuple[str, ...] = ()
+    on_update: str = "NO ACTION"
 
     @property
     def waits(self) -> bool:
@@ -56,7 +61,8 @@ class Constraints:
     log does not have; ``referred``: (OWNER.NAME, columns in upper case) of keys that such tables
     refer to. ``complete``: the foreign keys are all that there are, even where there are
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
-    these tables, in words; ``passed``: how many statements are about other things.
+    these tables, in words; ``passed``: how many statements are about other things; ``acting``:
+    foreign keys to tables of the log that change rows by themselves, those of other tables too.
     ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
     read."""
 
@@ -70,6 +76,7 @@ class Constraints:
     passed: int = field(default=0, compare=False)
     strange: bool = field(default=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    acting: tuple[ForeignKey, ...] = field(default=(), compare=False)
 
     @property
     def tell_foreign_keys(self) -> bool:

@@ -394,6 +394,35 @@ class PartialImages(Protocol):
 
 
 @runtime_checkable
+class OwnDialect(Protocol):
+    """A log that says which SQL its database has."""
+
+    @property
+    def dialect(self) -> str:
+        """The name of it. Raises no error."""
+        ...
+
+    def in_dialect(self, dialect: str) -> Any:
+        """The log with types as a dialect has them. Raises no error."""
+        ...
+
+
+@runtime_checkable
+class LosesCascades(Protocol):
+    """A log that may lack what foreign keys change by themselves."""
+
+    def knowing_keys(self, constraints: Any, undo: bool) -> tuple[Any, tuple[str, ...]]:
+        """The log that knows for an ``undo`` which changes foreign keys passed on, and warnings.
+        Raises no error."""
+        ...
+
+    def passed_on(self, records: Any) -> Any:
+        """Which changes foreign keys passed on to other rows, so that none of them can be undone:
+        ``header_finding`` tells. Raises no error."""
+        ...
+
+
+@runtime_checkable
 class MadeOfLogs(Protocol):
     """A log made of logs that arrive one by one, in an order that positions do not tell."""
 

@@ -16,7 +16,15 @@ from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError, Where
-from replay.logs import Family, Inputs, LogFile, PartialImages, source_named
+from replay.logs import (
+    Family,
+    Inputs,
+    LogFile,
+    LosesCascades,
+    OwnDialect,
+    PartialImages,
+    source_named,
+)
 from replay.logs.capabilities import check_needs, check_told
 from replay.pipeline.request_checks import (
     asserting,
@@ -197,6 +205,15 @@ def _check_files(option: str, paths: Sequence[str]) -> None:
         known[place] = path
 
 
+def _in_dialect(opened: OpenLog, options: ScriptOptions) -> tuple[LogFile, ScriptOptions]:
+    """The log and the options with the dialect that is wanted, or the log's own."""
+    log = opened.log
+    if not options.dialect:
+        own = log.dialect if isinstance(log, OwnDialect) else opened.family.dialect
+        options = replace(options, dialect=own)
+    return log.in_dialect(options.dialect) if isinstance(log, OwnDialect) else log, options
+
+
 def make_request(
     opened: OpenLog, selection: Selection, demand: Demand, keys: KeySource = None
 ) -> Request:
@@ -217,9 +234,7 @@ def make_request(
             opened = replace(opened, log=opened.family.with_wide_reals(opened.log))
         placed = resolve_positions.place(selection, opened.log)
         resolve_positions.check_ranges(placed)
-        log, options = opened.log, demand.options or ScriptOptions()
-        if not options.dialect:
-            options = replace(options, dialect=opened.family.dialect)
+        log, options = _in_dialect(opened, demand.options or ScriptOptions())
         if placed.columns or placed.exclude_columns:
             options = _of_columns(placed, options)
         if demand.mapping is not None:
@@ -251,16 +266,20 @@ def make_request(
             )
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
+        log, lost = (
+            log.knowing_keys(constraints, undo) if isinstance(log, LosesCascades) else (log, ())
+        )
         if (demand.options is not None and demand.export is None) or demand.dependencies:
             log, found = with_unique_keys(log, constraints, options.render)
             notes += found if writes else []
-            opened = replace(opened, log=log)
             versions = [log.catalog.versions[version.index] for version in versions]
+        opened = replace(opened, log=log)
         warnings = (
             *strange_schema(constraints, log),
             *no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),
             *strange,
+            *lost,
             *log.warnings([] if demand.copied else versions),
         )
     return Request(

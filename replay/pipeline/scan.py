@@ -46,7 +46,7 @@ from replay.changes.selection import (
 )
 from replay.changes.verdicts import Verdict
 from replay.errors import Finding
-from replay.logs import LogFile, Split, where_of
+from replay.logs import LogFile, LosesCascades, Split, where_of
 from replay.logs.record_facts import other_versions
 from replay.pipeline.plan import Plan
 from replay.spill import merged
@@ -188,6 +188,8 @@ def _by_the_rules(
     if len(kept):
         records = sort_records(file, numbers, offsets, lengths, envelope, change, version, kept)
         records["damaged"] = judged.damaged[kept]
+        if plan.mode == "undo" and isinstance(log, LosesCascades):
+            records["damaged"] |= log.passed_on(records) & plan.version_taken[version[kept]]
         if plan.mode == "undo":
             committed = (envelope.unit_disposition()[kept] == ord("C")) & (
                 envelope.disposition()[kept] == ord("C")

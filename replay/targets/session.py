@@ -438,19 +438,21 @@ class SqlSession:
 
     def keys(self, names: Sequence[str]) -> str:
         """DDL (ALTER TABLE ... ADD CONSTRAINT as PostgreSQL writes it, one a line) of the unique
-        and foreign keys of tables with these names, in any schema and case."""
+        and foreign keys of tables with these names, in any schema and case, and the foreign keys of
+        others to them."""
         known = {name.lower() for name in names}
         lines = []
         for schema, table in self.tables():
-            if table.lower() not in known:
-                continue
-            texts = [f"UNIQUE ({_listed(key)})" for key in self.unique_keys(schema, table)]
+            own = table.lower() in known
+            texts = [f"UNIQUE ({_listed(key)})" for key in self.unique_keys(schema, table) if own]
             for key in self.references(schema, table):
+                if not (own or key.parent[1].lower() in known):
+                    continue
                 referred = f" ({_listed(key.parent_columns)})" if all(key.parent_columns) else ""
                 texts.append(
                     f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES"
                     f" {standard_name(*key.parent)}{referred} ON DELETE {key.on_delete}"
-                    f"{' DEFERRABLE' * key.waits}"
+                    f" ON UPDATE {key.on_update}{' DEFERRABLE' * key.waits}"
                 )
             lines += [
                 f"ALTER TABLE {standard_name(schema, table)} ADD CONSTRAINT k{n} {text};"

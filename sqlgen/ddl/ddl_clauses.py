@@ -96,6 +96,7 @@ class Options:
     enforced: bool = True
     deferrable: bool | None = None
     on_delete: str = "NO ACTION"
+    on_update: str = "NO ACTION"
     set_columns: tuple[str, ...] = ()
     where: bool = False
 
@@ -426,6 +427,8 @@ def _action(cursor: Cursor, found: Options, event: str) -> None:
         found.set_columns = columns
     if event == "DELETE":
         found.on_delete = action
+    else:
+        found.on_update = action
 
 
 def _is_condition(cursor: Cursor) -> bool:

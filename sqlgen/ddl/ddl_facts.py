@@ -4,10 +4,10 @@ and checks; in the end they are Constraints."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlgen.constraints import Constraints, ForeignKey
+from sqlgen.constraints import ACTIONS, Constraints, ForeignKey
 from sqlgen.ddl.ddl_clauses import (
     MYSQLS,
     PERIOD,
@@ -101,6 +101,7 @@ class SchemaFacts:
     OWNER.NAME in upper case; ``wants_all``: there is none, all tables of the file matter."""
 
     names: TableNames
+    own: Sequence[str] = ()  # the name of the table that a statement is about, as it says it
 
     def __init__(self, dialect: str, tables: Sequence[Table] | None) -> None:
         self.dialect = dialect
@@ -110,6 +111,8 @@ class SchemaFacts:
         self.keys: list[_Stated] = []
         self.outside: list[tuple[str, str, str]] = []
         self.referred: list[tuple[str, tuple[str, ...]]] = []
+        #: Foreign keys to tables of the log, of other tables too: the child, and the parent.
+        self.towards: list[tuple[str, ReferenceClause, str]] = []
         self.unused: list[tuple[str, str]] = []  # of which table
         self.unread: list[str] = []
         #: What is renamed: tables, or columns of a table.
@@ -147,6 +150,9 @@ class SchemaFacts:
 
     def _reference(self, reference: ReferenceClause) -> None:
         parent, enforced = self._find(reference.parent), reference.options.enforced
+        if parent and enforced:
+            child = self.table or ".".join(filter(None, self._qualified(self.own, self.schema)))
+            self.towards.append((child, reference, parent))
         if not self.table:
             if parent and enforced:
                 self.referred.append((parent, tuple(_upper(reference.parent_columns))))
@@ -166,6 +172,7 @@ class SchemaFacts:
             return
         self.facts.pop(table, None)
         self.keys = [key for key in self.keys if key.table != table]
+        self.towards = [one for one in self.towards if one[0] != table]
         self.outside = [one for one in self.outside if one[0] != table]
         self.unused = [one for one in self.unused if one[0] != table]
 
@@ -265,7 +272,24 @@ class SchemaFacts:
             unread=tuple(dict.fromkeys(self.unread)),
             passed=self.passed,
             strange=bool(self.log) and not about,
+            acting=tuple(self._acting(lenient)),
         )
+
+    def _acting(self, lenient: bool) -> Iterator[ForeignKey]:
+        """The foreign keys to tables of the log that change rows of their own by themselves."""
+        for child, clause, parent in self.towards:
+            options = clause.options
+            columns = self._columns(parent, clause.parent_columns, lenient)
+            if {options.on_delete, options.on_update} & ACTIONS:
+                yield ForeignKey(
+                    clause.name,
+                    child,
+                    tuple(clause.columns),
+                    parent,
+                    columns or (),
+                    options.on_delete,
+                    on_update=options.on_update,
+                )
 
     def _columns(self, table: str, names: Sequence[str], lenient: bool) -> tuple[str, ...] | None:
         """The log's names of columns, None where the key has one that the log's table does not

@@ -16,7 +16,7 @@ else:  # a run that only writes scripts needs none of them
 _KNOWN = frozenset({"before images", "commit times"})
 _UNKNOWN = {
     **{fact: "events do not have it" for fact in FACTS if fact not in _KNOWN},
-    "structure": "events of PostgreSQL hold rows; what became of tables is not in them",
+    "structure": "events hold rows; what became of tables is not read from them",
     "rolled-back work": "the connector sends committed work only",
     "authorization ids": "events do not say who made a change",
     "origins": "events do not say whether a foreign key or a trigger made a change",
@@ -34,6 +34,14 @@ FAMILY = Family(
         "identity": (
             "full: each table has REPLICA IDENTITY FULL, so old rows are whole (default: found out"
             " by their rows)"
+        ),
+        "bigint": (
+            "signed: no column of MySQL or MariaDB is BIGINT UNSIGNED with a number above 2^63"
+            " (default: known from events of structure, or from declared types)"
+        ),
+        "cascades": (
+            "logged: MySQL writes what foreign keys cascade to its binary log, as from 9.6 on"
+            " (default: it does not)"
         ),
         "unavailable": (
             "what stands for a value that the connector does not have (its"

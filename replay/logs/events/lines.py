@@ -67,14 +67,18 @@ FIELDS = {
     "snapshot": "source.snapshot",
     "lsn": "source.lsn",
     "sequence": "source.sequence",
+    "file": "source.file",
+    "pos": "source.pos",
+    "gtid": "source.gtid",
     "micros": "source.ts_us",
     "millis": "source.ts_ms",
     "transaction": "transaction.id",
     "total_order": "transaction.total_order",
     "beat": "ts_ms",
     "ddl": "ddl",
+    "structure": "tableChanges",
 }
-_NUMBERS = ("events", "lsn", "micros", "millis", "total_order", "beat")
+_NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
 
 
 def line_places(raw: Bytes) -> tuple[Index, Index]:

@@ -16,7 +16,7 @@ from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
 from replay.logs import Inputs
-from replay.logs.events import lines, reader, rows, rules, schemas
+from replay.logs.events import lines, reader, rows, rules, schemas, sources
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.made_images import forget
@@ -31,8 +31,6 @@ _KINDS = {
 }
 _STATUS = {"BEGIN": rules.BEGIN, "END": rules.END}
 _ROWS = (rules.CREATE, rules.UPDATE, rules.DELETE)
-#: A transaction as PostgreSQL's connector names it.
-_TRANSACTION = r"^(?P<id>[0-9]{1,18}):(?P<lsn>[0-9]{1,19})$"
 _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.transaction"
 
 
@@ -45,14 +43,17 @@ class _Tables:
     layouts: dict[int, schemas.RowSchema] = field(default_factory=dict)
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
     unread: dict[str, dict[str, str]] = field(default_factory=dict)
+    declared: schemas.DeclaredTypes = field(default_factory=dict)
 
-    def version(self, name: tuple[str, str], text: str | None, key: str | None, path: str) -> int:
+    def version(
+        self, name: tuple[str, str], text: str | None, key: str | None, path: str, binlog: bool
+    ) -> int:
         """The number of a table version. InputError LR2031 for a schema that is none."""
         known = self.known.get((*name, text, key))
         if known is not None:
             return known
         try:
-            layout = None if text is None else schemas.row_schema(text)
+            layout = None if text is None else schemas.row_schema(text, binlog)
             names = schemas.key_names(key)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
@@ -105,15 +106,17 @@ class _Pile:
     found: list[Records] = field(default_factory=list)
     images: list[Bytes] = field(default_factory=list)
     size: int = 0
-    sources: set[tuple[str, ...]] = field(default_factory=set)
+    sources: sources.EventSources = field(default_factory=sources.EventSources)
+    #: GTIDs of changes of structure.
+    structure: list[Index] = field(default_factory=list)
 
 
 def open_log(inputs: Inputs) -> reader.EventLog:
     """Open files of change events. InputError for files that cannot be read, UsageError for
     settings, Refusal (LR3020) where they lack what gives an order."""
-    whole = inputs.options.get("identity", "").strip()
-    if whole not in ("", "full"):
-        raise UsageError("LR1001", f"found --log-option identity={whole}; expected full")
+    whole = _option(inputs, "identity", "full")
+    signed = _option(inputs, "bigint", "signed")
+    _option(inputs, "cascades", "logged")
     unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
     tables, pile, files = _Tables(), _Pile(), list[IndexedFile]()
     first = 0
@@ -124,17 +127,26 @@ def open_log(inputs: Inputs) -> reader.EventLog:
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
         form, count = lines.form_of(raw, path), 0
         for row, texts in lines.windows(raw):
-            _take(path, number, row, texts, form, tables, pile, bool(whole), unavailable)
+            _take(path, number, row, texts, form, tables, pile, whole, unavailable)
             count += len(texts)
         files.append(IndexedFile(name=path, first=first, count=count))
         first += count
-    _one_source(pile, inputs.log[0])
+    pile.sources.check(inputs.log[0])
+    binlog = pile.sources.binlog
     found = np.concatenate(pile.found)
     buffer = np.concatenate([np.zeros(0, np.uint8), *pile.images])
     found["content"] = _contents(found, buffer)
     _admit_order(found, inputs.log[0])
     made = rules.ordered(found)
-    lacking = {} if whole else _forget(found, buffer, tables)
+    units = found["unit"][found["unit"] >= 0]
+    if binlog:
+        sources.check_one_server(*made.committed, inputs.log[0])
+        tables.versions[:] = [
+            schemas.with_declared(one, tables.declared, signed) for one in tables.versions
+        ]
+    missing = sources.gaps(units, np.concatenate([np.zeros(0, np.int64), *pile.structure]))
+    lacking = {} if whole or binlog else _forget(found, buffer, tables)
+    old_rows = {name: _said(one) for name, one in tables.identities.items()}
     return reader.EventLog(
         files=files,
         catalog=Catalog(tuple(tables.versions)),
@@ -142,13 +154,24 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         changes={},
         source="events",
-        opening_warnings=tuple(_warnings(made, tables)),
+        opening_warnings=tuple(_warnings(made, tables, missing)),
         lacking=lacking,
         unread=tables.unread,
         snapshot=made.snapshot,
         empty=made.empty,
-        identities={name: _said(one) for name, one in tables.identities.items()},
+        identities=old_rows,
+        connector=pile.sources.connector,
+        givers=pile.sources.givers,
+        cascades_logged=not binlog or inputs.options.get("cascades", "") == "logged",
     )
+
+
+def _option(inputs: Inputs, name: str, expected: str) -> bool:
+    """Whether an option is given. UsageError LR1001 for another value than the one it has."""
+    given = inputs.options.get(name, "").strip()
+    if given not in ("", expected):
+        raise UsageError("LR1001", f"found --log-option {name}={given}; expected {expected}")
+    return bool(given)
 
 
 def _said(identity: rows.OldRows) -> str:
@@ -183,14 +206,18 @@ def _take(
         found[name] = -1
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
     of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
-    _place(columns, found, changes, of_unit, path, row)
     spoken = np.flatnonzero(changes | (found["kind"] == rules.SNAPSHOT))
     if len(spoken):
-        names = ("connector", "server", "db")
-        said = pa.table({name: columns[name].take(pa.array(spoken)) for name in names})
-        groups = said.group_by(list(names)).aggregate([]).to_pylist()
-        pile.sources |= {tuple(str(one[name]) for name in names) for one in groups}
-    for version, chosen in _by_version(columns, np.flatnonzero(changes), tables, path):
+        pile.sources.add(columns, spoken)
+    _place(columns, found, changes, of_unit, pile.sources, path, row)
+    structure = np.flatnonzero(np.asarray(columns["ddl"].is_valid()))
+    if len(structure):
+        there = pa.array(structure)
+        schemas.add_declared(columns["structure"].take(there), tables.declared)
+        pile.structure.append(sources.units_of_binlog(columns["gtid"].take(there), pile.sources))
+    binlog = pile.sources.binlog
+    whole = whole or binlog
+    for version, chosen in _by_version(columns, np.flatnonzero(changes), tables, path, binlog):
         found["version"][chosen] = version
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
@@ -235,50 +262,52 @@ def _place(
     found: Records,
     changes: npt.NDArray[np.bool_],
     of_unit: npt.NDArray[np.bool_],
+    known: sources.EventSources,
     path: str,
     row: int,
 ) -> None:
     """Fill in what orders the lines. Refusal LR3020 for a change that names no transaction."""
-    named = pc.if_else(pa.array(changes), columns["transaction"], columns["id"])
-    for name in ("lsn", "micros", "total_order", "events"):
-        number = pc.fill_null(columns[name], -1).to_numpy(zero_copy_only=False)
+    # a TRUNCATE is a transaction by itself in binary logs
+    alone = (found["kind"] == rules.TRUNCATE) & np.asarray(columns["transaction"].is_null())
+    gtid = pc.if_else(pa.array(alone), columns["gtid"], columns["transaction"])
+    names = pc.if_else(pa.array(changes), gtid, columns["id"])
+    for name in ("micros", "total_order", "events"):
+        number = sources.numbers(columns[name])
         found["total" if name == "total_order" else name][of_unit] = number[of_unit]
+    unit, lsn, previous = sources.of_postgres(names, columns["sequence"])
+    unit = np.where(unit >= 0, unit, sources.units_of_binlog(names, known))
+    place = sources.numbers(columns["lsn"])
+    if known.binlog:
+        place = sources.places_of_binlog(columns["file"], sources.numbers(columns["pos"]), known)
+        found["alone"] = alone
+        found["total"][alone] = 1
+        unit[alone & (unit < 0)] = place[alone & (unit < 0)]
     found["total"][~changes] = 0
-    parts = pc.extract_regex(named, _TRANSACTION)
-    numbers = [
-        pc.fill_null(pc.cast(pc.struct_field(parts, name), pa.int64()), -1).to_numpy(
-            zero_copy_only=False
-        )
-        for name in ("id", "lsn")
-    ]
-    found["unit"][of_unit] = numbers[0][of_unit]
-    found["lsn"][~changes & of_unit] = numbers[1][~changes & of_unit]
-    commit = pc.struct_field(
-        pc.extract_regex(columns["sequence"], r'^\["(?P<commit>[0-9]{1,18})"'), "commit"
-    )
-    previous = pc.fill_null(pc.cast(commit, pa.int64()), -1).to_numpy(zero_copy_only=False)
+    found["unit"][of_unit] = unit[of_unit]
+    found["lsn"][changes] = place[changes]
+    found["lsn"][~changes & of_unit] = lsn[~changes & of_unit]
     found["previous"][changes] = previous[changes]
-    lost = np.flatnonzero(of_unit & ((found["unit"] < 0) | (found["lsn"] < 0)))
+    lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | (changes & (found["lsn"] < 0)))
     lost = np.union1d(lost, np.flatnonzero(changes & (found["total"] <= 0)))
     if len(lost):
         at = int(lost[0])
         raise Refusal(
             "LR3020",
-            "found a change that names no transaction of PostgreSQL; expected its transaction and"
-            " its number in it, because nothing else tells the order of changes and whether one is"
-            " missing",
+            "found a change that names no transaction or no place in the log of its database;"
+            " expected both, and its number in the transaction, because nothing else tells the"
+            " order of changes and whether one is missing",
             Where(path, row + at + 1),
             f"Set {_SETTINGS}; what was recorded without cannot be read",
         )
 
 
 def _by_version(
-    columns: Mapping[str, pa.Array], chosen: Index, tables: _Tables, path: str
+    columns: Mapping[str, pa.Array], chosen: Index, tables: _Tables, path: str, binlog: bool
 ) -> Iterator[tuple[int, Index]]:
     """The changes of each table version."""
     if not len(chosen):
         return
-    names = ("schema_name", "table_name", "schema", "key_schema")
+    names = ("db" if binlog else "schema_name", "table_name", "schema", "key_schema")
     taken = [columns[name].take(pa.array(chosen)).dictionary_encode() for name in names]
     codes = np.stack(
         [pc.fill_null(one.indices, -1).to_numpy(zero_copy_only=False) for one in taken], axis=1
@@ -290,7 +319,7 @@ def _by_version(
             None if code < 0 else one.dictionary[int(code)].as_py()
             for one, code in zip(taken, different[number], strict=True)
         )
-        version = tables.version((schema or "", name or ""), text, key, path)
+        version = tables.version((schema or "", name or ""), text, key, path, binlog)
         yield version, chosen[place == number]
 
 
@@ -339,30 +368,9 @@ def _contents(found: Records, buffer: Bytes) -> npt.NDArray[np.uint64]:
     return hashes
 
 
-def _one_source(pile: _Pile, path: str) -> None:
-    """InputError LR2007 for events of several databases; Refusal LR3020 for a connector whose order
-    is not known."""
-    if len(pile.sources) > 1:
-        shown = sorted(" ".join(one) for one in pile.sources)
-        raise InputError(
-            "LR2007",
-            f"found events of {len(shown)} databases ({some_of(shown, len(shown))}); expected those"
-            " of one",
-            Where(path),
-        )
-    for connector, *_ in pile.sources:
-        if connector != "postgresql":
-            raise Refusal(
-                "LR3020",
-                f"found events of Debezium's connector for {connector}; expected postgresql, the"
-                " one whose order of transactions is known",
-                Where(path),
-            )
-
-
 def _admit_order(found: Records, path: str) -> None:
     """Refusal LR3020 where there is no topic of transactions."""
-    changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
+    changes = np.isin(found["kind"], _ROWS)
     if changes.any() and not (found["kind"] == rules.END).any():
         raise Refusal(
             "LR3020",
@@ -388,7 +396,13 @@ def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[s
     return lacking
 
 
-def _warnings(made: rules.Ordered, tables: _Tables) -> Iterator[str]:
+def _warnings(made: rules.Ordered, tables: _Tables, missing: int) -> Iterator[str]:
+    if missing:
+        yield (
+            f"{missing:,} GTID(s) between those of the log are not in it: a TRUNCATE that the"
+            " connector skips (skipped.operations, as it is by default), changes of tables that it"
+            " does not capture, or of structure"
+        )
     if made.empty:
         yield (
             f"{made.empty:,} transaction(s) ended without an event: a TRUNCATE that the connector"

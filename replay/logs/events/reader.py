@@ -3,22 +3,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index
+from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, Refusal, Where, some_of
 from replay.logs import checked_position, indexed_envelope
-from replay.logs.events import rules, values
-from replay.logs.indexed_log import RowLog
+from replay.logs.events import cascades, rules, schemas, sources, values
+from replay.logs.indexed_log import RowLog, save
+from sqlgen.constraints import Constraints
 
 _AGAIN = "Read the topics again from an offset before it; inspect --record shows the line"
 _FULL = "REPLICA IDENTITY FULL"
@@ -53,6 +55,13 @@ _FAULTS = {
         "an old row without its key (REPLICA IDENTITY USING INDEX)",
         f"the key of the table in it (REPLICA IDENTITY DEFAULT or {_FULL})",
     ),
+    rules.CASCADED: (
+        "LR3002",
+        "op",
+        "an undo of a change whose foreign keys change other rows by themselves (ON DELETE, ON"
+        " UPDATE), which a binary log does not have",
+        "changes that cascade nothing",
+    ),
 }
 
 
@@ -79,7 +88,8 @@ class EventLog(RowLog):
     ``lacking``: the columns that old rows do not tell, by table; ``unread``: columns whose values
     are not exact, by table, and how they are written; ``snapshot``: events of a state, which are no
     changes; ``empty``: transactions without an event; ``identities``: what is known of old rows, by
-    table."""
+    table; ``givers``: who gave GTIDs, by number; ``cascades_logged``: what foreign keys change by
+    themselves is in the log."""
 
     ENVELOPE_CLASS: ClassVar[type[EventEntries]] = EventEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
@@ -91,9 +101,53 @@ class EventLog(RowLog):
     snapshot: int
     empty: int
     identities: Mapping[str, str]
+    connector: str
+    givers: Mapping[int, str]
+    cascades_logged: bool
+
+    @property
+    def dialect(self) -> str:
+        """The SQL of the database that the events are of."""
+        return "postgres" if self.connector == sources.POSTGRES else self.connector
+
+    @property
+    def from_binlog(self) -> bool:
+        """Whether the events come from a binary log."""
+        return self.connector in sources.BINLOG
+
+    def in_dialect(self, dialect: str) -> Self:
+        """As :meth:`replay.logs.log_file.OwnDialect.in_dialect`."""
+        if not (self.from_binlog and dialect in sources.BINLOG):
+            return self
+        versions = tuple(schemas.in_zone(version) for version in self.catalog.versions)
+        return replace(self, catalog=replace(self.catalog, versions=versions))
+
+    def knowing_keys(self, constraints: Constraints, undo: bool) -> tuple[Self, tuple[str, ...]]:
+        """As :meth:`replay.logs.log_file.LosesCascades.knowing_keys`."""
+        if self.cascades_logged:
+            return self, ()
+        if not constraints.tell_foreign_keys:
+            return self, (cascades.UNKNOWN,)
+        found = cascades.changes_that_cascade(self, constraints)
+        if not found:
+            return self, ()
+        if not undo:
+            return self, (cascades.warning(found),)
+        entries = np.array(self.entries())
+        for one in found:
+            entries["cascades"][one.rows] = True
+        first, *others = self.arrays
+        folder = os.path.dirname(first) if isinstance(first, str) else None
+        return replace(self, arrays=[*save((entries,), folder), *others]), ()
+
+    def passed_on(self, records: Records) -> Mask:
+        """As :meth:`replay.logs.log_file.LosesCascades.passed_on`."""
+        return np.asarray(
+            self.entries()["cascades"][self.find(records["file"], records["offset"])], bool
+        )
 
     def placed(self, position: bytes, last: bool) -> Position:
-        """An LSN with zeros before it."""
+        """An LSN, or a number of a binary log's file and a position in it, with zeros before it."""
         return checked_position(position.rjust(Position.SIZE, b"\0"), position)
 
     def check_whole(self, taken: Iterable[TableVersion], what: str) -> None:
@@ -118,25 +172,35 @@ class EventLog(RowLog):
     def header_finding(self, file: int, number: int, offset: int, length: int) -> Finding:
         """What is wrong with one record."""
         entry = self.entries()[self.files[file].first + offset]
-        code, name, found, expected = _FAULTS[int(entry["fault"])]
+        fault = int(entry["fault"]) or rules.CASCADED
+        code, name, found, expected = _FAULTS[fault]
+        again = cascades.HINT if fault == rules.CASCADED else _AGAIN
         unit = self.units()[entry["unit"]]
-        if int(entry["fault"]) == rules.MISSING:
+        if fault == rules.MISSING:
             found = f"{int(unit['there']):,} of {int(unit['events']):,} events of a transaction"
         version = int(entry["version"])
         table = self.catalog.versions[version].name if version >= 0 else None
         where = Where(
             self.files[file].name, number, None, name, table, str(UnitId(unit["unit"].tobytes()))
         )
-        return Finding(code, where, found, expected, _AGAIN)
+        return Finding(code, where, found, expected, again)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.EventWalk:
         """Where the columns of images lie."""
         return values.EventWalk.of(self.catalog.versions[version].format, buffer, start, end)
 
     def unit_fields(self, envelope: EventEntries) -> Mapping[str, pa.Array]:
-        """What the comment before a unit says, in the words of PostgreSQL."""
+        """What the comment before a unit says, in the words of its database."""
         time, _ = codecs.decode_log_timestamp(envelope.commit_time())
         units = np.ascontiguousarray(envelope.unit()[:, 2:10]).view(">i8").reshape(-1)
+        if self.from_binlog:
+            places = np.ascontiguousarray(envelope.commit()[:, 2:]).view(">i8").reshape(-1)
+            names = [sources.unit_name(unit, self.givers) for unit in units.tolist()]
+            return {
+                "transaction": pa.array(names, pa.string()),
+                "binlog": sources.binlog_place(places.astype(np.int64)),
+                "committed": pc.fill_null(time, "unknown"),
+            }
         return {
             "transaction": pa.array(units.astype(np.int64)).cast(pa.string()),
             "commit-lsn": _lsns(np.ascontiguousarray(envelope.commit()[:, 2:])),
@@ -144,10 +208,14 @@ class EventLog(RowLog):
         }
 
     def trace(self, envelope: EventEntries) -> pa.Array:
-        """``lsn=… line=…`` of each change, for ``--trace``."""
-        place = _lsns(np.ascontiguousarray(envelope.rows["lsn"].astype(">i8")).view(np.uint8))
+        """``lsn=… line=…`` (``binlog=… line=…``) of each change, for ``--trace``."""
+        lsn = envelope.rows["lsn"].astype(np.int64)
         number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
-        return pc.binary_join_element_wise("lsn=", place, " line=", number, "")
+        if self.from_binlog:
+            place, name = sources.binlog_place(lsn), "binlog="
+        else:
+            place, name = _lsns(np.ascontiguousarray(lsn.astype(">i8")).view(np.uint8)), "lsn="
+        return pc.binary_join_element_wise(name, place, " line=", number, "")
 
 
 def _lsns(raw: Bytes) -> pa.Array:

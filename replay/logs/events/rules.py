@@ -3,7 +3,8 @@ transactions. Rules are functions of that array.
 
 PostgreSQL: the id of a transaction is ``txId:LSN``, and the LSN is another one in BEGIN, in each
 event and in END, where it is that of the commit. All events of a transaction have the commit of
-the one before in ``sequence``, and their number in ``total_order``.
+the one before in ``sequence``, and their number in ``total_order``. MySQL, MariaDB: END has no
+place; a transaction lies in the binary log as a whole, and commits at its last event.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from replay.changes.envelope import Change
 #: Kinds of lines.
 OTHER, BEGIN, END, SNAPSHOT, CREATE, UPDATE, DELETE, TRUNCATE = range(8)
 #: One line. ``unit``: the number of the transaction in its database (-1: none); ``lsn`` of the
-#: event, of BEGIN, or of the commit (END); ``previous``: the commit before (-1: none is named);
-#: ``total``: its number in the transaction, ``events`` (END): how many there are.
+#: event, of BEGIN, or of the commit (END), or its place in a binary log (BEGIN, END: -1);
+#: ``previous``: the commit before (-1: none is named); ``total``: its number in the transaction,
+#: ``events`` (END): how many there are; ``alone``: it is a transaction by itself.
 LINE = np.dtype(
     [
         ("file", "<u4"),
@@ -35,6 +37,7 @@ LINE = np.dtype(
         ("micros", "<i8"),
         ("version", "<i4"),
         ("unkeyed", "?"),
+        ("alone", "?"),
         ("content", "<u8"),
         ("before", "<i8"),
         ("before_size", "<i4"),
@@ -50,6 +53,7 @@ ENTRY = np.dtype(
         ("change", "u1"),
         ("version", "<i4"),
         ("fault", "u1"),
+        ("cascades", "?"),
         ("segment", "<u2"),
         ("segments", "<u2"),
         ("size", "<i4"),
@@ -73,7 +77,7 @@ UNIT = np.dtype(
     ]
 )
 #: What may be wrong with a line.
-MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED = 1, 2, 3, 4, 5
+MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED, CASCADED = 1, 2, 3, 4, 5, 6
 _CHANGES = (CREATE, UPDATE, DELETE, TRUNCATE)
 _CHANGE_OF = {
     CREATE: Change.INSERT,
@@ -86,12 +90,14 @@ _NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Ordered:
-    """Entries, one a line, in the order of the lines, and transactions."""
+    """Entries, one a line, in the order of the lines, and transactions. ``committed``: their
+    numbers, and where they commit."""
 
     entries: Records
     units: Records
     empty: int
     snapshot: int
+    committed: tuple[Index, Index]
 
 
 def ordered(found: Records) -> Ordered:
@@ -112,13 +118,13 @@ def ordered(found: Records) -> Ordered:
     entries["unit"][found["unit"] >= 0] = place
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
-    units, wrong = _units(found, entries, ids, changes)
+    units, wrong, commit = _units(found, entries, ids, changes)
     of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
     if len(ids):
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
         entries["fault"][blamed] = of_wrong[blamed]
     empty = int((found["events"][found["kind"] == END] == 0).sum())
-    return Ordered(entries, units, empty, int((found["kind"] == SNAPSHOT).sum()))
+    return Ordered(entries, units, empty, int((found["kind"] == SNAPSHOT).sum()), (ids, commit))
 
 
 def _in_turn(found: Records, chosen: Mask) -> Index:
@@ -172,28 +178,32 @@ def _moved_keys(found: Records, entries: Records, changes: Mask) -> None:
 
 def _units(
     found: Records, entries: Records, ids: Index, changes: Mask
-) -> tuple[Records, npt.NDArray[np.uint8]]:
-    """The transactions, and what is wrong with each (0: nothing)."""
+) -> tuple[Records, npt.NDArray[np.uint8], Index]:
+    """The transactions, what is wrong with each (0: nothing), and where it commits (-1: not
+    known)."""
     count = len(ids)
     units, wrong = np.zeros(count, UNIT), np.zeros(count, np.uint8)
     of = entries["unit"]
     live = changes & (entries["change"] != Change.REPEATED)
     there = np.bincount(of[live & (of >= 0)], minlength=count)
-    most, first = np.zeros(count, np.int64), np.full(count, _NEVER)
+    most, first, latest = np.zeros(count, np.int64), np.full(count, _NEVER), np.full(count, -1)
     rows = np.flatnonzero(of >= 0)
+    placed = rows[found["lsn"][rows] >= 0]
     np.maximum.at(most, of[live], found["total"][live])
-    np.minimum.at(first, of[rows], found["lsn"][rows])
+    np.maximum.at(latest, of[live], found["lsn"][live])
+    np.minimum.at(first, of[placed], found["lsn"][placed])
     previous = np.full(count, _NEVER)
     named = np.flatnonzero(changes & (found["previous"] >= 0))
     np.minimum.at(previous, of[named], found["previous"][named])
     previous = np.where(previous == _NEVER, first - 1, previous)
-    ends = np.flatnonzero(found["kind"] == END)
-    commit, events = np.full(count, -1), np.full(count, -1)
-    commit[of[ends]], events[of[ends]] = found["lsn"][ends], found["events"][ends]
+    ends = np.flatnonzero((found["kind"] == END) | found["alone"])
+    commit, events, ended = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
+    commit[of[ends]], ended[of[ends]] = found["lsn"][ends], True
+    events[of[ends]] = np.where(found["alone"][ends], 1, found["events"][ends])
+    commit = _placed(np.where(ended & (commit < 0), latest, commit), ended)
     micros = np.zeros(count, np.int64)
     timed = rows[found["micros"][rows] > 0]
     np.maximum.at(micros, of[timed], found["micros"][timed])
-    ended = commit >= 0
     last = int(commit.max(initial=-1))
     wrong[ended & ((there != events) | (most != events))] = MISSING
     lost = ~ended & (previous < last) & (there > 0)
@@ -206,7 +216,15 @@ def _units(
     units["unit"] = _ids(ids)
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
-    return units, wrong
+    return units, wrong, commit
+
+
+def _placed(commit: Index, ended: Mask) -> Index:
+    """Where transactions commit. One whose END is there and no event has no place in a binary log:
+    it is given that of the transaction whose number comes before."""
+    where = np.maximum.accumulate(np.where(commit >= 0, np.arange(len(commit)), -1))
+    before = np.where(where >= 0, commit[np.maximum(where, 0)], 0)
+    return np.where(ended & (commit < 0), before, commit)
 
 
 def _positions(lsns: Index) -> npt.NDArray[np.void]:

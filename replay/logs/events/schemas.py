@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from replay.changes.catalog import ColumnFormat, RowFormat
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from replay.changes.catalog import ColumnFormat, RowFormat, TableVersion
 from sqlgen.schema import Column, SqlType
 
 #: Characters that a text may have of which the schema tells no length.
@@ -33,8 +36,6 @@ _PLAIN: dict[str, tuple[SqlType, str]] = {
 _NAMED: dict[str, tuple[SqlType, str]] = {
     f"{_CONNECT}Decimal": (SqlType.DECIMAL, "decimal"),
     f"{_CONNECT}Date": (SqlType.DATE, "date"),
-    f"{_CONNECT}Time": (SqlType.VARCHAR, "time3"),
-    f"{_CONNECT}Timestamp": (SqlType.TIMESTAMP, "timestamp"),
     f"{_DATA}VariableScaleDecimal": (SqlType.DECFLOAT, "variable"),
     f"{_DATA}Uuid": (SqlType.VARCHAR, "text"),
     f"{_DATA}Json": (SqlType.VARCHAR, "text"),
@@ -53,15 +54,31 @@ _NAMED: dict[str, tuple[SqlType, str]] = {
     f"{_TIME}Interval": (SqlType.VARCHAR, "text"),
     f"{_TIME}Year": (SqlType.INTEGER, "whole"),
 }
+#: Those that MySQL and MariaDB write otherwise.
+_BINLOG: dict[str, tuple[SqlType, str]] = {
+    f"{_DATA}Enum": (SqlType.VARCHAR, "enum"),
+    f"{_DATA}Bits": (SqlType.DECIMAL, "bits"),
+    f"{_TIME}MicroTime": (SqlType.VARCHAR, "span"),
+}
 _DIGITS = {f"{_TIME}MicroTimestamp": 6, f"{_TIME}NanoTimestamp": 9, f"{_TIME}ZonedTimestamp": 6}
-_TICKS = {"time3": 12, "time6": 15, "time9": 18}
+_TICKS = {"time3": 12, "time6": 15, "time9": 18, "span": 17}
+#: Digits of a number of 64 bits without a sign.
+_UNSIGNED_DIGITS = 20
 
 #: Parameters of a column where the connector is asked for its declared type
 #: (column.propagate.source.type).
 _DECLARED, _DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
 _TEXTS = {"BPCHAR": SqlType.CHAR, "CHAR": SqlType.CHAR, "VARCHAR": SqlType.VARCHAR}
 #: Declared types whose values are not exact, or say nothing, in another form than the usual one.
-_UNUSUAL = {"BYTEA": "bytes", "HSTORE": "map", "NUMERIC": "double", "MONEY": "double"}
+_UNUSUAL = {
+    **dict.fromkeys(("BYTEA", "BINARY", "VARBINARY", "TINYBLOB", "BLOB"), "bytes"),
+    **dict.fromkeys(("MEDIUMBLOB", "LONGBLOB"), "bytes"),
+    "HSTORE": "map",
+    **dict.fromkeys(("NUMERIC", "MONEY", "DECIMAL", "DECIMAL UNSIGNED"), "double"),
+}
+_LARGE = "BIGINT UNSIGNED"
+#: Types that changes of structure declare, by table and column.
+DeclaredTypes = dict[tuple[str, str], dict[str, set[str]]]
 
 #: What a key-only image has in a column that must have a value, as text of JSON.
 ZEROS = frozenset(
@@ -92,9 +109,10 @@ class RowSchema:
         return [entry.column.name for entry in self.format.columns]
 
 
-def row_schema(text: str) -> RowSchema | None:
+def row_schema(text: str, binlog: bool) -> RowSchema | None:
     """The rows of a table by the schema of its events, which has the fields ``before`` and
-    ``after``; None where it has none. ValueError where it is no schema."""
+    ``after``; None where it has none. ``binlog``: of MySQL or MariaDB. ValueError where it is no
+    schema."""
     schema = json.loads(text)
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
     if not isinstance(fields, list):
@@ -105,15 +123,17 @@ def row_schema(text: str) -> RowSchema | None:
         return None
     entries = rows[-1]["fields"]
     return RowSchema(
-        RowFormat(tuple(_column(entry) for entry in entries)),
+        RowFormat(tuple(_column(entry, binlog) for entry in entries)),
         tuple(not entry.get("optional", False) for entry in entries),
     )
 
 
-def _column(entry: Mapping[str, Any]) -> ColumnFormat:
+def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
     name, kind = entry.get("name"), str(entry.get("type"))
     parameters = entry.get("parameters") or {}
     found = _PLAIN.get(kind) if name is None else _NAMED.get(name)
+    if binlog:
+        found = _BINLOG.get(str(name), found)
     made, code = found or (SqlType.VARCHAR, "unread")
     declared = str(parameters.get(_DECLARED, "")).upper()
     length, scale = _LONGEST, 0
@@ -122,7 +142,11 @@ def _column(entry: Mapping[str, Any]) -> ColumnFormat:
     elif code == "text" and declared in _TEXTS:
         length = min(int(parameters.get(_DECLARED_LENGTH, _LONGEST)), _LONGEST)
         made = _TEXTS[declared] if length < _LONGEST else made
-    if code == "decimal":
+    if binlog and (name, kind) == (None, "int64"):
+        made, code = _whole_number({declared} - {""})
+    if code in ("bits", "unsigned"):
+        length = _UNSIGNED_DIGITS
+    elif code == "decimal":
         length = int(parameters.get("connect.decimal.precision", _MONEY))
         scale = int(parameters.get("scale", 0))
     elif made in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
@@ -141,6 +165,60 @@ def _column(entry: Mapping[str, Any]) -> ColumnFormat:
     )
     return ColumnFormat(
         column, code, length, scale, column.nullable, variable=True, raw=code == "unread"
+    )
+
+
+def _whole_number(declared: set[str]) -> tuple[SqlType, str]:
+    """How a number of 64 bits of MySQL is decoded: one without a sign comes as a negative one, and
+    only the declared type tells which it is."""
+    if declared == {_LARGE}:
+        return SqlType.DECIMAL, "unsigned"
+    return SqlType.BIGINT, "whole" if declared and _LARGE not in declared else "either"
+
+
+def add_declared(changes: pa.Array, types: DeclaredTypes) -> None:
+    """Add the types that changes of structure (text of JSON) declare."""
+    for text in pc.unique(pc.drop_null(changes)).to_pylist():
+        for change in json.loads(text) or ():
+            parts = str(change.get("id")).replace('"', "").split(".")
+            columns = (change.get("table") or {}).get("columns") or ()
+            if len(parts) == 2:
+                known = types.setdefault((parts[0], parts[1]), {})
+                for column in columns:
+                    declared = str(column.get("typeName", "")).upper()
+                    known.setdefault(str(column.get("name")), set()).add(declared)
+
+
+def with_declared(version: TableVersion, types: DeclaredTypes, signed: bool) -> TableVersion:
+    """A table version whose numbers of 64 bits are decoded as changes of structure tell, or as the
+    user does, who knows that they are ``signed``."""
+    known = types.get((version.table.schema, version.table.name), {})
+    made = []
+    for entry in version.format.columns:
+        if entry.code == "either":
+            told = {"BIGINT"} if signed else known.get(entry.column.name, set())
+            kind, code = _whole_number(told)
+            length = _UNSIGNED_DIGITS if code == "unsigned" else 0
+            column = replace(entry.column, type=kind, length=length)
+            entry = replace(entry, column=column, code=code, length=length)
+        made.append(entry)
+    columns = tuple(entry.column for entry in made)
+    return replace(
+        version, table=replace(version.table, columns=columns), format=RowFormat(tuple(made))
+    )
+
+
+def in_zone(version: TableVersion) -> TableVersion:
+    """A table version whose instants are moments in UTC: for MySQL, which has no zones in texts."""
+    made = [
+        replace(entry, column=replace(entry.column, type=SqlType.TIMESTAMP))
+        if entry.column.type is SqlType.TIMESTAMP_TZ
+        else entry
+        for entry in version.format.columns
+    ]
+    columns = tuple(entry.column for entry in made)
+    return replace(
+        version, table=replace(version.table, columns=columns), format=RowFormat(tuple(made))
     )
 
 

@@ -22,6 +22,7 @@ _SHOWN = 40
 #: Days, and ticks of a second by the digits of its fraction, that a date of four digits may have.
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY = 86_400
+_LONGEST_SPAN = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _UNITS = {3: "ms", 6: "us", 9: "ns"}
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6}0*)?Z$"
 _WHOLE = r"^-?[0-9]{1,18}$"
@@ -202,6 +203,24 @@ def _timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
     return pa.array(shown, pa.string(), mask=null), fails
 
 
+def _span(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """Microseconds of MySQL's TIME, which goes from -838:59:59 to 838:59:59."""
+    ticks, null, fails = _int64(text)
+    fails |= (np.abs(ticks) > _LONGEST_SPAN) & ~null
+    size = np.where(fails | null, 0, np.abs(ticks))
+    whole, rest = size // 1_000_000, size % 1_000_000
+    parts = [pa.array(part) for part in (whole // 3600, whole // 60 % 60, whole % 60, rest)]
+    hour, minute, second, fraction = (
+        pc.utf8_lpad(part.cast(pa.string()), width, "0")
+        for part, width in zip(parts, (2, 2, 2, 6), strict=True)
+    )
+    shown = pc.binary_join_element_wise(hour, minute, second, ":")
+    exact = _without_zeros(pc.binary_join_element_wise(shown, fraction, "."))
+    sign = pc.if_else(pa.array((ticks < 0) & ~fails), "-", "")
+    signed = pc.binary_join_element_wise(sign, exact, "")
+    return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), signed), fails
+
+
 def _time(digits: int) -> Callable[[pa.Array, ColumnFormat], Decoded]:
     """Ticks since midnight; 24:00:00 is one."""
 
@@ -230,14 +249,39 @@ def _without_zeros(shown: pa.Array) -> pa.Array:
 
 
 def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
-    """``2024-02-29T21:59:59.123456Z``: an instant, in UTC."""
+    """``2024-02-29T21:59:59.123456Z``: an instant, in UTC, with its zone where the type has one."""
     fails = _unlike(text, _ZONED) | _mask(pc.starts_with(text, "0000"))
     text = _usable(text, fails, "1970-01-01T00:00:00Z")
     moment = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
     rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20)
     rest = pc.utf8_slice_codeunits(pc.utf8_rpad(rest, 6, "0"), 0, 6)
     shown = pc.binary_join_element_wise(moment, rest, ".")
-    return pc.binary_join_element_wise(shown, "+00:00", ""), fails
+    zone = "+00:00" if column.column.type is SqlType.TIMESTAMP_TZ else ""
+    return pc.binary_join_element_wise(shown, zone, ""), fails
+
+
+def _either(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """A number of 64 bits of which is not known whether it has a sign."""
+    values, fails = _numbers(text)
+    return values, fails | _mask(pc.less(values, 0))
+
+
+def _unsigned(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """A number of 64 bits without a sign, which comes as one with a sign."""
+    numbers, null, fails = _int64(text)
+    return pa.array(numbers.astype(np.uint64).astype(str), pa.string(), mask=null), fails
+
+
+def _bits(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """Bits, the lowest byte first in base64, as a number."""
+    found = [None if raw is None else str(int.from_bytes(raw, "little")) for raw in _decoded(text)]
+    values = pa.array(found, pa.string())
+    return values, _mask(pc.and_(values.is_null(), text.is_valid()))
+
+
+def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
+    """A name of an enumeration; the connector writes a comma in it as ``\\,``."""
+    return pc.replace_substring(text, "\\,", ","), np.zeros(len(text), bool)
 
 
 #: How a column of each code is decoded: text of JSON -> values, and which are none.
@@ -255,6 +299,11 @@ DECODERS: dict[str, Callable[[pa.Array, ColumnFormat], Decoded]] = {
     "time6": _time(6),
     "time9": _time(9),
     "zoned": _zoned,
+    "either": _either,
+    "unsigned": _unsigned,
+    "bits": _bits,
+    "enum": _enum,
+    "span": _span,
     "unread": _unread,
 }
 _MOMENT = "a moment of the years 0001 to 9999"
@@ -273,6 +322,15 @@ EXPECTED = {
     "time6": "a time of day",
     "time9": "a time of day",
     "zoned": _MOMENT,
+    "either": (
+        "one that is not negative, because BIGINT UNSIGNED above 2^63 comes as a negative number:"
+        " events of structure (include.schema.changes=true), column.propagate.source.type or"
+        " --log-option bigint=signed tell which it is"
+    ),
+    "unsigned": "a whole number of 64 bits",
+    "bits": "bits in base64",
+    "enum": "text",
+    "span": "a time from -838:59:59 to 838:59:59",
     "unread": (
         "a type whose values events hold exactly (see the reference about events);"
         " --exclude-columns leaves the column out"

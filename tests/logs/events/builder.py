@@ -59,7 +59,7 @@ class Topic:
                 "after": after,
                 "source": self._source(table, unit, previous),
                 "transaction": {
-                    "id": f"{unit}:{self.lsn}",
+                    "id": self._name(unit),
                     "total_order": number,
                     "data_collection_order": number,
                 },
@@ -82,6 +82,9 @@ class Topic:
             self.commit = self.lsn
             self._status("END", unit, len(changes))
 
+    def _name(self, unit: int) -> str:
+        return f"{unit}:{self.lsn}"
+
     def _source(self, table: Table, unit: int, previous: str | None) -> dict[str, Any]:
         return {
             "connector": "postgresql",
@@ -98,7 +101,7 @@ class Topic:
         }
 
     def _status(self, status: str, unit: int, count: int | None) -> None:
-        payload = {"status": status, "id": f"{unit}:{self.lsn}", "event_count": count, "ts_ms": 1}
+        payload = {"status": status, "id": self._name(unit), "event_count": count, "ts_ms": 1}
         value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
         self.lines.append({"topic": "shop.transaction", "key": None, "value": value})
 
@@ -106,3 +109,62 @@ class Topic:
         """The file of it."""
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
         return path
+
+
+SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+
+
+@dataclass
+class BinlogTopic(Topic):
+    """The same of MySQL's connector: ``lsn`` is the position in the file ``file``."""
+
+    file: str = "binlog.000001"
+    server: str = SERVER
+    connector: str = "mysql"
+
+    def truncate(self, unit: int, table: Table) -> None:
+        """A TRUNCATE, which has no transaction."""
+        self.lsn += 8
+        payload = {
+            "before": None,
+            "after": None,
+            "source": self._source(table, unit, None),
+            "transaction": None,
+            "op": "t",
+            "ts_ms": 1,
+        }
+        value = {"schema": table.schema(), "payload": payload}
+        self.lines.append({"topic": f"shop.app.{table.name}", "key": None, "value": value})
+
+    def structure(self, unit: int, table: str, **types: str) -> None:
+        """A change of structure that declares types of columns."""
+        columns = [{"name": name, "typeName": kind} for name, kind in types.items()]
+        change = {"type": "ALTER", "id": f'"app"."{table}"', "table": {"columns": columns}}
+        payload = {
+            "source": self._source(Table(table), unit, None),
+            "ts_ms": 1,
+            "ddl": "ALTER …",
+            "tableChanges": [change],
+        }
+        value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
+        self.lines.append({"topic": "shop", "key": None, "value": value})
+
+    def _name(self, unit: int) -> str:
+        if self.connector == "mariadb":
+            return f"0-1-{unit}"
+        return f"{self.server}:{unit}" if self.server else f"file={self.file},pos={unit}"
+
+    def _source(self, table: Table, unit: int, previous: str | None) -> dict[str, Any]:
+        return {
+            "connector": self.connector,
+            "name": "shop",
+            "db": "app",
+            "table": table.name,
+            "snapshot": "false",
+            "ts_us": 1_700_000_000_000_000 + unit,
+            "ts_ms": 1_700_000_000_000,
+            "gtid": self._name(unit) if self.server else None,
+            "file": self.file,
+            "pos": self.lsn,
+            "row": 0,
+        }
