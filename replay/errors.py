@@ -73,7 +73,7 @@ CODES: dict[str, str] = {
     "LR3005": "a name cannot be used in the target dialect",
     "LR3006": "a column that identifies rows is excluded",
     "LR3010": "later changes depend on what is to be undone",
-    "LR3011": "a unit of recovery depends on one that is incomplete or damaged",
+    "LR3011": "a unit of recovery depends on one that is incomplete, damaged or not written",
     "LR3012": "foreign keys refer to each other in a circle",
     "LR3013": "an upsert lacks a key, or the whole row",
     "LR3014": "nothing proves that a unit of recovery does not depend on an incomplete one",

@@ -68,7 +68,7 @@ from replay.dependencies.passes import (
     torn_changes,
 )
 from replay.dependencies.proof import QUESTION, Ask, AskedUnits
-from replay.dependencies.reasons import verdicts
+from replay.dependencies.reasons import DAMAGED, verdicts
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.engine.contract import Runner
 from replay.logs import LogFile, Split
@@ -439,12 +439,14 @@ def _graph(batch: ChangeBatch, linked: Records) -> DependencyGraph:
 class Resolution:
     """Which units stay out and why (``held``), which flagged ones are ``released``, and what proves
     it: the ``paths`` to each held unit, from one that is incomplete or damaged, that found what
-    nothing proves, or that is behind a change that cannot be read."""
+    nothing proves, or that is behind a change that cannot be read. ``damage``: what is wrong with
+    units of which something is, as a message says it."""
 
     held: Verdicts
     released: UnitSet
     subgraph: Subgraph
     paths: Paths
+    damage: str = DAMAGED
 
 
 def resolve_incomplete(
@@ -453,9 +455,10 @@ def resolve_incomplete(
     *,
     incomplete: bool = True,
     behind: bool = False,
+    damage: str = DAMAGED,
 ) -> Resolution:
-    """Units with INCOMPLETETRANS (unless not ``incomplete``), units known to be ``damaged``, and
-    all that provably builds on one of them, are held.
+    """Units with INCOMPLETETRANS (unless not ``incomplete``), units known to be ``damaged`` (which
+    is what ``damage`` says), and all that provably builds on one of them, are held.
 
     Units that are only flagged (INCOMPLETEDEP) are released where what they found is as the log, or
     the state before it (the prover of ``analysis``), says; else they are held, and what builds on
@@ -469,5 +472,5 @@ def resolve_incomplete(
     paths = graph.paths(survey.start.units() | subgraph.torn)
     paths = paths.or_else(graph.paths(subgraph.followers))
     paths = paths.or_else(graph.paths(subgraph.unproven))
-    held = verdicts(subgraph, paths, damaged_units)
-    return Resolution(held, survey.flagged.units() - held.units(), subgraph, paths)
+    held = verdicts(subgraph, paths, damaged_units, damage)
+    return Resolution(held, survey.flagged.units() - held.units(), subgraph, paths, damage)

@@ -41,8 +41,12 @@ DEPENDENT_UNIT = "LR3011"
 _IN_SHORT = f"why is said in full of the first {SHOWN:,} units only"
 
 
-def verdicts(subgraph: Subgraph, paths: Paths, damaged: UnitSet) -> Verdicts:
-    """Why each unit is held to which a path leads."""
+#: What a unit is of which a record is damaged.
+DAMAGED = "damaged"
+
+
+def verdicts(subgraph: Subgraph, paths: Paths, damaged: UnitSet, damage: str = DAMAGED) -> Verdicts:
+    """Why each unit is held to which a path leads; ``damaged`` ones are what ``damage`` says."""
     held, nodes, graph = Verdicts(), paths.nodes(), subgraph.graph
     units = graph.unit_column(nodes)
     begin = paths.begins_of(nodes)
@@ -54,14 +58,14 @@ def verdicts(subgraph: Subgraph, paths: Paths, damaged: UnitSet) -> Verdicts:
     for code, which in ((UNPROVEN_UNIT, unproven), (DEPENDENT_UNIT, ~unproven)):
         held.set_all(units[which], Verdict(code, _IN_SHORT))
     incomplete = _incomplete(subgraph)
-    for which, state in ((of_damaged, "damaged"), (~of_damaged, incomplete)):
+    for which, state in ((of_damaged, damage), (~of_damaged, incomplete)):
         rows = alone & started & which
         held.set_all(units[rows], Verdict(INCOMPLETE_UNIT, f"the unit is {state}"))
     told = np.argsort(as_sorted(units), kind="stable")[:SHOWN]
     asked = told[(alone & unproven)[told]]
     held.set_each(units[asked], UNPROVEN_UNIT, _open_questions(subgraph, units[asked]))
     others = told[~(alone & (started | unproven))[told]]
-    heads = _Heads(subgraph, starts, started, of_damaged, unproven, alone)
+    heads = _Heads(subgraph, starts, started, of_damaged, unproven, alone, damage)
     texts = [
         head + path
         for head, path in zip(
@@ -91,6 +95,7 @@ class _Heads:
     damaged: Mask
     unproven: Mask
     alone: Mask
+    damage: str
 
     def texts(self, rows: Index) -> Iterator[str]:
         """Those of some paths."""
@@ -104,7 +109,7 @@ class _Heads:
             if self.unproven[row]:
                 yield f"it depends on a unit that may depend on an incomplete one: {unit}"
             elif self.started[row]:
-                state = "damaged" if self.damaged[row] else incomplete
+                state = self.damage if self.damaged[row] else incomplete
                 yield f"it depends on a unit that is {state}: {unit}"
             elif is_behind:
                 space = int(followers.columns()[1]["space"][place])

@@ -143,7 +143,7 @@ def _described_inputs(
     return [
         {
             "unit": unit,
-            "why": "gap" if is_gap else "incomplete or damaged",
+            "why": "gap" if is_gap else f"incomplete or {resolution.damage}",
             "log_of_member": member,
             "from": begin,
             "until": until,

@@ -19,6 +19,7 @@ from replay.changes.position import UNIT_POSITION_FIELDS
 from replay.changes.units import UnitSet, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.key_spaces import key_spaces
+from replay.dependencies.reasons import DAMAGED
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.logs.record_facts import refuse_behind_end
@@ -123,7 +124,7 @@ def carry_out(
             if damaged - asked or (resolves and resolution is None and tally.flagged_records > 0):
                 asked |= damaged
                 resolution = analysis.resolve_incomplete(
-                    graph(), asked, incomplete=resolves, behind=behind
+                    graph(), asked, incomplete=resolves, behind=behind, damage=_damage(tally)
                 )
                 aside = tally.quarantined_units
                 headless = aside.only(aside.of_code(HEADLESS.code)).units()
@@ -159,6 +160,16 @@ def damaged_units(aside: Verdicts, plan: Plan) -> UnitSet:
     """Those of the units that are set ``aside`` that tasks found something wrong with."""
     others = aside.only(~aside.of_code(INCOMPLETE_UNIT))
     return others.units() - plan.held.units()
+
+
+def _damage(tally: Tally) -> str:
+    """What is wrong with the units of which something is: the log is not blamed for values that the
+    target does not hold."""
+    codes = {finding.code for finding in tally.findings}
+    if "LR3001" not in codes:
+        return DAMAGED
+    every = codes == {"LR3001"} and tally.finding_count == len(tally.findings)
+    return "not written (LR3001)" if every else f"{DAMAGED}, or not written (LR3001)"
 
 
 def _guarded(plan: Plan, tally: Tally, results: Sequence[BucketResult], log: LogFile) -> Plan:

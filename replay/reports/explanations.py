@@ -252,8 +252,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " nothing.",
     ),
     "LR3011": (
-        "The unit of recovery depends on one that is incomplete or damaged, so it is quarantined"
-        " as well.",
+        "The unit of recovery depends on one that is incomplete or damaged, or has a value that the"
+        " target does not hold (LR3001), so it is quarantined as well.",
         "The message has the path of dependencies from one to the other; logreplay history --ur"
         " URID shows the changes of each.",
     ),

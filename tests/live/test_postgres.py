@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+from replay.cli.main import main
 from replay.errors import InputError, TargetError, UsageError
 from replay.targets import ConnectionLost, postgres_session, target_named
 from replay.targets.postgres import POSTGRES as postgres
@@ -18,6 +19,7 @@ from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.ddl.schema_script import schema_script
 from sqlgen.dialects import profile_named
 from sqlgen.schema import Column, SqlType, Table
+from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.states import compare_states
 
 SCHEMA = """
@@ -112,6 +114,37 @@ def test_a_state_is_read_as_what_it_is_whatever_the_database_has(
     assert postgres.load_state(database, "s", tmp_path) == 1
     with psycopg.connect(database, client_encoding="utf8") as connection:
         assert connection.execute("SELECT v FROM s.t WHERE id = 7").fetchall() == [("Ü",)]
+
+
+def test_a_character_that_the_server_lacks_is_no_damage_of_the_log(
+    fresh_database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "VCHR", 20)))
+    log = LogBuilder((table,))
+    log.unit().insert(table, (1, "ñ"))
+    log.unit().update(table, (1, "ñ"), (1, "n"))
+    control, (data,) = log.write(tmp_path)
+    parts = urlsplit(fresh_database)
+    name = f"{parts.path.strip('/')}_latin2"
+    with psycopg.connect(fresh_database, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING 'LATIN2' LOCALE_PROVIDER libc LOCALE 'C'"
+            " TEMPLATE template0"
+        )
+        url = urlunsplit(parts._replace(path=f"/{name}"))
+        try:
+            with psycopg.connect(url) as other:
+                other.execute("CREATE SCHEMA testown")
+                other.execute("CREATE TABLE testown.t (k int PRIMARY KEY, v varchar(20))")
+            words = ["--control", str(control), "--data", str(data), "--engine", "local"]
+            assert main(["replay", *words, "--to", url, "--apply"]) == 8
+            said = "".join(capsys.readouterr())
+        finally:
+            connection.execute(f"DROP DATABASE {name}")
+    assert "LR3011 it depends on a unit that is not written (LR3001): " in said
+    assert "LR4008 the target does not hold a value of the log: LR3001 " in said
+    assert "expected characters of iso8859-2" in said
+    assert "a unit that is damaged" not in said
 
 
 def test_who_may_not_set_the_role_loads_what_does_not_act(database: str, tmp_path: Path) -> None:
