@@ -122,7 +122,7 @@ LOG = (
         "--config F",
         TEXT,
         "options and stored selections (TOML; default: LOGREPLAY_CONFIG, or logreplay.toml beside"
-        " the log or in the current folder); the command line wins",
+        " the log or in the current folder, with a note of what is taken); the command line wins",
     ),
     _log("--selection NAME", TEXT, "a selection stored in --config"),
 )

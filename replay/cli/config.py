@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from replay.cli.command_options import OPTIONS, options_of
 from replay.cli.command_table import BY_NAME
 from replay.cli.parser import log_words, named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
+from replay.public import options, public
 from replay.storage import refuse_secrets
 from sqlgen.late import LateModule
 
@@ -39,14 +41,74 @@ _WORDS = ("config", "selection")
 _OF_LOG = ("--control", "--data", "--log", "--logs")
 
 
-def with_config(argv: Sequence[str]) -> list[str]:
+@dataclass(frozen=True)
+class FromFile:
+    """An option that is taken from a file: its name there, its words, and its line."""
+
+    name: str
+    words: tuple[str, ...]
+    line: int
+
+    @property
+    def values(self) -> Iterator[str]:
+        """What it is set to; nothing where it is there or not."""
+        return (word.partition("=")[2] for word in self.words if "=" in word)
+
+    @property
+    def as_in_messages(self) -> Iterator[str]:
+        """How messages name it: the option, a value in quotes, a path. Other words are also about
+        other things."""
+        yield f"--{self.name}"
+        for value in self.values:
+            yield value if "/" in value else repr(value)
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The words of a command line with those of its file; ``found``: nobody named the file."""
+
+    words: list[str]
+    path: Path | None = None
+    taken: tuple[FromFile, ...] = ()
+    found: bool = False
+
+    @property
+    def note(self) -> str:
+        """What is taken from a file that nobody named, for it changes the answer; else ''."""
+        if not (self.found and self.taken):
+            return ""
+        words = (part for one in self.taken for word in one.words for part in _as_typed(word))
+        return f"note: options from {self.path}: {options(*words)}"
+
+    def origin(self, message: str) -> str:
+        """Where the options come from that a message is about; '' where they are not the
+        file's."""
+        lines = [
+            f"{options(*map(public, one.values)) or one.name} is in {self.path}, line {one.line}"
+            for one in self.taken
+            if any(_names(message, word) for word in one.as_in_messages)
+        ]
+        return "\n".join(lines)
+
+
+def _as_typed(word: str) -> list[str]:
+    name, sign, value = word.partition("=")
+    return [name, public(value)] if sign else [name]
+
+
+def _names(message: str, word: str) -> bool:
+    """Whether a message has a word, and not as a part of another."""
+    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", message) is not None
+
+
+def with_config(argv: Sequence[str]) -> Configured:
     """The words of a command line with those of its file. UsageError (LR1001) for a file that
     cannot be used, and for an option in it that no command has; a value that is not understood ends
     the process with the line that it is in, as one of the command line does."""
     command, *given = argv
     taken = {option.name.removeprefix("--"): option for option in options_of(command)}
     if "config" not in taken or any(word in ("-h", "--help") for word in given):
-        return list(argv)
+        return Configured(list(argv))
     named = _value(command, given, "--config")
     selection = _value(command, given, "--selection")
     for text in filter(None, (named, selection)):
@@ -59,7 +121,7 @@ def with_config(argv: Sequence[str]) -> list[str]:
                 f"found --selection {selection} without a file that has it; expected --config, or"
                 f" {BESIDE} beside the log or in the current folder",
             )
-        return list(argv)
+        return Configured(list(argv))
     text, settings = _read(path)
     sections = [("", settings), (command, settings.get(command, {}))]
     stored = settings.get("selections", {})
@@ -77,31 +139,36 @@ def with_config(argv: Sequence[str]) -> list[str]:
             for name, value in values.items()
             if section or not isinstance(value, dict)
         }
-    words = _words(chosen, command, taken, given, path, text)
-    return [command, *words, *given]
+    of_file = tuple(_taken(chosen, command, taken, given, path, text))
+    words = [word for one in of_file for word in one.words]
+    return Configured([command, *words, *given], path, of_file, named is None)
 
 
-def _words(
+def _taken(
     chosen: Mapping[str, tuple[str, Any]],
     command: str,
     taken: Mapping[str, Option],
     given: Sequence[str],
     path: Path,
     text: str,
-) -> Iterator[str]:
-    """What the options of a file are on the command line: those that the command has, and that are
-    not given."""
+) -> Iterator[FromFile]:
+    """The options of a file: those that the command has, and that are not given, nor one that
+    excludes them."""
     known = {name.removeprefix("--") for option in OPTIONS for name in option.names}
-    there = {option.name for word in given if (option := named_option(command, word))}
+    typed = [option for word in given if (option := named_option(command, word))]
+    either = {option.either for option in typed if option.either}
+    there = {option.name for option in typed}
+    there |= {option.name for option in taken.values() if option.either in either}
     named = log_words(command, given)
     if named or (path.parent == Path() and not there.isdisjoint(_OF_LOG)):
         there |= set(_OF_LOG)
         if path.parent == Path():  # what a file in the current folder says of a log, is of its own
             there |= {option.name for option in taken.values() if option.group == _LOG_GROUP}
     for name, (section, value) in chosen.items():
+        line = _line_of(text, section, name)
         if name == "log" and isinstance(value, list) and any(isinstance(e, dict) for e in value):
             if "logs" in taken and there.isdisjoint(_OF_LOG):
-                yield f"--logs={path}"
+                yield FromFile("logs", (f"--logs={path}",), line)
             continue
         if name in _WORDS or name not in known:
             raise _unusable(path, name, "the name of an option without --")
@@ -109,10 +176,11 @@ def _words(
         if option is None or option.name in there or not _means_something(option, given):
             continue
         try:
-            yield from _spelled(option, name, value, path)
+            words = tuple(_spelled(option, name, value, path))
         except UsageError as error:
-            line = _line_of(text, section, name)
             parser_of(command).error(f"{path}, line {line}: {name}: {error.message}")
+        if words:
+            yield FromFile(name, words, line)
 
 
 def _means_something(option: Option, given: Sequence[str]) -> bool:

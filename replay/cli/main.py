@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from replay.cli.config import with_config
+from replay.cli.config import Configured, with_config
 from replay.cli.parser import command_named, overview, parse, parser_of
 from replay.cli.stopping import (
     by_ctrl_c,
@@ -96,17 +96,20 @@ def _main(given: list[str]) -> int:
         if not words:
             return EXIT_OK
         try:
-            words = with_config(words)
+            configured = with_config(words)
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
             return error.exit_code
-    with shown(words):  # those of a file may hold passwords too
+    with shown(configured.words):  # those of a file may hold passwords too
+        if configured.note:
+            print(configured.note, file=sys.stderr)
         try:
-            arguments = parse(words, given)
+            arguments = parse(configured.words, given)
         except UsageError as error:
             print(f"logreplay: {error}", file=sys.stderr)
+            _say_origin(error, configured)
             return error.exit_code
-        arguments.debug = debug
+        arguments.debug, arguments.configured = debug, configured
         interruptible()
         if arguments.command.until_told:
             hear_early()
@@ -271,6 +274,7 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
 
     said = said_of(getattr(arguments, "source", "logmaster"), str(error))
     print(f"logreplay: {said}", file=sys.stderr)
+    _say_origin(error, arguments.configured)
     if hasattr(arguments, "source"):
         from replay.cli.named_log import ways_to_look
         from replay.cli.request import LogInput
@@ -279,6 +283,13 @@ def _fail(error: LogReplayError, arguments: argparse.Namespace) -> int:
         for line in ways_to_look(str(error), where.record, where.file, reading):
             print(line, file=sys.stderr)
     return error.exit_code
+
+
+def _say_origin(error: LogReplayError, configured: Configured) -> None:
+    """Say which line of a file of options has what an error is about."""
+    usage = error.code.startswith(("LR1", "LR2001"))  # or a file cannot be read
+    if usage and (origin := configured.origin(str(error))):
+        print(origin, file=sys.stderr)
 
 
 def _run(name: str, arguments: argparse.Namespace) -> int:

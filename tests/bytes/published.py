@@ -28,6 +28,8 @@ WITH_ENGINE = (*FOLDERS, "graph", "whatif")
 VERSION = re.compile(rb"logreplay \d+\.\d+[\w.+]*")
 #: Columns of tables that are printed: they are as wide as the paths in them.
 GAP = re.compile(r"  +")
+#: What is said of the file of options that the tests have.
+OF_FILE = re.compile(r"^note: options from .*\n", re.MULTILINE)
 #: Under this name the list has what a command printed, where it published nothing else.
 PRINTED = "(printed)"
 #: Under this name the list has the exit code.
@@ -93,7 +95,7 @@ class Bench:
                 if path.is_file()
             }
             if not found:
-                text = printed.getvalue() + said.getvalue()
+                text = printed.getvalue() + OF_FILE.sub("", said.getvalue())
                 found[PRINTED] = self.digest(GAP.sub("  ", text).encode(), out)
             return {**found, CODE: str(code)}
 

@@ -84,6 +84,7 @@ def test_nor_does_one_about_a_database_in_the_place_of_a_log(
     assert PARTS.search(told.out + told.err) is None
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_a_wrong_option_is_told_of_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (["redo", "--out", "x", "--tabel=S.T"], "--tabel=S.T (did you mean --table?)"),

@@ -55,6 +55,7 @@ def test_a_file_that_is_no_use(
     assert said.count(str(file)) == 1
 
 
+@pytest.mark.usefixtures("as_a_user")
 def test_files_of_another_family(
     sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
