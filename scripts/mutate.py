@@ -68,7 +68,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "images": ("replay/decoding/images.py", _OF_IMAGES),
-    "image_layouts": ("replay/decoding/image_layouts.py", _OF_IMAGES),
+    "image_layouts": (
+        "replay/decoding/image_layouts.py",
+        (*_OF_IMAGES, "tests/pipeline/test_fast_path.py"),
+    ),
     "image_values": ("replay/decoding/image_values.py", _OF_IMAGES),
     "write_sets": (
         "replay/dependencies/write_sets.py",
@@ -153,6 +156,8 @@ EQUAL: dict[str, tuple[str, ...]] = {
     "cascade": (
         # blocked changes are chosen ones, and each is as late as the last one of its row at most
         "blocked = chosen & (unit <= last[subgraph.lineage])",
+        # without a group nothing is asked of it
+        "derived = np.zeros(int(group.max()) + 1 if len(group) else 1, bool)",
     ),
     "codecs": (
         # to cut off nothing; room that is there anyway

@@ -222,6 +222,12 @@ def test_a_row_that_other_work_stays_on_is_not_removed_and_put_back(tmp_path: Pa
         taken_back = written(log, tmp_path, "undo", units=chosen(units[1]).units)
         assert f"DELETE FROM testown.acct WHERE id = {removed}" in taken_back
         assert "11.00" not in taken_back
+        # nor where a change of the unit, on which later work depends, is left as it is
+        units[1].update(ACCT, acct(7, "C", "7.00"), acct(7, "D", "7.00"))
+        units[2].update(ACCT, acct(7, "D", "7.00"), acct(7, "E", "7.00"))
+        rest = written(log, tmp_path, "undo", "non-conflicting", units=chosen(units[1]).units)
+        assert f"DELETE FROM testown.acct WHERE id = {removed}" in rest
+        assert "11.00" not in rest
 
 
 def test_where_no_row_may_be_removed_the_unit_is_refused(tmp_path: Path) -> None:
