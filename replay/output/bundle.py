@@ -29,7 +29,7 @@ from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.whole_folder import check_files, whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
-from replay.pipeline.script_client import JOB, job_of
+from replay.pipeline.script_client import JOB, check_sizes, job_of
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints
@@ -282,9 +282,13 @@ def manifest_of(
 
 
 def _write_job(plan: Plan, log: LogFile, contents: Mapping[str, Any], work: Path) -> None:
-    """Write the job that runs scripts, where it is asked for."""
-    if plan.options.jcl and plan.export is None:
-        sizes = {entry["name"]: entry["size"] for entry in contents["scripts"]}
+    """Write the job that runs scripts, where it is asked for. UsageError (LR1001) for a script that
+    is too long for its client."""
+    if plan.options.client is None or plan.export is not None:
+        return
+    sizes = {entry["name"]: entry["size"] for entry in contents["scripts"]}
+    check_sizes(plan.options, sizes)
+    if plan.options.jcl:
         (work / JOB).write_bytes(job_of(plan.options, plan.mode, log.source, sizes))
 
 

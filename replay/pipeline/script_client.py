@@ -132,6 +132,20 @@ def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, i
     return written.records(jcl.job(written.client, written.terminator, mode, system, scripts))
 
 
+def check_sizes(options: ScriptOptions, sizes: Mapping[str, int]) -> None:
+    """UsageError (LR1001) for a script that is longer than its client takes; ``sizes`` in bytes, by
+    name."""
+    longest = client_named(options.client).longest_script if options.client else 0
+    name = max(sizes, key=sizes.__getitem__, default="")
+    if longest and name and sizes[name] > longest:
+        raise UsageError(
+            "LR1001",
+            f"found --client {options.client} with {name} of {sizes[name]:,} bytes; expected at"
+            f" most {longest:,}",
+            hint="Write smaller files (--records-per-file)",
+        )
+
+
 def unchecked_notes(options: ScriptOptions) -> list[str]:
     """What to see to where a dialect has no SQL to check that a statement changes one row."""
     if options.profile.row_check is not None:

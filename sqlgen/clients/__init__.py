@@ -20,6 +20,14 @@ BUILT_IN: dict[str, str] = {
     "psql": "others",
     "sqlite3": "others",
     "sqlplus": "others",
+    "mariadb": "servers",
+    "mysql": "servers",
+    "duckdb": "servers",
+    "sqlcmd": "servers",
+    "snowsql": "servers",
+    "bq": "servers",
+    "spark-sql": "servers",
+    "trino": "servers",
 }
 
 
@@ -37,6 +45,8 @@ class Client:
       one: then a statement that has the terminator in it gets another one, out of ``terminators``.
       ``whole_terminator``: where there is none, a statement may not have the terminator in it.
       ``bad_terminators``: what none can be.
+    * ``longest``: how many bytes a statement has at most, ``longest_script`` a script (0: no page
+      says that there is a limit). How long a literal may be, the dialect says.
     * ``head``: its own words before the first statement.
     * ``selects``: it runs queries. ``stops``: what makes it stop at the first error and roll the
       unit back ('': no page says that it does, so checks count for nothing).
@@ -57,6 +67,8 @@ class Client:
     terminators: str = ""
     whole_terminator: bool = False
     bad_terminators: str = ""
+    longest: int = 0
+    longest_script: int = 0
     head: tuple[str, ...] = ()
     selects: bool = True
     stops: str = ""

@@ -95,19 +95,33 @@ class ScriptForm:
     def __call__(self, data: bytes) -> bytes:
         """Whole lines of a script, as the client reads them. SqlgenError (LR3001, LR3003) names the
         unit and the statement that it cannot read."""
-        if self.client.reads_all:
+        longest = self.client.longest
+        if self.client.reads_all and (not longest or len(data) <= longest):
             return data
         records, unit = [], ""
         for statement in _statements(data.decode()):
             named = _UNIT.match(statement)
             unit = named.group(1) if named else unit
             try:
-                records += [self._record(line) for line in self._lines(statement)]
+                if not statement.startswith("--"):
+                    self._check_length(statement)
+                if not self.client.reads_all:
+                    records += [self._record(line) for line in self._lines(statement)]
             except SqlgenError as error:
                 place = f"in unit {unit}, " if unit else ""
                 shown = f"{place}statement {statement[:_SHOWN]!r}"
                 raise SqlgenError(error.code, f"{shown}: {error.message}", error.hint) from error
-        return b"".join(records)
+        return data if self.client.reads_all else b"".join(records)
+
+    def _check_length(self, statement: str) -> None:
+        longest = self.client.longest
+        if longest and len(statement) * 4 > longest and len(statement.encode()) > longest:
+            raise SqlgenError(
+                "LR3003",
+                f"found {len(statement.encode()):,} bytes; expected at most {longest:,}, as much as"
+                f" a statement has for {self.client.name}",
+                "Leave its large columns out (--exclude-columns)",
+            )
 
     def _lines(self, statement: str) -> Iterator[str]:
         lines = self.lines

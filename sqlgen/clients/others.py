@@ -20,12 +20,15 @@ CLIENTS = {
         command="db2 +c -s -td{terminator} -vf FILE || db2 rollback",
         terminator="@",
         bad_terminators=" ,\"()'_",
+        longest=2_097_152,
         stops="+c -s, and db2 rollback",
         pages={
             "command": _CLP,
             # ends a statement at the end of a line only
             "terminator": "https://datageek.blog/en/2017/07/13/db2-basics-statement-terminators/",
             "bad_terminators": _CLP,
+            "longest": "https://ibm.com/support/knowledgecenter/ja/SSEPGG_11.1.0/"
+            "com.ibm.db2.luw.sql.ref.doc/doc/r0001029.html",
             "stops": _CLP,
         },
     ),
@@ -56,12 +59,16 @@ CLIENTS = {
         name="sqlite3",
         dialects=("sqlite",),
         command="sqlite3 DATABASE < FILE (ATTACH a file for each schema first)",
+        longest=1_000_000_000,
         head=(".bail on",),
         stops=".bail on",
-        pages=dict.fromkeys(
-            ("command", "head", "stops"),
-            "https://gist.github.com/Gerst20051/a881ac8f5e47bd570e6f88c9a64f664f",
-        ),
+        pages={
+            **dict.fromkeys(
+                ("command", "head", "stops"),
+                "https://gist.github.com/Gerst20051/a881ac8f5e47bd570e6f88c9a64f664f",
+            ),
+            "longest": "https://sqlite.org/limits.html",
+        },
     ),
     "sqlplus": Client(
         name="sqlplus",

@@ -20,6 +20,7 @@ _UNICODE = f"{_DOCS}/SSEPEK_13.0.0/sqlref/src/tpc/db2z_graphicstringconstants.ht
 _SPUFI = f"{_DOCS}/en/db2-for-zos/13?topic=zos-executing-sql-by-using-spufi"
 _DSNTEP = f"{_DOCS}/SSEPEK_12.0.0/appdevsamp/src/tpc/db2z_dsntep24.html"
 _DSNTIAD = f"{_DOCS}/en/db2-for-zos/13.0.0?topic=programs-dsntiad-sample-program"
+_LIMITS = f"{_DOCS}/ja/SSEPEK_12.0.0/sqlref/src/tpc/db2z_limits.html"
 _PREPARED = f"{_DOCS}/SSEPEK_12.0.0/comref/src/tpc/db2z_cmd_run.html"
 
 _SPUFI_CLIENT = Client(
@@ -34,8 +35,10 @@ _SPUFI_CLIENT = Client(
     # the same in every EBCDIC code page
     terminators=";%?&:+/*",
     bad_terminators=" ,\"()'_",
+    longest=2_097_152,
     ebcdic=True,
     pages={
+        "longest": _LIMITS,
         "command": _SPUFI,
         "width": _COLUMNS,
         "record": _COLUMNS,

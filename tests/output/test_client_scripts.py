@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
+import sys
+import tarfile
+from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import docker
+import pyspark
 import pytest
 
 from replay import open_log
 from replay.changes.options import ScriptOptions
 from replay.cli.main import main
-from replay.errors import UsageError
+from replay.errors import Refusal, UsageError
 from replay.logs.families import FAMILIES, source_named
 from replay.targets.embedded import client_environment, psql_path
 from sqlgen.clients import client_named, jcl
 from tests.bytes import logs
 from tests.support.client_readers import (
+    COMMANDS,
     INVARIANT,
     inlined_compound,
     lines_of_sqlplus,
     outside_literals,
     records_of,
+    statements_at_semicolons,
     statements_of,
     statements_of_clp,
     words_of,
@@ -66,6 +76,47 @@ def plain(script: bytes) -> list[str]:
     """The statements of a script that has one on each line."""
     lines = script.decode().splitlines()
     return [line.removesuffix(";") for line in lines if not line.startswith("--")]
+
+
+#: What programs that read scripts take for something else than text.
+TRAPS = (
+    *("\\", "\\'", "';", "--x", "/* '", "$(x)", "${x}", "&x &&y", ":x", "!exit", "@f", "#", "%s"),
+    *("a\nGO\nb", "a\n.exit", "a\n\\q", "a\ndelimiter //", "\\g", "\x1a", '"', "`", "é"),
+)
+
+
+@pytest.mark.parametrize("client", sorted(COMMANDS))
+def test_each_client_finds_the_statements_of_the_plain_script(tmp_path: Path, client: str) -> None:
+    log = opened(log_of_bits(tmp_path, *TRAPS))
+    (dialect, *_) = client_named(client).dialects
+    for mode in ("redo", "undo"):
+        wanted = plain(written(log, mode, tmp_path / f"{mode}-plain", dialect))
+        script = written(log, mode, tmp_path / mode, dialect, client=client).decode()
+        assert client_named(client).command in script.splitlines()[0]
+        assert list(statements_at_semicolons(script, client)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("client", "dialect"), [("mysql", "mysql"), ("clp", "db2"), ("dsntep2", "db2zos")]
+)
+def test_a_statement_that_is_too_long_for_its_client(
+    tmp_path: Path, client: str, dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = opened(log_of_bits(tmp_path, "a", "b" * 100))
+    monkeypatch.setitem(vars(client_named(client)), "longest", 99)
+    with pytest.raises(Refusal, match=r"unit URID=.*expected at most 99, as much as a state"):
+        written(log, "redo", tmp_path / "out", dialect, client=client)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_script_that_is_too_long_for_its_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = opened(log_of_bits(tmp_path, "a", "b"))
+    monkeypatch.setitem(vars(client_named("bq")), "longest_script", 120)
+    with pytest.raises(UsageError, match=r"0000-redo.sql of \d+ bytes; expected at most 120"):
+        written(log, "redo", tmp_path / "out", "bigquery", client="bq")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
@@ -170,7 +221,7 @@ def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:
     [
         ("db2", {"client": "dsntep2"}, "found --client dsntep2 with --dialect db2; expected one"),
         ("postgres", {"client": "spufi"}, "expected one of: psql"),
-        ("trino", {"client": "spufi"}, "expected none"),
+        ("trino", {"client": "spufi"}, "expected one of: trino"),
         ("db2zos", {"client": "spuffi"}, "did you mean spufi"),
         ("db2zos", {"asserts": "rows"}, "found --assert rows with --client dsntep2"),
         ("db2zos", {"terminator": "#"}, "found --terminator '#'"),
@@ -280,6 +331,110 @@ def ran(*words: str, script: Path | None = None) -> int:
         return subprocess.run(
             words, stdin=given, capture_output=True, check=False, env=client_environment()
         ).returncode
+
+
+class InContainer:
+    """The program of a server, in the container where that runs."""
+
+    def __init__(self, url: str) -> None:
+        self.place, self.kind = urlsplit(url), urlsplit(url).scheme
+        with closing(docker.from_env()) as engine:
+            self.found = next(
+                one.id
+                for one in engine.containers.list()
+                for ports in one.ports.values()
+                if {"HostIp": "0.0.0.0", "HostPort": str(self.place.port)} in (ports or ())
+            )
+
+    def run(self, script: bytes) -> tuple[int, str]:
+        """The exit code of a script, and what is printed, by the command of its head."""
+        command = client_named(self.kind).command.replace("FILE", "/tmp/script.sql")
+        program, rest = command.split(" ", 1)
+        packed = BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            entry = tarfile.TarInfo("script.sql")
+            entry.size = len(script)
+            tar.addfile(entry, BytesIO(script))
+        with closing(docker.from_env()) as engine:
+            server = engine.containers.get(self.found)
+            server.put_archive("/tmp", packed.getvalue())
+            where = f"-h{self.place.hostname} -P{self.place.port}"
+            place = f"{where} -uroot -p{self.place.password}"
+            words = f"{program} {place} {rest} 2>&1 | grep -v Warning; exit ${{PIPESTATUS[0]}}"
+            code, said = server.exec_run(["bash", "-c", words])
+        return int(code), said.decode()
+
+
+@pytest.fixture(params=["mariadb", "mysql"])
+def server(request: pytest.FixtureRequest) -> InContainer:
+    """A server whose program is beside it."""
+    return InContainer(request.getfixturevalue(f"container_{request.param}")[0])
+
+
+def test_mariadb_and_mysql_stop_at_the_first_error(tmp_path: Path, server: InContainer) -> None:
+    log = opened(log_of_bits(tmp_path, *TRAPS))
+    script = written(log, "redo", tmp_path / "out", server.kind, client=server.kind)
+    made = (
+        "DROP DATABASE IF EXISTS shop; CREATE DATABASE shop; CREATE TABLE shop.bits"
+        " (n INT PRIMARY KEY, b VARBINARY(9), t VARCHAR(99)) CHARACTER SET utf8mb4;"
+    )
+    assert server.run(made.encode()) == (0, "")
+    assert server.run(script) == (0, "")
+    _, said = server.run(b"SELECT n, HEX(t) FROM shop.bits ORDER BY n;")
+    rows = [line.split("\t") for line in said.splitlines() if line[:1].isdigit()]
+    assert [(int(n), bytes.fromhex(text).decode()) for n, text in rows] == list(enumerate(TRAPS))
+    # the second one fails at its second statement, and the first is gone with it
+    server.run(b"DELETE FROM shop.bits WHERE n = 0;")
+    assert server.run(script)[0] == 1
+    assert "\n0\t" not in server.run(b"SELECT n, 1 FROM shop.bits ORDER BY n;")[1]
+
+
+def test_duckdb_stops_at_the_first_error(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, *TRAPS))
+    written(log, "redo", tmp_path / "out", "duckdb", client="duckdb")
+    (script,) = (tmp_path / "out").glob("*.sql")
+    assert ".bail on" in script.read_text().splitlines()
+    program = shutil.which("duckdb")
+    if program is None:
+        return
+    made = tmp_path / "made.sql"
+    made.write_text(
+        "CREATE SCHEMA shop; CREATE TABLE shop.bits (n INT PRIMARY KEY, b BLOB, t TEXT);"
+    )
+    place = str(tmp_path / "rows.db")
+    assert ran(program, place, script=made) == 0
+    assert ran(program, place, script=script) == 0
+    count = [program, place, "-csv", "-noheader", "-c"]
+    text = "SELECT string_agg(hex(t), ',' ORDER BY n) FROM shop.bits"
+    said = subprocess.run([*count, text], capture_output=True, check=True, text=True).stdout
+    assert [bytes.fromhex(one).decode() for one in said.strip().strip('"').split(",")] == [*TRAPS]
+    subprocess.run([*count, "DELETE FROM shop.bits WHERE n = 0"], check=True, capture_output=True)
+    assert ran(program, place, script=script) == 1
+    left = [*count, "SELECT count(*) FROM shop.bits"]
+    said = subprocess.run(left, capture_output=True, check=True, text=True).stdout
+    assert int(said) == len(TRAPS) - 1
+
+
+@pytest.mark.long
+def test_spark_sql_stops_at_the_first_error(tmp_path: Path) -> None:
+    log = opened(log_of_bits(tmp_path, *TRAPS))
+    script = written(log, "redo", tmp_path / "out", "spark", client="spark-sql").decode()
+    made = "CREATE SCHEMA shop; CREATE TABLE shop.bits (n INT, b BINARY, t STRING) USING parquet;"
+    asked = "SELECT CONCAT('row ', n, ' ', HEX(t)) FROM shop.bits ORDER BY n;"
+    stops = "INSERT INTO shop.bits VALUES ('x'); SELECT 'reached';"
+    file = tmp_path / "all.sql"
+    file.write_text("\n".join([made, script, asked, stops]))
+    place = Path(sys.executable).with_name("spark-sql")
+    words = [place, "--master", "local[1]", "--conf", "spark.ui.enabled=false", "-f", file]
+    spark = {**os.environ, "SPARK_HOME": str(Path(pyspark.__file__).parent)}
+    done = subprocess.run(
+        words, capture_output=True, check=False, cwd=tmp_path, text=True, env=spark
+    )
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("row ")]
+    found = [(int(n), bytes.fromhex(text).decode()) for _, n, text in rows]
+    assert found == list(enumerate(TRAPS))
+    assert done.returncode == 1
+    assert "reached" not in done.stdout
 
 
 def test_sqlite3_stops_at_the_first_error(tmp_path: Path) -> None:

@@ -255,3 +255,57 @@ def words_of_soliddb(statement: str) -> list[object]:
             made.append(words[place])
             place += 1
     return made
+
+
+#: What a program takes for a command of its own where a line begins with it: sqlcmd ("sqlcmd
+#: commands"), snowsql ("Using SnowSQL"), the clients of MariaDB and MySQL ("mysql commands"),
+#: duckdb and sqlite3 ("Dot commands"), psql (a backslash anywhere outside quotes), trino.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "sqlcmd": (":", "!!", "go", "exit", "quit", "reset", "ed"),
+    "snowsql": ("!",),
+    "mariadb": ("delimiter", "\\", "source", "use"),
+    "mysql": ("delimiter", "\\", "source", "use"),
+    "duckdb": (".",),
+    "sqlite3": (".",),
+    "psql": ("\\",),
+    "trino": ("quit", "exit", "clear", "help", "use"),
+    "bq": (),
+    "spark-sql": ("!", "source", "quit", "exit"),
+}
+#: Those whose databases take a backslash in a text for the begin of an escape.
+BACKSLASH = frozenset({"mariadb", "mysql", "bq", "spark-sql", "snowsql"})
+
+
+def statements_at_semicolons(script: str, client: str) -> Iterator[str]:
+    """The statements of a script for a program that ends one at a semicolon outside quotes and
+    comments, and takes some lines for commands of its own (a line of the head may be one)."""
+    lines = script.split("\n")
+    commands = COMMANDS[client]
+    text = "\n".join(line for line in lines if not line.startswith(("--", ".bail", "\\set")))
+    for line in text.split("\n"):
+        assert not (commands and line.lower().startswith(commands)), line
+        assert client != "sqlcmd" or not re.match(r"(?i)\s*go\s*(\d+\s*)?$", line)
+    start = place = 0
+    while place < len(text):
+        character = text[place]
+        if character in "'\"`":
+            place = _quoted(text, place, client in BACKSLASH)
+        elif text.startswith("--", place):
+            place = (text.find("\n", place) + 1) or len(text)
+        elif character == ";":
+            yield text[start:place].strip()
+            start = place = place + 1
+        else:
+            place += 1
+    assert not text[start:].strip()
+
+
+def _quoted(text: str, place: int, backslash: bool) -> int:
+    """Where what begins with a quote ends."""
+    quote = text[place]
+    escape = text[place - 1 : place] in ("E", "e")  # of PostgreSQL
+    place += 1
+    while text[place] != quote or text[place + 1 : place + 2] == quote:
+        doubled = text[place] == quote or ((backslash or escape) and text[place] == "\\")
+        place += 2 if doubled else 1
+    return place + 1
