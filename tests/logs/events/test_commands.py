@@ -1,0 +1,149 @@
+"""Commands on change events, of PostgreSQL and of MySQL: each does its work, or is refused by
+name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from replay.cli.main import main
+from tests.logs.events.builder import BinlogTopic, Table, Topic
+from tests.logs.events.test_rules import row
+
+T = Table("t")
+
+
+def history(topic: Topic) -> Topic:
+    """Four transactions; the second file begins in the middle of the third one."""
+    topic.transaction(1, (T, "c", None, row(1, "a")), (T, "c", None, row(2, "b")))
+    topic.transaction(2, (T, "u", row(1, "a"), row(1, "A")))
+    topic.transaction(3, (T, "d", row(1, "A"), None), (T, "u", row(2, "b"), row(2, "B")))
+    topic.transaction(4, (T, "c", None, row(5, "e")))
+    return topic
+
+
+@pytest.fixture(params=[Topic, BinlogTopic], ids=["postgres", "mysql"])
+def topic(request: pytest.FixtureRequest) -> Topic:
+    """The same history by each connector."""
+    made: Callable[[], Topic] = request.param
+    return history(made())
+
+
+@pytest.fixture
+def log(topic: Topic, tmp_path: Path) -> str:
+    """The path of one file of it."""
+    return str(topic.write(tmp_path / "all.jsonl"))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A DuckDB with the table, empty."""
+    path = tmp_path / "target.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE SCHEMA app")
+        connection.execute("CREATE TABLE app.t (id integer PRIMARY KEY, name varchar)")
+    return path
+
+
+@pytest.fixture
+def nothing(tmp_path: Path) -> str:
+    """A state without rows."""
+    folder = tmp_path / "before"
+    folder.mkdir()
+    (folder / "t.csv").write_text("id,name\n", encoding="utf-8")
+    return str(folder)
+
+
+def rows(path: Path) -> list[tuple[int, str]]:
+    with duckdb.connect(str(path)) as connection:
+        return connection.execute("SELECT id, name FROM app.t ORDER BY id").fetchall()
+
+
+def split(topic: Topic, folder: Path) -> Callable[[int], Path]:
+    """Writes the first or the second file of a folder."""
+    folder.mkdir()
+    parts = [topic.lines[:8], topic.lines[8:]]
+    return lambda number: Topic(parts[number]).write(folder / f"{number}.jsonl")
+
+
+def test_follow_brings_a_database_up_to_date(topic: Topic, tmp_path: Path, database: Path) -> None:
+    part = split(topic, tmp_path / "arriving")
+    words = ["follow", str(tmp_path / "arriving"), "--source", "events", "--once", "--settle", "0"]
+    words += ["--schema", "none", "--to", f"duckdb:///{database}"]
+    part(0)
+    assert main(words) == 0
+    assert rows(database) == [(1, "A"), (2, "b")]
+    part(1)
+    assert main(words) == 0
+    assert rows(database) == [(2, "B"), (5, "e")]
+    assert main(words) == 0
+    assert rows(database) == [(2, "B"), (5, "e")]
+
+
+def test_verify_compares_and_certifies(
+    log: str, database: Path, nothing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"duckdb:///{database}"
+    assert main(["replay", log, "--to", url, "--apply", "--schema", "none"]) == 0
+    words = ["verify", log, "--to", url, "--expected", nothing, "--schema", "none"]
+    assert main(words) == 0
+    assert "SAME" in capsys.readouterr().out
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("UPDATE app.t SET name = 'wrong' WHERE id = 2")
+    assert main(words) == 8
+    assert main([*words, "--roundtrip"]) == 0
+    assert "HOLDS" in capsys.readouterr().out
+
+
+def test_migrate_moves_the_rows(log: str, tmp_path: Path, nothing: str) -> None:
+    out = tmp_path / "plan"
+    words = ["migrate", log, "--initial", nothing, "--dialect", "duckdb", "--schema", "none"]
+    assert main([*words, "--out", str(out)]) == 0
+    with duckdb.connect() as connection:
+        for path in sorted(out.rglob("*.sql")):
+            text = path.read_text("utf-8")
+            if "COPY" not in text:
+                connection.execute(text)
+        found = connection.execute("SELECT id, name FROM app.t ORDER BY id").fetchall()
+    assert found == [(2, "B"), (5, "e")]
+
+
+def test_sql_asks_changes_and_units(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "SELECT op, count(*) FROM changes GROUP BY op ORDER BY op"
+    assert main(["sql", log, query, "--schema", "none", "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == ["delete,1", "insert,3", "update,2"]
+    assert main(["sql", log, "SELECT count(*) FROM units", "--format", "csv"]) in (0, 4)
+    assert capsys.readouterr().out.splitlines()[1] == "4"
+
+
+def test_extract_is_refused(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["extract", log, "--out", str(tmp_path / "part")]) == 8
+    said = capsys.readouterr().err
+    assert "LR3020" in said
+    assert "--source events" in said
+
+
+def test_files_that_overlap_are_one_log(
+    topic: Topic, log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = split(topic, tmp_path / "parts")
+    words = ["redo", "--schema", "none", "--dialect", "postgres", "--out"]
+    assert main([*words, str(tmp_path / "one"), log]) == 0
+    files = [str(part(1)), str(part(0)), log]
+    assert main([*words, str(tmp_path / "three"), *files]) == 0
+    assert "repeated by another read session" in capsys.readouterr().out
+    one, three = (tmp_path / name / "0000-redo.sql" for name in ("one", "three"))
+    assert one.read_bytes() == three.read_bytes()
+
+
+@pytest.mark.spark
+def test_spark_writes_the_same_script(log: str, tmp_path: Path) -> None:
+    words = ["redo", log, "--schema", "none", "--dialect", "postgres"]
+    for engine in ("local", "spark"):
+        assert main([*words, "--engine", engine, "--out", str(tmp_path / engine)]) == 0
+    local, spark = (tmp_path / name / "0000-redo.sql" for name in ("local", "spark"))
+    assert local.read_bytes() == spark.read_bytes()
