@@ -4,6 +4,7 @@ by DuckDB; which of the known forms a file has is told by its first lines."""
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ else:
     duckdb = LateModule("duckdb")
 
 #: Bytes of lines that are read at once.
-_WINDOW = 32 << 20
+_WINDOW = 6 << 20
 #: Bytes in which line ends are looked for at once, and in which the form of a file is.
 _NEAR, _HEAD = 1 << 18, 4 << 20
 #: Lines that are looked at to tell the form of a file.
@@ -169,18 +170,38 @@ def _with_key(form: LineForm, key: str | None, at: str) -> LineForm:
 
 def windows(raw: Bytes) -> Iterator[tuple[int, pa.Array]]:
     """The lines of a file in parts: (number of the first one, their texts)."""
-    start, stop = line_places(raw)
-    low = 0
-    while low < len(start):
-        high = int(np.searchsorted(start, start[low] + _WINDOW))
-        high = max(high, low + 1)
-        first, last = int(start[low]), int(stop[high - 1])
-        # what lies between lines is at the end of those before, so that texts may have blanks there
-        offsets = np.append(start[low:high] - first, last - first)
-        data = pa.py_buffer(np.ascontiguousarray(raw[first:last]))
-        places = pa.py_buffer(np.ascontiguousarray(offsets.astype(np.int64)))
-        yield low, pa.Array.from_buffers(pa.large_binary(), high - low, [None, places, data])
+    low = first = 0
+    while low < len(raw):
+        high = _end_of_line(raw, low + _WINDOW)
+        part = raw[low:high]
+        start, stop = line_places(part)
+        if len(start):
+            # what lies between lines is at the end of those before, so that texts may have blanks
+            # there
+            offsets = np.append(start - start[0], stop[-1] - start[0])
+            data = pa.py_buffer(np.ascontiguousarray(part[start[0] : stop[-1]]))
+            places = pa.py_buffer(np.ascontiguousarray(offsets.astype(np.int64)))
+            buffers = [None, places, data]
+            yield first, pa.Array.from_buffers(pa.large_binary(), len(start), buffers)
+        first += len(start)
         low = high
+        _let_go(raw)
+
+
+def _end_of_line(raw: Bytes, near: int) -> int:
+    """The first place behind a line end from a place on."""
+    for at in range(near, len(raw), _NEAR):
+        ends = np.flatnonzero(raw[at : at + _NEAR] == _NEWLINE)
+        if len(ends):
+            return at + int(ends[0]) + 1
+    return len(raw)
+
+
+def _let_go(raw: Bytes) -> None:
+    """Let the operating system have the memory of what was read of a mapped file."""
+    mapping = getattr(raw.base, "base", None)
+    if isinstance(mapping, mmap.mmap):
+        mapping.madvise(mmap.MADV_DONTNEED)
 
 
 @cache

@@ -20,6 +20,7 @@ from replay.logs.events import lines, reader, rows, rules, schemas, sources
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.made_images import forget
+from replay.spill import Growing
 from sqlgen.schema import Table
 
 _KINDS = {
@@ -101,11 +102,10 @@ class _Tables:
 
 @dataclass
 class _Pile:
-    """What the files give, piece by piece."""
+    """What the files give, piece by piece: a record a line, and images behind each other."""
 
-    found: list[Records] = field(default_factory=list)
-    images: list[Bytes] = field(default_factory=list)
-    size: int = 0
+    found: Growing
+    images: Growing
     sources: sources.EventSources = field(default_factory=sources.EventSources)
     #: GTIDs of changes of structure.
     structure: list[Index] = field(default_factory=list)
@@ -118,7 +118,8 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     signed = _option(inputs, "bigint", "signed")
     _option(inputs, "cascades", "logged")
     unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
-    tables, pile, files = _Tables(), _Pile(), list[IndexedFile]()
+    tables, files = _Tables(), list[IndexedFile]()
+    pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch))
     first = 0
     there = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
     for number, path in enumerate(inputs.log):
@@ -133,10 +134,12 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         first += count
     pile.sources.check(inputs.log[0])
     binlog = pile.sources.binlog
-    found = np.concatenate(pile.found)
-    buffer = np.concatenate([np.zeros(0, np.uint8), *pile.images])
-    found["content"] = _contents(found, buffer)
+    found, buffer = pile.found.array(), pile.images.array()
     _admit_order(found, inputs.log[0])
+    for version in tables.versions:
+        # a key of zeros, and none that was not sent
+        if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
+            found["unkeyed"][found["version"] == version.index] = False
     made = rules.ordered(found)
     units = found["unit"][found["unit"] >= 0]
     if binlog:
@@ -222,7 +225,7 @@ def _take(
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
             _images(columns, found, of_rows, version, tables, pile, whole, unavailable)
-    pile.found.append(found)
+    pile.found.add(found)
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:
@@ -345,27 +348,20 @@ def _images(
         unavailable,
     )
     found["unkeyed"][chosen] = made.unkeyed
+    hashes = np.zeros(len(chosen), np.uint64)
     for name, side in (("before", made.before), ("after", made.after)):
-        start, size = rows.bounds_of(side, pile.size)
+        start, size = rows.bounds_of(side, len(pile.images))
         found[name][chosen], found[f"{name}_size"][chosen] = start, size
         _, _, data = pc.fill_null(side, b"").buffers()
         taken = np.frombuffer(data or b"", np.uint8)[: int(size.sum())]
-        pile.images.append(taken)
-        pile.size += len(taken)
+        begin = np.where(size > 0, start - len(pile.images), 0)
+        hashes = mixed(hashes) ^ hash_ranges(taken, begin, begin + size)
+        pile.images.add(taken)
+    found["content"][chosen] = hashes
 
 
 # -- the log as a whole
 # -------------------------------------------------------------------------------------------------
-
-
-def _contents(found: Records, buffer: Bytes) -> npt.NDArray[np.uint64]:
-    """A number made of both images of each line."""
-    hashes = np.zeros(len(found), np.uint64)
-    for side in ("before", "after"):
-        size = found[f"{side}_size"].astype(np.int64)
-        start = np.where(size > 0, found[side], 0)
-        hashes = mixed(hashes) ^ hash_ranges(buffer, start, start + size)
-    return hashes
 
 
 def _admit_order(found: Records, path: str) -> None:

@@ -290,6 +290,13 @@ def test_an_update_of_free_columns_proves_whole_rows(log: Log) -> None:
     ]
 
 
+def test_a_key_of_zero_is_a_key_where_rows_are_whole(log: Log) -> None:
+    topic = Topic()
+    topic.transaction(1, (T, "u", row(1, "a"), row(1, "b")), (T, "d", row(0, "z"), None))
+    code, _, statements = log.run(topic, "--schema", "none")
+    assert (code, statements[1:]) == (0, ["DELETE FROM app.t WHERE id = 0;"])
+
+
 UNAVAILABLE = "__debezium_unavailable_value"
 
 
