@@ -35,6 +35,10 @@ FAMILY = Family(
             "full: each table has REPLICA IDENTITY FULL, so old rows are whole (default: found out"
             " by their rows)"
         ),
+        "snapshot": (
+            "insert: rows of the connector's snapshot are inserts of one transaction before the log"
+            " (default: they are ignored)"
+        ),
         "bigint": (
             "signed: no column of MySQL or MariaDB is BIGINT UNSIGNED with a number above 2^63"
             " (default: known from events of structure, or from declared types)"

@@ -16,7 +16,7 @@ from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
 from replay.logs import Inputs
-from replay.logs.events import lines, reader, rows, rules, schemas, sources
+from replay.logs.events import lines, reader, rows, rules, schemas, snapshots, sources
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.made_images import forget
@@ -102,10 +102,12 @@ class _Tables:
 
 @dataclass
 class _Pile:
-    """What the files give, piece by piece: a record a line, and images behind each other."""
+    """What the files give, piece by piece: a record a line, and images behind each other.
+    ``snapshot``: its rows are inserts."""
 
     found: Growing
     images: Growing
+    snapshot: snapshots.Snapshot | None
     sources: sources.EventSources = field(default_factory=sources.EventSources)
     #: GTIDs of changes of structure.
     structure: list[Index] = field(default_factory=list)
@@ -119,7 +121,8 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     _option(inputs, "cascades", "logged")
     unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
     tables, files = _Tables(), list[IndexedFile]()
-    pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch))
+    snapshot = snapshots.Snapshot() if _option(inputs, "snapshot", "insert") else None
+    pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
     first = 0
     there = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
     for number, path in enumerate(inputs.log):
@@ -141,6 +144,8 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
             found["unkeyed"][found["version"] == version.index] = False
     made = rules.ordered(found)
+    if snapshot is not None:
+        snapshot.check(*made.committed, inputs.log[0])
     units = found["unit"][found["unit"] >= 0]
     if binlog:
         sources.check_one_server(*made.committed, inputs.log[0])
@@ -205,11 +210,14 @@ def _take(
     found["file"], found["row"] = file, row + np.arange(len(table))
     found["size"] = np.asarray(pc.binary_length(texts))
     found["kind"] = _kinds(columns, path, row)
+    rows_of_state = found["kind"] == rules.SNAPSHOT
+    if pile.snapshot is not None:
+        pile.snapshot.take(found, rows_of_state, columns["snapshot"])
     for name in ("unit", "lsn", "previous", "version", "before", "after", "events"):
         found[name] = -1
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
     of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
-    spoken = np.flatnonzero(changes | (found["kind"] == rules.SNAPSHOT))
+    spoken = np.flatnonzero(changes | rows_of_state)
     if len(spoken):
         pile.sources.add(columns, spoken)
     _place(columns, found, changes, of_unit, pile.sources, path, row)
@@ -274,6 +282,7 @@ def _place(
     alone = (found["kind"] == rules.TRUNCATE) & np.asarray(columns["transaction"].is_null())
     gtid = pc.if_else(pa.array(alone), columns["gtid"], columns["transaction"])
     names = pc.if_else(pa.array(changes), gtid, columns["id"])
+    number_of_state = found["total"].copy()
     for name in ("micros", "total_order", "events"):
         number = sources.numbers(columns[name])
         found["total" if name == "total_order" else name][of_unit] = number[of_unit]
@@ -286,6 +295,9 @@ def _place(
         found["total"][alone] = 1
         unit[alone & (unit < 0)] = place[alone & (unit < 0)]
     found["total"][~changes] = 0
+    state = found["snapshot"]
+    unit[state], found["alone"][state] = rules.STATE, True
+    found["total"][state] = number_of_state[state]
     found["unit"][of_unit] = unit[of_unit]
     found["lsn"][changes] = place[changes]
     found["lsn"][~changes & of_unit] = lsn[~changes & of_unit]

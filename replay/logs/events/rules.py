@@ -22,7 +22,8 @@ OTHER, BEGIN, END, SNAPSHOT, CREATE, UPDATE, DELETE, TRUNCATE = range(8)
 #: One line. ``unit``: the number of the transaction in its database (-1: none); ``lsn`` of the
 #: event, of BEGIN, or of the commit (END), or its place in a binary log (BEGIN, END: -1);
 #: ``previous``: the commit before (-1: none is named); ``total``: its number in the transaction,
-#: ``events`` (END): how many there are; ``alone``: it is a transaction by itself.
+#: ``events`` (END): how many there are; ``alone``: no END belongs to it; ``snapshot``: a row of the
+#: state before the log.
 LINE = np.dtype(
     [
         ("file", "<u4"),
@@ -38,6 +39,7 @@ LINE = np.dtype(
         ("version", "<i4"),
         ("unkeyed", "?"),
         ("alone", "?"),
+        ("snapshot", "?"),
         ("content", "<u8"),
         ("before", "<i8"),
         ("before_size", "<i4"),
@@ -85,6 +87,8 @@ _CHANGE_OF = {
     DELETE: Change.DELETE,
     TRUNCATE: Change.TRUNCATE,
 }
+#: The transaction that is the state before the log.
+STATE = 0
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -200,6 +204,7 @@ def _units(
     commit, events, ended = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
     commit[of[ends]], ended[of[ends]] = found["lsn"][ends], True
     events[of[ends]] = np.where(found["alone"][ends], 1, found["events"][ends])
+    events[ids == STATE] = there[ids == STATE]
     commit = _placed(np.where(ended & (commit < 0), latest, commit), ended)
     micros = np.zeros(count, np.int64)
     timed = rows[found["micros"][rows] > 0]

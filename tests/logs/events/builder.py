@@ -82,6 +82,20 @@ class Topic:
             self.commit = self.lsn
             self._status("END", unit, len(changes))
 
+    def state(self, table: Table, *rows: Row, marks: Sequence[str] = ()) -> None:
+        """Rows of a snapshot; ``marks``: where each stands in it, if not in a whole one."""
+        usual = ["first", *["true"] * (len(rows) - 2), "last"][-len(rows) :]
+        for after, mark in zip(rows, marks or usual, strict=True):
+            source = self._source(table, 0, None) | {"snapshot": mark}
+            payload = {"before": None, "after": after, "source": source, "op": "r", "ts_ms": 1}
+            key = {
+                "schema": {"type": "struct", "fields": [ID]},
+                "payload": {"id": after["id"]},
+            }
+            value = {"schema": table.schema(), "payload": payload | {"transaction": None}}
+            self.lines.append({"topic": f"shop.app.{table.name}", "key": key, "value": value})
+        self.lsn += 8
+
     def _name(self, unit: int) -> str:
         return f"{unit}:{self.lsn}"
 

@@ -140,6 +140,59 @@ def test_files_that_overlap_are_one_log(
     assert one.read_bytes() == three.read_bytes()
 
 
+def test_a_snapshot_is_the_state_before(
+    topic: Topic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = type(topic)()
+    begun.state(T, row(7, "x"), row(8, None), row(9, "z"))
+    history(begun)
+    log = str(begun.write(tmp_path / "state.jsonl"))
+    words = ["redo", log, "--schema", "none", "--dialect", "postgres", "--out", str(tmp_path / "o")]
+    assert main(words) == 0
+    assert "(7, 'x')" not in (tmp_path / "o" / "0000-redo.sql").read_text("utf-8")
+    option = ["--overwrite", "--log-option", "snapshot=insert"]
+    assert main([*words, *option]) == 0
+    statements = (tmp_path / "o" / "0000-redo.sql").read_text("utf-8").split("BEGIN;\n")
+    assert statements[1].splitlines()[:3] == [
+        "INSERT INTO app.t (id, name) VALUES (7, 'x');",
+        "INSERT INTO app.t (id, name) VALUES (8, NULL);",
+        "INSERT INTO app.t (id, name) VALUES (9, 'z');",
+    ]
+    capsys.readouterr()
+    assert main(["state", log, "--at", "end", "--schema", "none", *option[1:]]) in (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("marks", "found"),
+    [
+        (["first", "true"], "without its last row"),
+        (["first", "last", "first", "last"], "several snapshots"),
+        (["incremental", "last"], "incremental snapshot"),
+    ],
+)
+def test_a_snapshot_that_is_no_state_is_refused(
+    marks: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = Topic()
+    begun.state(T, *[row(number, "x") for number in range(len(marks))], marks=marks)
+    log = str(history(begun).write(tmp_path / "state.jsonl"))
+    words = ["redo", log, "--log-option", "snapshot=insert", "--out", str(tmp_path / "out")]
+    assert main(words) == 8
+    said = capsys.readouterr().err
+    assert "LR3020" in said
+    assert found in said
+
+
+def test_a_snapshot_behind_changes_is_refused(
+    topic: Topic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topic.state(T, row(7, "x"), row(8, "y"))
+    log = str(topic.write(tmp_path / "state.jsonl"))
+    words = ["redo", log, "--log-option", "snapshot=insert", "--out", str(tmp_path / "out")]
+    assert main(words) == 8
+    assert "behind changes" in capsys.readouterr().err
+
+
 @pytest.mark.spark
 def test_spark_writes_the_same_script(log: str, tmp_path: Path) -> None:
     words = ["redo", log, "--schema", "none", "--dialect", "postgres"]
