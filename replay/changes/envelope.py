@@ -112,6 +112,11 @@ class Envelope(Protocol):
         """INCOMPLETEDEP, ``bool[n]``: the unit may depend on an incomplete one."""
         ...
 
+    def unfinished_unit(self) -> Mask:
+        """Units that a log to come may have whole, ``bool[n]``, where a run goes on from another
+        one."""
+        ...
+
     def segment(self) -> Index:
         """SEGNUM, ``int64[n]``: the number of this segment of a long change, from 1; 0 or 1 for a
         whole one."""

@@ -540,7 +540,7 @@ def held_by_flags(selection: Selection, envelope: Envelope, dependent: bytes | N
     """Which records are of units that the log's own marks hold back. ``dependent``: the position
     from which on units may depend on incomplete ones, if any."""
     if selection.incomplete == "keep":
-        return np.zeros(len(envelope), bool)
+        return envelope.unfinished_unit()
     if selection.incomplete == "dependentrba":
         # no unit before DEPENDENTRBA is incomplete; where one says so, that counts
         behind = False if dependent is None else ~_less(envelope.unit_position(), dependent)

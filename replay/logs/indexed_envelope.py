@@ -113,6 +113,10 @@ class IndexedEnvelope:
         """False."""
         return np.zeros(len(self.rows), bool)
 
+    def unfinished_unit(self) -> Mask:
+        """False: whoever indexes a log leaves such units out."""
+        return np.zeros(len(self.rows), bool)
+
     def segment(self) -> Index:
         """Which record of its change."""
         return self.rows["segment"].astype(np.int64)

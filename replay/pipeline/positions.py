@@ -287,7 +287,7 @@ def refuse_passed(
             found.units if indexed or not fresh[-1] else found.selected
         )
         if fresh[-1] and before.last_records is not None:
-            more |= found.last > before.last_records
+            more |= len(found.last) > before.last_records
     if is_placed(log):
         _refuse_other_places(before, logs, fresh)
     every = np.unique(np.concatenate(new))
@@ -403,13 +403,13 @@ _NO_UNITS: Records = np.zeros(0, UNIT_POSITION)
 class _LogRead:
     """What the headers of a log say beside what was taken. ``total`` tells the records of it that
     were taken from other ones: how many they are, and the sum of hashes of their units, which do
-    not depend on what comes behind them; and whether there is such. ``last``: how many changes it
-    has of the last unit that was taken, ``units``: the committed units of which it has a record of
-    any kind, ``selected``: those that a plan selects, ``holds``: whether it has records of pending
-    units."""
+    not depend on what comes behind them; and whether there is such. ``last``: the places of the
+    changes that it has of the last unit that was taken, ``units``: the committed units of which it
+    has a record of any kind, ``selected``: those that a plan selects, ``holds``: whether it has
+    records of pending units."""
 
     total: str = _NOTHING
-    last: int = 0
+    last: Records = field(default_factory=np.zeros(0, POSITION).copy)
     units: Records = field(default_factory=_NO_UNITS.copy)
     selected: Records = field(default_factory=_NO_UNITS.copy)
     holds: bool = False
@@ -445,7 +445,7 @@ def _read(
                 mine = rows[_positions(envelope, rows) == one]
                 places.append(opaque(np.ascontiguousarray(here[mine])))
     made = f"{count}-{total & _WORD:016x}{_PART if rest else ''}" if count else _NOTHING
-    last = len(np.unique(np.concatenate(places)))
+    last = np.unique(np.concatenate(places))
     each = [np.unique(np.concatenate(some)) for some in (units, selected)]
     return _LogRead(made, last, each[0], each[1], holds)
 
@@ -547,6 +547,7 @@ def position_after(
     applied = AppliedUnits(at, names.here(aside.units()))
     owing = (log.owing_logs() if isinstance(log, MadeOfLogs) else None) or ()
     most = before.last_records if before is not None and before.position == at else None
+    places = np.zeros(0, POSITION)  # of one unit, each log may have some of the changes
     for number, (name, _, files) in enumerate(given):
         total, holds = logs.setdefault(name, ""), number in owing
         stale = back is not None or total in ("", _NOTHING) or total.endswith(_PART)
@@ -556,7 +557,8 @@ def position_after(
             holds |= found.holds
             if goes_on and (stale or holds):
                 logs[name] = found.total
-                most = most if at is None else max(most or 0, found.last)
+                places = np.union1d(places, found.last)
+                most = most if at is None else max(most or 0, len(places))
         if hanging is not None:
             hanging = hanging | {name} if holds else hanging - {name}
     if is_placed(log):  # all files are given, in order

@@ -1,4 +1,4 @@
-"""Logs of Db2 LUW and solidDB that arrive in many files, against the model."""
+"""Logs of all families that arrive in many files, against the model."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from tests.support.seeds import seeds
 
 
 @pytest.mark.parametrize("seed", seeds(of_the_day=0, long=6))
-@pytest.mark.parametrize("receiver", chains.RECEIVERS)
-@pytest.mark.parametrize("family", ["db2luw", "soliddb"])
+@pytest.mark.parametrize(
+    ("family", "receiver"), [(one, to) for one, some in chains.RECEIVERS_OF.items() for to in some]
+)
 def test_each_unit_once_however_the_files_arrive(family: str, receiver: str, seed: int) -> None:
     kinds = chains.KINDS[seed % 3 :: 3]
     verdicts = [one for kind in kinds for one in chains.run_case(family, receiver, kind, seed)]

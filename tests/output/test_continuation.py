@@ -93,6 +93,53 @@ def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> Non
     assert manifest(tmp_path / "three")["statements"] == 0
 
 
+def test_a_unit_that_is_open_at_the_end_waits_in_a_chain_of_extracts(tmp_path: Path) -> None:
+    """It was copied in part and counted as taken, so that its other changes never came."""
+    log = LogBuilder()
+    log.unit(commit=90).insert(ACCT, acct(1))
+    unit = log.unit(commit=350)
+    unit.insert(ACCT, acct(2))
+    log.unit(commit=370, INCOMPLETETRANS="Y").insert(ACCT, acct(3))
+    one = log_of(tmp_path, "a", log, 300)
+    log.changes.clear()
+    unit.insert(ACCT, acct(4))
+    log.clock = 330
+    log.unit(commit=370).insert(ACCT, acct(3))
+    two = log_of(tmp_path, "b", log, 800)
+    after: Path | str = "none"
+    for name, pairs in (("one", [one]), ("two", [one, two])):
+        go = ["extract", *words(pairs), "--after", str(after), "--out", str(tmp_path / name)]
+        assert main(go) in (0, 4)
+        after = tmp_path / name
+    copies = [w for name in ("one", "two") for w in ("--control", f"{tmp_path / name}/extract.ctl",
+              "--data", f"{tmp_path / name}/extract.dat")]  # fmt: skip
+    assert redo(tmp_path / "out", *copies) == 0
+    texts = "".join(path.read_text() for path in sorted((tmp_path / "out").glob("*.sql")))
+    assert texts.count("INSERT") == 4
+
+
+def test_a_later_log_repeats_a_unit_whose_records_are_in_two_others(tmp_path: Path) -> None:
+    """The last unit that was taken: each log before had some of its records, this one has all."""
+    log = LogBuilder()
+    unit = log.unit(commit=350)
+    unit.insert(ACCT, acct(1))
+    first = [*log.changes]
+    one = log_of(tmp_path, "a", log, 300)
+    log.clock = 310
+    unit.insert(ACCT, acct(2))
+    second = [*log.changes]
+    two = log_of(tmp_path, "b", log, 400)
+    log.changes = [*first, *second]
+    log.clock = 500
+    log.unit(commit=590).insert(ACCT, acct(3))
+    three = log_of(tmp_path, "c", log, 800)
+    after: Path | str = "none"
+    for name, pairs in (("1", [one]), ("2", [one, two]), ("3", [one, two, three])):
+        assert redo(tmp_path / name, *words(pairs), "--after", after) in (0, 4)
+        after = tmp_path / name
+    assert manifest(tmp_path / "3")["statements"] == 1
+
+
 def test_a_unit_of_a_member_whose_log_lags_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

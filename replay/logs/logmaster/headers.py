@@ -202,6 +202,10 @@ class Headers:
         """INCOMPLETEDEP = Y."""
         return self._flag("INCOMPLETEDEP")
 
+    def unfinished_unit(self) -> Mask:
+        """False: no other log comes."""
+        return np.zeros(len(self), bool)
+
     def _flag(self, name: str) -> Mask:
         return (
             self.code(name) == ord("Y") if name in self.layout.names else np.zeros(len(self), bool)

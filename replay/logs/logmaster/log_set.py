@@ -78,6 +78,10 @@ class SetHeaders(Headers):
         marked = self._of_unit(super().incomplete_unit(), self.open_units)
         return marked if self.end is None else marked | (compare(self.commit(), self.end) > 0)
 
+    def unfinished_unit(self) -> Mask:
+        """Incomplete ones, of a set that others go on from."""
+        return super().unfinished_unit() if self.end is None else self.incomplete_unit()
+
     def incomplete_dependency(self) -> Mask:
         """INCOMPLETEDEP, in the same way, of logs of which an incomplete unit is left."""
         marked = super().incomplete_dependency()
