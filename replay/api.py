@@ -49,13 +49,13 @@ from replay.logs import Inputs, MakesFiles, inspect, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
 from replay.logs.recognized import recognized
 from replay.pipeline.checked import checked
+from replay.pipeline.mapped_catalog import MappingFile, mapping_file
 from replay.pipeline.request import (
     Demand,
     KeySource,
     OpenLog,
     Request,
     make_request,
-    mapping_file,
     open_source,
     usage_errors,
 )
@@ -380,8 +380,7 @@ class Selected:
     ) -> Writable:
         with usage_errors():
             script = script_options(dialect, selection, **options)
-        mapping = mapping_file(options.get("mapping"), options.get("mask_key_file"))
-        demand = Demand(mode, script, mapping, baseline=_place(options.get("baseline")))
+        demand = Demand(mode, script, _mapping(options), baseline=_place(options.get("baseline")))
         return Writable(self.request(demand, _keys(options), selection), self.log.engine)
 
     @checked
@@ -448,7 +447,7 @@ class Selected:
     def _data(self, export: Export, selection: Selection, options: ValueOptions) -> Request:
         with usage_errors():
             values = script_options("duckdb", selection, **options)
-        demand = Demand(options=values, export=export)
+        demand = Demand(options=values, mapping=_mapping(options), export=export)
         return self.request(demand, _keys(options), selection)
 
     @checked
@@ -509,7 +508,8 @@ class Selected:
             None if until_time is None else time_of(str(until_time), True),
             until_mark,
         )
-        request = self.request(Demand(options=script, continued=True), _keys(options, url), chosen)
+        demand = Demand(options=script, mapping=_mapping(options), continued=True)
+        request = self.request(demand, _keys(options, url), chosen)
         asked = replay_request.request_for(
             request,
             url,
@@ -592,7 +592,8 @@ def verify(
     if changes is not None:
         with usage_errors():
             script = replay_request.replay_options(place, changes.selection, options)
-        demand = Demand(Mode.UNDO if roundtrip else Mode.REDO, script, continued=True)
+        mode = Mode.UNDO if roundtrip else Mode.REDO
+        demand = Demand(mode, script, _mapping(options), continued=True)
         request = changes.request(demand, _keys(options))
         comparison.check_verifiable(request.selection)
         work = replay_request.input_of(request, changes.log.engine)
@@ -612,6 +613,10 @@ def _lines_of(scripts: Iterable[Path]) -> Iterator[str]:
 
 def _place(baseline: str | Path | None) -> str | None:
     return None if baseline is None else str(baseline)
+
+
+def _mapping(options: TextOptions) -> MappingFile | None:
+    return mapping_file(options.get("mapping"), options.get("mask_key_file"))
 
 
 def _keys(options: TextOptions, target: str | None = None) -> KeySource:

@@ -20,9 +20,12 @@ says.
 from __future__ import annotations
 
 import glob
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -67,11 +70,22 @@ class TableMapping:
 @dataclass(frozen=True)
 class TableMap:
     """The mapping of a log. ``tables`` by OWNER.NAME; ``key`` for masks (32 bytes, empty where
-    nothing is masked)."""
+    nothing is masked). ``digest``: what tells it from others, a SHA-256 of all that its file says
+    and of what tells the key; ``unknown``: what the file says of tables that the log does not
+    have, in words. ``options``: which columns the user has shown beside."""
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, TableMapping] = field(default_factory=dict)
     key: bytes = b""
+    digest: str = ""
+    unknown: tuple[str, ...] = ()
+    options: RenderOptions = field(default_factory=RenderOptions)
+
+    @cached_property
+    def shown(self) -> RenderOptions:
+        """Which columns of the log's tables are shown."""
+        excluded = (*self.options.exclude_columns, *self.excluded())
+        return RenderOptions(columns=self.options.columns, exclude_columns=excluded)
 
     def describe(self) -> dict[str, Any]:
         """The mapping as JSON-able data; of the key only what tells it from others."""
@@ -84,6 +98,7 @@ class TableMap:
             for name, entry in sorted(self.tables.items())
         }
         told = {"mask_key": fingerprint(self.key)} if self.key else {}
+        told |= {"sha256": self.digest} if self.digest else {}
         return {"schemas": dict(self.schemas), "tables": tables, **told}
 
     def excluded(self) -> tuple[str, ...]:
@@ -95,9 +110,13 @@ class TableMap:
         )
 
     def masked(self) -> frozenset[str]:
-        """The columns that are masked, as OWNER.NAME.COLUMN."""
+        """The columns that are masked, as OWNER.NAME.COLUMN: by their names in the log and by those
+        in the target."""
         return frozenset(
-            f"{name}.{column}" for name, entry in self.tables.items() for column in entry.mask
+            f"{name}.{spelled}"
+            for name, entry in self.tables.items()
+            for column in entry.mask
+            for spelled in (column, entry.columns.get(column, column))
         )
 
     def mask(self, table: Table, name: str, values: pa.Array) -> pa.Array:
@@ -109,13 +128,6 @@ class TableMap:
         """The columns of a table that are masked."""
         return self._entry(table).mask
 
-    def keeps_whole(self, table: Table, options: RenderOptions) -> bool:
-        """Whether the rows of a table have every column that the target's have: the mapping leaves
-        out the others, not the options."""
-        shown = {column.name for column in shown_columns(table, options)}
-        hidden = {column.name for column in table.columns} - shown
-        return hidden <= set(self._entry(table).exclude)
-
     def name(self, table: Table) -> tuple[str, str]:
         """(schema, name) of a table in the target."""
         entry = self._entry(table)
@@ -124,111 +136,155 @@ class TableMap:
             schema if dot else self.schemas.get(table.schema.upper(), table.schema)
         ), name or table.name
 
-    def table(self, table: Table, options: RenderOptions) -> Table:
-        """A table as the target has it, with the columns that are shown. SqlgenError (LR3006) when
-        what finds a row is left out."""
+    def names(self, table: Table) -> dict[str, str]:
+        """The log's name of each column of a table -> the target's. Columns that are not shown keep
+        theirs, marked where another one gets that name."""
         entry = self._entry(table)
-        identity(table, options)
-        schema, name = self.name(table)
-        shown = tuple(
-            replace(
-                column,
-                name=entry.columns.get(column.name, column.name),
-                declared=entry.types.get(column.name, ""),
-            )
-            for column in shown_columns(table, options)
+        shown = {column.name for column in shown_columns(table, self.shown)}
+        names = {name: entry.columns.get(name, name) for name in shown}
+        taken = {name.upper() for name in names.values()}
+        return {
+            column.name: names.get(column.name)
+            or (f"{column.name}\0" if column.name.upper() in taken else column.name)
+            for column in table.columns
+        }
+
+    def table(self, table: Table) -> Table:
+        """A table of the log as the target has it."""
+        entry = self._entry(table)
+        names = self.names(table)
+        shown = {column.name for column in shown_columns(table, self.shown)}
+        unnamed = [name for name in names if name not in shown]
+        columns = tuple(
+            replace(column, name=names[column.name], declared=entry.types.get(column.name, ""))
+            for column in table.columns
         )
         return Table(
-            schema, name, shown, tuple(entry.columns.get(column, column) for column in table.key)
+            *self.name(table),
+            columns,
+            tuple(names[column] for column in table.key),
+            tuple(names[name] for name in unnamed if name in entry.exclude),
+            tuple(names[name] for name in unnamed if name not in entry.exclude),
         )
 
-    def rows(self, rows: Rows, options: RenderOptions) -> Rows:
-        """Rows as the target has them. They are whole without the columns that the mapping leaves
-        out, which the target does not have, but not without those that the options hide."""
-        entry = self._entry(rows.table)
+    def rows(self, rows: Rows) -> Rows:
+        """Rows of a table of the log as the target has them."""
+        names = self.names(rows.table)
 
         def side(image: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
             return {
-                entry.columns.get(name, name): self.mask(rows.table, name, values)
-                for name, values in image.items()
+                names[name]: self.mask(rows.table, name, values) for name, values in image.items()
             }
 
-        shown = {column.name for column in shown_columns(rows.table, options)}
-        # what is left out may have the name that another column gets
-        changed = {
-            entry.columns.get(name, name) if name in shown else f"{name}\0": mask
-            for name, mask in rows.changed.items()
-        }
-        whole = rows.whole if self.keeps_whole(rows.table, options) else None
-        table = self.table(rows.table, options)
         return replace(
             rows,
-            table=table,
+            table=self.table(rows.table),
             before=side(rows.before),
             after=side(rows.after),
-            changed=changed,
-            whole=whole,
+            changed={names[name]: mask for name, mask in rows.changed.items()},
         )
 
-    def constraints(
-        self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions
-    ) -> Constraints:
-        """Keys and foreign keys as the target has them; those with a column or table that is left
-        out go, and are named."""
-        known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
-        unused = list(constraints.unused)
+    def renamed_keys(self, constraints: Constraints, tables: Sequence[Table]) -> Constraints:
+        """Keys and foreign keys of the log's tables, which keep their names, with the columns as
+        the target has them."""
+        known = {f"{table.schema}.{table.name}".upper(): self.names(table) for table in tables}
 
-        def shown(name: str, columns: Iterable[str]) -> bool:
-            return name in known and set(columns) <= {
-                column.name for column in shown_columns(known[name], options)
-            }
+        def renamed(name: str, columns: Iterable[str]) -> tuple[str, ...]:
+            names = known.get(name, {})
+            return tuple(names.get(column, column) for column in columns)
 
-        def mapped(name: str, columns: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-            entry = self._entry(known[name])
-            return ".".join(self.name(known[name])).upper(), tuple(
-                entry.columns.get(column, column) for column in columns
-            )
+        return replace(
+            constraints,
+            keys=tuple((name, renamed(name, columns)) for name, columns in constraints.keys),
+            foreign_keys=tuple(
+                replace(
+                    foreign,
+                    columns=renamed(foreign.table, foreign.columns),
+                    parent_columns=renamed(foreign.parent, foreign.parent_columns),
+                    set_columns=renamed(foreign.table, foreign.set_columns),
+                )
+                for foreign in constraints.foreign_keys
+            ),
+        )
 
-        keys = [mapped(name, columns) for name, columns in constraints.keys if shown(name, columns)]
-        for name, columns in constraints.keys:
-            if name in known and not shown(name, columns):
-                unused.append(f"key ({', '.join(columns)}) of {name}: a column of it is left out")
-        foreign_keys: list[ForeignKey] = []
+    def keys_of_log(self, constraints: Constraints, tables: Sequence[Table]) -> Constraints:
+        """Keys and foreign keys of the target's tables by the names of the log."""
+        known: dict[str, tuple[str, dict[str, str]]] = {}
+        for table in tables:
+            columns = {new: old for old, new in self.names(table).items()}
+            place = ".".join(self.name(table)).upper()
+            known[place] = (f"{table.schema}.{table.name}".upper(), columns)
+
+        def renamed(place: str, columns: Iterable[str]) -> tuple[str, tuple[str, ...]]:
+            name, names = known.get(place, (place, {}))
+            return name, tuple(names.get(column, column) for column in columns)
+
+        foreign_keys = []
         for foreign in constraints.foreign_keys:
-            if not shown(foreign.table, foreign.columns) or not shown(
-                foreign.parent, foreign.parent_columns
-            ):
-                if foreign.table in known:
-                    unused.append(
-                        f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or"
-                        " table of it is left out"
-                    )
-                continue
-            table, columns = mapped(foreign.table, foreign.columns)
-            parent, parent_columns = mapped(foreign.parent, foreign.parent_columns)
+            table_name, own = renamed(foreign.table, foreign.columns)
+            parent, others = renamed(foreign.parent, foreign.parent_columns)
             foreign_keys.append(
                 replace(
                     foreign,
-                    table=table,
-                    columns=columns,
+                    table=table_name,
+                    columns=own,
                     parent=parent,
-                    parent_columns=parent_columns,
+                    parent_columns=others,
+                    set_columns=renamed(foreign.table, foreign.set_columns)[1],
                 )
             )
-        outside = tuple(
-            (mapped(name, ())[0], said) for name, said in constraints.outside if name in known
+        return replace(
+            constraints,
+            keys=tuple(renamed(name, columns) for name, columns in constraints.keys),
+            foreign_keys=tuple(foreign_keys),
+            outside=tuple((renamed(name, ())[0], said) for name, said in constraints.outside),
         )
+
+    def constraints(self, constraints: Constraints, tables: Sequence[Table]) -> Constraints:
+        """Keys and foreign keys (:meth:`renamed_keys`) by the target's names of tables too; those
+        with a column or table that is left out go, and are named."""
+        known = {
+            f"{table.schema}.{table.name}".upper(): self.table(table).in_target()
+            for table in tables
+        }
+        unused = list(constraints.unused)
+
+        def shown(name: str, columns: Iterable[str]) -> bool:
+            return name in known and set(columns) <= {one.name for one in known[name].columns}
+
+        def mapped(name: str) -> str:
+            return f"{known[name].schema}.{known[name].name}".upper()
+
+        keys = [
+            (mapped(name), columns) for name, columns in constraints.keys if shown(name, columns)
+        ]
+        for name, columns in constraints.keys:
+            if name in known and not shown(name, columns):
+                listed = ", ".join(column.rstrip("\0") for column in columns)
+                unused.append(f"key ({listed}) of {name}: a column of it is left out")
+        foreign_keys: list[ForeignKey] = []
+        for foreign in constraints.foreign_keys:
+            if shown(foreign.table, foreign.columns) and shown(
+                foreign.parent, foreign.parent_columns
+            ):
+                child, parent = mapped(foreign.table), mapped(foreign.parent)
+                foreign_keys.append(replace(foreign, table=child, parent=parent))
+            elif foreign.table in known:
+                unused.append(
+                    f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or"
+                    " table of it is left out"
+                )
         return replace(
             constraints,
             keys=tuple(keys),
             foreign_keys=tuple(foreign_keys),
             unused=tuple(unused),
-            outside=outside,
+            outside=tuple(
+                (mapped(name), said) for name, said in constraints.outside if name in known
+            ),
         )
 
-    def check_masks(
-        self, constraints: Constraints, tables: Sequence[Table], options: RenderOptions
-    ) -> None:
+    def check_masks(self, constraints: Constraints, tables: Sequence[Table]) -> None:
         """SqlgenError (LR1011) where the two sides of a foreign key get different masks: rows that
         refer to each other part ways."""
         known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
@@ -237,7 +293,7 @@ class TableMap:
             if child is None or parent is None:
                 continue
             names = [
-                {column.name for column in shown_columns(table, options)}
+                {column.name for column in shown_columns(table, self.shown)}
                 for table in (child, parent)
             ]
             for pair in zip(foreign.columns, foreign.parent_columns or parent.key, strict=False):
@@ -265,7 +321,7 @@ class TableMap:
         )
 
     def declared(
-        self, declared: Mapping[str, Declared], tables: Sequence[Table], options: RenderOptions
+        self, declared: Mapping[str, Declared], tables: Sequence[Table]
     ) -> dict[str, Declared]:
         """What else DDL declares, by the target's OWNER.NAME in upper case; nothing is said of
         columns that are masked or left out."""
@@ -275,7 +331,7 @@ class TableMap:
             if known is None:
                 continue
             entry = self._entry(table)
-            shown = {column.name for column in shown_columns(table, options)} - set(entry.mask)
+            shown = {column.name for column in shown_columns(table, self.shown)} - set(entry.mask)
             names = {name: entry.columns.get(name, name) for name in shown}
             renamed[".".join(self.name(table)).upper()] = known.renamed(
                 names.get, f"{table.schema}.{table.name}"
@@ -295,25 +351,43 @@ def plain(options: RenderOptions) -> RenderOptions:
 
 
 def parse_mapping(
-    text: str, tables: Sequence[Table], profile: Profile, options: RenderOptions, key: bytes | None
+    text: str,
+    tables: Sequence[Table],
+    profile: Profile,
+    options: RenderOptions,
+    key: bytes | None,
+    typed: bool = True,
+    continued: bool = False,
 ) -> TableMap:
     """The mapping in ``text``, checked against all forms of the log's tables. SqlgenError (LR1011)
-    names everything that is wrong with it; ``key`` is None where none is given."""
+    names everything that is wrong with it; ``key`` is None where none is given. ``typed``: types
+    are those of the dialect, and used; ``continued``: tables that this log does not have may be in
+    others."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SqlgenError("LR1011", f"the mapping is not TOML: {error}") from None
     problems: list[str] = []
-    mapping = _mapping_of(document, tables, problems)
-    problems += _type_problems(mapping, profile)
+    unknown: list[str] = [] if continued else problems
+    mapping = _mapping_of(document, tables, problems, unknown)
+    problems += _type_problems(mapping, profile) if typed else []
     masks = [f"{name}.{column}" for name, entry in mapping.tables.items() for column in entry.mask]
     if masks and key is None:
         problems.append(
             f"{masks[0]} is masked, and there is no key; expected one (--mask-key-file)"
         )
-    mapping = replace(mapping, key=key if masks and key else b"")
+    told = json.dumps(document, sort_keys=True, ensure_ascii=False, default=str)
+    secret = key if key and masks else b""
+    told += fingerprint(secret) if secret else ""
+    mapping = replace(
+        mapping,
+        key=secret,
+        digest=sha256(told.encode()).hexdigest(),
+        unknown=tuple(unknown) if continued else (),
+        options=options,
+    )
     if not problems:
-        problems += _name_problems(mapping, tables, profile, options)
+        problems += _name_problems(mapping, tables, profile, options.names)
     if problems:
         more = f" ({len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
         raise SqlgenError(
@@ -325,7 +399,10 @@ def parse_mapping(
 
 
 def _mapping_of(
-    document: Mapping[str, Any], tables: Sequence[Table], problems: list[str]
+    document: Mapping[str, Any],
+    tables: Sequence[Table],
+    problems: list[str],
+    unknown: list[str],
 ) -> TableMap:
     problems += [
         f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}"
@@ -338,7 +415,7 @@ def _mapping_of(
     schemas = {}
     for name, value in _section(document, "schemas", problems).items():
         if name.upper() not in owners:
-            problems.append(
+            unknown.append(
                 f"schemas.{name}: the log has no such schema; expected one of:"
                 f" {', '.join(sorted(owners))}"
             )
@@ -354,7 +431,7 @@ def _mapping_of(
     for name, value in _section(document, "tables", problems).items():
         source = _known(name, versions)
         if source is None:
-            problems.append(
+            unknown.append(
                 f"tables.{name}: the log has no such table; expected one of:"
                 f" {', '.join(sorted(versions)[:_SHOWN])}"
             )
@@ -493,14 +570,15 @@ def _is_type(kind: str, profile: Profile) -> bool:
 
 
 def _name_problems(
-    mapping: TableMap, tables: Sequence[Table], profile: Profile, options: RenderOptions
+    mapping: TableMap, tables: Sequence[Table], profile: Profile, spelling: str
 ) -> Iterator[str]:
     """What is wrong with the names and keys that come out."""
-    hidden = replace(options, exclude_columns=(*options.exclude_columns, *mapping.excluded()))
     try:
-        renamed = [(table, mapping.table(table, hidden)) for table in tables]
+        for table in tables:
+            identity(table, RenderOptions(exclude_columns=mapping.excluded()))
+        renamed = [(table, mapping.table(table)) for table in tables]
         latest = {f"{table.schema}.{table.name}": target for table, target in renamed}
-        check_collisions(list(latest.values()), profile, options.names)
+        check_collisions(list(latest.values()), profile, spelling)
     except SqlgenError as error:
         yield error.message
         return
@@ -508,7 +586,7 @@ def _name_problems(
     for name, table in latest.items():
         spelled = (
             (table.schema.lower(), table.name.lower())
-            if options.names == "lower"
+            if spelling == "lower"
             else (table.schema, table.name)
         )
         if (other := seen.setdefault(spelled, name)) != name:
@@ -516,8 +594,10 @@ def _name_problems(
     collisions: set[str] = set()
     for table, target in renamed:
         columns: dict[str, str] = {}
-        for source, column in zip(shown_columns(table, hidden), target.columns, strict=True):
-            spelled_column = target_name(column.name, profile, options.names)
+        for source, column in zip(
+            shown_columns(table, mapping.shown), target.in_target().columns, strict=True
+        ):
+            spelled_column = target_name(column.name, profile, spelling)
             if (first := columns.setdefault(spelled_column, source.name)) != source.name:
                 collisions.add(
                     f"{table.schema}.{table.name}: the columns {first} and {source.name} both"

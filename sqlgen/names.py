@@ -35,8 +35,7 @@ def target_name(name: str, profile: Profile, names: str) -> str:
     )
     if size > profile.name_length:
         hint = (
-            "Give it another name (--mapping of redo, undo and migrate), or leave it out"
-            " (--exclude-table, --exclude-columns)"
+            "Give it another name (--mapping), or leave it out (--exclude-table, --exclude-columns)"
         )
         raise SqlgenError(
             "LR3005",
@@ -84,7 +83,7 @@ def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> N
                 _remedy(profile, names, "tables"),
             )
         columns: dict[str, str] = {}
-        for column in table.columns:
+        for column in table.in_target().columns:
             name = target_name(column.name, profile, names)
             if "columns" in profile.one_case:
                 name = name.lower()
@@ -93,8 +92,7 @@ def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> N
                     "LR3005",
                     f"found column {column.name} of {'.'.join(source)}; {profile.name} has a column"
                     " of that name of its own in each table",
-                    "Give it another name (--mapping of redo, undo and migrate), or leave it out"
-                    " (--exclude-columns)",
+                    "Give it another name (--mapping), or leave it out (--exclude-columns)",
                 )
             if columns.setdefault(name, column.name) != column.name:
                 both = f"{columns[name]!r} and {column.name!r} of {'.'.join(source)}"
@@ -111,6 +109,6 @@ def _remedy(profile: Profile, names: str, what: str) -> str:
         return "Use --names exact"
     return (
         f"{profile.name} takes names of {what} that differ in case only for one. Give one of them"
-        " another name (--mapping of redo, undo and migrate), or leave it out (--exclude-table,"
+        " another name (--mapping), or leave it out (--exclude-table,"
         " --exclude-columns)"
     )

@@ -63,7 +63,8 @@ class RenderOptions:
 
 @lru_cache(maxsize=4096)
 def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
-    """The columns that SQL may name: ``--columns`` without ``--exclude-columns``."""
+    """The columns that SQL may name: ``--columns`` without ``--exclude-columns``, and without those
+    that the target does not have."""
 
     def matches(column: Column, globs: tuple[str, ...]) -> bool:
         full = f"{table.schema}.{table.name}.{column.name}".upper()
@@ -77,7 +78,14 @@ def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
         for c in table.columns
         if (not options.columns or matches(c, options.columns))
         and not matches(c, options.exclude_columns)
+        and c.name not in table.left_out
+        and c.name not in table.hidden
     )
+
+
+def shows_whole(table: Table, options: RenderOptions) -> bool:
+    """Whether rows are written with every column that the target has."""
+    return len(shown_columns(table, options)) + len(table.left_out) == len(table.columns)
 
 
 @lru_cache(maxsize=4096)

@@ -97,12 +97,15 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table: names as the source spells them, columns in order, ``key`` the names of the identity
-    columns (empty: no key)."""
+    columns (empty: no key). What a mapping makes of a table has ``left_out``, columns that the
+    source has and the target does not, and those that a user's options have ``hidden``."""
 
     schema: str
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
         """The column called ``name``; ``KeyError`` when there is none (callers pass names they took
@@ -111,6 +114,14 @@ class Table:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def in_target(self) -> Table:
+        """The table without the columns that no statement names."""
+        if not (self.left_out or self.hidden):
+            return self
+        unnamed = {*self.left_out, *self.hidden}
+        columns = tuple(column for column in self.columns if column.name not in unnamed)
+        return Table(self.schema, self.name, columns, self.key)
 
 
 #: Codes or octets.

@@ -63,7 +63,9 @@ class RowFormat:
 @dataclass(frozen=True)
 class TableVersion:
     """One generation of a table: valid from ``created`` up to ``dropped`` (10 bytes each; zero or
-    all X'FF' = still there). ``unlogged``: how many of its columns the log lacks."""
+    all X'FF' = still there). ``unlogged``: how many of its columns the log lacks. ``logged``: the
+    table as the log has it, where ``table`` (and the names in ``format``) are as a mapping makes
+    them: column by column the same."""
 
     index: int
     table: Table
@@ -81,11 +83,46 @@ class TableVersion:
     edit_proc: str = ""
     indexes: tuple[str, ...] = ()
     unlogged: int = 0
+    logged: Table | None = None
+
+    @property
+    def source(self) -> Table:
+        """The table as the log has it."""
+        return self.table if self.logged is None else self.logged
 
     @property
     def name(self) -> str:
-        """OWNER.NAME."""
-        return f"{self.table.schema}.{self.table.name}"
+        """OWNER.NAME in the log."""
+        return f"{self.source.schema}.{self.source.name}"
+
+    @property
+    def title(self) -> str:
+        """:attr:`name`, and what the target calls the table where that is another name."""
+        target = f"{self.table.schema}.{self.table.name}"
+        return self.name if target == self.name else f"{self.name} ({target})"
+
+    def target_name(self, column: str) -> str:
+        """What the target calls a column of the log."""
+        if self.logged is None:
+            return column
+        return self._renamed.get(column, column)
+
+    def source_name(self, column: str) -> str:
+        """What the log calls a column of the target."""
+        if self.logged is None:
+            return column
+        return self._original.get(column, column)
+
+    @cached_property
+    def _original(self) -> dict[str, str]:
+        """The target's name of each column -> the log's."""
+        return {new: old for old, new in self._renamed.items()}
+
+    @cached_property
+    def _renamed(self) -> dict[str, str]:
+        """The log's name of each column -> the target's."""
+        pairs = zip(self.source.columns, self.table.columns, strict=True)
+        return {old.name: new.name for old, new in pairs}
 
     def index_of(self, column: str) -> int:
         """The place of a column in the row format."""
@@ -151,11 +188,16 @@ class VersionColumns:
         return found
 
     def name(self, index: int) -> str:
-        """OWNER.NAME of a version."""
+        """OWNER.NAME of a version in the log."""
+        logged: Table | None = self._own["logged"][index]
+        if logged is not None:
+            return f"{logged.schema}.{logged.name}"
         return f"{self._of_table['schema'][index]}.{self._of_table['name'][index]}"
 
     def names(self) -> list[str]:
-        """OWNER.NAME of each version."""
+        """OWNER.NAME of each version in the log."""
+        if any(self._own["logged"]):
+            return [self.name(index) for index in range(self._count)]
         schema, name = (_every(self._of_table[part]) for part in ("schema", "name"))
         return [f"{owner}.{table}" for owner, table in zip(schema, name, strict=True)]
 
@@ -202,7 +244,7 @@ def _column(values: list[Any], name: str) -> list[Any] | _Shared:
     return _Shared(different, np.fromiter(map(place.__getitem__, keys), np.int32, len(keys)))
 
 
-_DEEP = frozenset({"columns", "format"})
+_DEEP = frozenset({"columns", "format", "logged"})
 _TABLE_FIELDS = tuple(field.name for field in fields(Table))
 _VERSION_FIELDS = tuple(
     field.name for field in fields(TableVersion) if field.name not in ("index", "table")

@@ -105,7 +105,8 @@ class ReportWords(QuestionOptions, total=False):
 
 class TextOptions(TypedDict, total=False):
     """Names, values that a target cannot hold, and what is known of the tables' keys (``schema``:
-    a file of DDL, the URL of a database, or constraints)."""
+    a file of DDL, the URL of a database, or constraints). ``mapping`` and ``mask_key_file`` are
+    files."""
 
     names: str
     nul: str
@@ -117,6 +118,8 @@ class TextOptions(TypedDict, total=False):
     schema: str | Path | Constraints | None
     schema_dialect: str
     schema_encoding: str
+    mapping: str | Path | None
+    mask_key_file: str | Path | None
 
 
 class ValueOptions(TextOptions, total=False):
@@ -127,10 +130,9 @@ class ValueOptions(TextOptions, total=False):
 
 
 class StatementOptions(ValueOptions, total=False):
-    """How scripts are written. ``mapping`` and ``mask_key_file`` are files; ``baseline`` is the
-    folder or URL of the state before the log (undo: of now); ``asserts``: ``rows`` or ``none``
-    (``--assert``); ``client``, ``terminator`` and ``encoding``: the form of scripts, ``jcl``:
-    with a job that runs them."""
+    """How scripts are written. ``baseline`` is the folder or URL of the state before the log
+    (undo: of now); ``asserts``: ``rows`` or ``none`` (``--assert``); ``client``, ``terminator`` and
+    ``encoding``: the form of scripts, ``jcl``: with a job that runs them."""
 
     where_columns: str
     asserts: str | None
@@ -138,8 +140,6 @@ class StatementOptions(ValueOptions, total=False):
     commit_statements: int | None
     trace: bool
     upsert: bool
-    mapping: str | Path | None
-    mask_key_file: str | Path | None
     baseline: str | Path | None
     client: str | None
     terminator: str | None

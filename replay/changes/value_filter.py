@@ -43,7 +43,7 @@ class ValueFilter:
         from sqlgen.predicate import parse_predicate
 
         try:
-            self.predicate = parse_predicate(text, [version.table for version in catalog.versions])
+            self.predicate = parse_predicate(text, [version.source for version in catalog.versions])
         except SqlgenError as error:
             raise UsageError(error.code, error.message, hint=error.hint) from None
         self._conditions: dict[tuple[int, bool], Mapping[str, str]] = {}
@@ -58,10 +58,10 @@ class ValueFilter:
     def columns(self, version: TableVersion) -> list[str]:
         """The columns of a table that the predicate is about; none where it is not about the
         table."""
-        if not self.predicate.applies_to(version.table):
+        if not self.predicate.applies_to(version.source):
             return []
         wanted = {name for _, name in self.predicate.columns}
-        return sorted(c.name for c in version.table.columns if c.name.upper() in wanted)
+        return sorted(c.name for c in version.source.columns if c.name.upper() in wanted)
 
     def select(self, version: TableVersion, decode: Decode, kind: Change, count: int) -> Mask:
         """Which of ``count`` rows satisfy the predicate. ``decode(column, side)`` gives a column of
@@ -70,7 +70,7 @@ class ValueFilter:
         """
         import duckdb
 
-        if not self.predicate.applies_to(version.table):
+        if not self.predicate.applies_to(version.source):
             return np.zeros(count, bool)
         conditions = self._conditions_of(version, len(_SIDES[kind]) > 1)
         chosen = " OR ".join(conditions[side] for side in _SIDES[kind])
@@ -91,7 +91,7 @@ class ValueFilter:
         """The condition in DuckDB's words, for bare columns of each image."""
         if (version.index, update) not in self._conditions:
             self._conditions[version.index, update] = {
-                side: f"coalesce({self.predicate.duckdb_sql(version.table, side, update)}, false)"
+                side: f"coalesce({self.predicate.duckdb_sql(version.source, side, update)}, false)"
                 for side in ("before", "after")
             }
         return self._conditions[version.index, update]

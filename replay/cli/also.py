@@ -35,12 +35,6 @@ def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
         other = kind == Mode.UNDO or mode is Mode.UNDO
         if other and kind != mode:
             _refuse_meant_for(mode, kind, arguments)
-        if kind == EXPORT and arguments.mapping is not None:
-            raise UsageError(
-                "LR1001",
-                "found --mapping with --also export; expected one of them: an export has no"
-                " mapping, so that its values would not be masked",
-            )
         if kind == EXTRACT:
             _check_copied(arguments)
         check_output(place, arguments.overwrite)
@@ -168,6 +162,11 @@ def _request(
         return copy_request(opened, selection, reading, first.options or ScriptOptions())
     if kind == EXPORT:
         options = data_options_of(arguments, selection)
-        demand = Demand(options=options, export=Export("parquet"), baseline=arguments.baseline)
+        demand = Demand(
+            options=options,
+            mapping=first.mapping,
+            export=Export("parquet"),
+            baseline=arguments.baseline,
+        )
         return export_request(opened, selection, demand, reading.keys())
     return make_request(opened, selection, replace(first, mode=Mode(kind)), reading.keys())

@@ -29,6 +29,7 @@ from replay.cli.request import (
     asked_log,
     data_options_of,
     export_of,
+    mapping_of,
     options_of,
     selection_of,
 )
@@ -37,11 +38,11 @@ from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
 from replay.machine import room_for
 from replay.output.bundle import Bundle
 from replay.output.whole_folder import check_output
+from replay.pipeline.mapped_catalog import as_logged
 from replay.pipeline.request import (
     Demand,
     Request,
     make_request,
-    mapping_file,
 )
 from replay.pipeline.request_checks import asserting
 from replay.pipeline.request_notes import script_notes
@@ -197,9 +198,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
     check_output(arguments.out, arguments.overwrite)
     reading, selection = LogInput.of(arguments), selection_of(arguments)
     options = options_of(arguments, arguments.dialect, selection)
-    demand = Demand(
-        options=options, mapping=mapping_file(arguments.mapping, arguments.mask_key_file)
-    )
+    demand = Demand(options=options, mapping=mapping_of(arguments))
     with WorkFolder() as scratch:
         request = reading.request(scratch, demand, selection)
         tell_notes(request.notes)
@@ -233,7 +232,8 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
     log = request.log
     # the redo scripts make what came later
     first = arguments.generation == Generation.FIRST or log.has_structure
-    latest = structure.tables_within(log, request.versions, first)
+    versions = [as_logged(version) for version in request.versions]
+    latest = structure.tables_within(log, versions, first)
     before = structure.tables_before(log, request.selection, latest)
     return migration.MigrationRequest(
         [before[name] for name in sorted(before)],
@@ -314,8 +314,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
 
     def write(out: Path, stays: bool = False) -> int:
         check_output(out, arguments.overwrite)
-        mapping = mapping_file(arguments.mapping, arguments.mask_key_file)
-        demand = Demand(mode, options, mapping, baseline=arguments.baseline)
+        demand = Demand(mode, options, mapping_of(arguments), baseline=arguments.baseline)
         with WorkFolder() as scratch:
             opened = reading.open(scratch, demand, selection)
             chosen = reading.settled(opened, selection, scratch)
@@ -358,6 +357,7 @@ def _export(arguments: argparse.Namespace) -> int:
     reading, selection = LogInput.of(arguments), selection_of(arguments)
     demand = Demand(
         options=data_options_of(arguments, selection),
+        mapping=mapping_of(arguments),
         export=export_of(arguments),
         baseline=arguments.baseline,
     )

@@ -13,7 +13,7 @@ from replay.changes.choices import (
 )
 from replay.cli.following import follow, watch_status
 from replay.cli.outcome import is_printed, tell, tell_notes
-from replay.cli.request import LogInput, live_options_of, replay_words, selection_of
+from replay.cli.request import LogInput, live_options_of, mapping_of, replay_words, selection_of
 from replay.cli.terminal import Bar
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError
 from replay.pipeline.request import (
@@ -38,7 +38,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     selection, until, until_time, mark = replay_request.without_end(chosen, None, None, None)
     options = live_options_of(arguments, arguments.to, selection)
     with WorkFolder() as scratch:
-        demand = Demand(options=options, continued=True)
+        demand = Demand(options=options, mapping=mapping_of(arguments), continued=True)
         request = reading.request(scratch, demand, selection, arguments.to)
         for warning in request.warnings:
             tell(f"warning: {warning}")
@@ -63,12 +63,19 @@ def _verify(arguments: argparse.Namespace) -> int:
         )
     reading = LogInput.of(arguments)
     with WorkFolder() as scratch, Bar(sys.stderr) as progress:
-        work = None
+        work, mapping = None, mapping_of(arguments)
+        if mapping is not None and not reading.is_named:
+            raise UsageError(
+                "LR1001",
+                "found --mapping without a log; expected one, whose tables it names",
+                hint="Without a log, the state has the target's names: leave --mapping out",
+            )
         if reading.is_named:
             mode = Mode.UNDO if arguments.roundtrip else Mode.REDO
             selection = selection_of(arguments)
             options = live_options_of(arguments, arguments.to or arguments.scratch, selection)
-            request = reading.request(scratch, Demand(mode, options, continued=True), selection)
+            demand = Demand(mode, options, mapping, continued=True)
+            request = reading.request(scratch, demand, selection)
             verify.check_verifiable(request.selection)
             tell_notes(request.notes)
             work = replay_request.input_of(request, reading.engine_for(request.log, progress))

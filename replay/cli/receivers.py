@@ -14,6 +14,7 @@ from replay.cli.request import (
     data_options_of,
     export_of,
     live_options_of,
+    mapping_of,
     replay_words,
     selection_of,
 )
@@ -148,7 +149,7 @@ class DatabaseReceiver:
         reading = reading_of(LogInput.of(arguments), pairs, log)
         options = live_options_of(arguments, arguments.to, selection)
         with WorkFolder() as scratch:
-            demand = Demand(options=options, continued=True)
+            demand = Demand(options=options, mapping=mapping_of(arguments), continued=True)
             request = reading.request(scratch, demand, selection, arguments.to)
             until = self._until(request)
             if until is None:
@@ -221,7 +222,7 @@ class ExportReceiver:
         """Add what some logs have and it has not."""
         arguments, selection = self.arguments, selection_of(self.arguments)
         options = data_options_of(arguments, selection)
-        demand = Demand(options=options, export=export_of(arguments))
+        demand = Demand(options=options, mapping=mapping_of(arguments), export=export_of(arguments))
         reading = reading_of(LogInput.of(arguments), pairs, log)
         growth = grow(arguments.export, reading, demand, selection, self._watch, self._look)
         manifest = growth.bundle.manifest

@@ -31,6 +31,7 @@ from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
+from replay.pipeline.mapped_catalog import MappingFile, mapping_file
 from replay.pipeline.request import (
     Demand,
     KeySource,
@@ -339,7 +340,7 @@ def options_of(
 def data_options_of(values: argparse.Namespace, selection: Selection) -> ScriptOptions:
     """How the values of data are written, where statements may be as well."""
     names = ValueOptions.__optional_keys__ - {"empty_text", "schema"}
-    names -= {"schema_dialect", "schema_encoding"}
+    names -= {"schema_dialect", "schema_encoding", "mapping", "mask_key_file"}
     return script_options("duckdb", selection, **only(values, names))
 
 
@@ -348,6 +349,12 @@ def live_options_of(
 ) -> ScriptOptions:
     """How statements for a live database are written."""
     return options_of(values, target_of(url or "postgresql:").dialect, selection)
+
+
+def mapping_of(values: argparse.Namespace) -> MappingFile | None:
+    """The mapping that a command was given; errors as
+    :func:`replay.pipeline.mapped_catalog.mapping_file`."""
+    return mapping_file(values.mapping, values.mask_key_file)
 
 
 def export_of(values: argparse.Namespace) -> Export:

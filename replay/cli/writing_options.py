@@ -332,14 +332,14 @@ STATEMENTS = (
         "--mapping F",
         PLACE,
         "names, types, exclusions and masks of the target (TOML; see logreplay docs)",
-        _SCRIPTED,
+        _VALUES,
         beside=True,
     ),
     _state(
         "--mask-key-file F",
         PLACE,
         "the key for masks: at least 16 bytes that nobody else knows",
-        _SCRIPTED,
+        _VALUES,
         beside=True,
     ),
 )

@@ -53,9 +53,9 @@ _TEXT = (SqlType.CHAR, SqlType.VARCHAR)
 
 @dataclass(frozen=True)
 class Lookup:
-    """Rows to be counted: those of ``table`` whose ``columns`` hold the ``values`` (an array each,
-    by the value contract of :mod:`sqlgen.schema`). ``exact``: blanks at the end of a VARCHAR
-    count."""
+    """Rows to be counted: those of ``table`` (as the log has it) whose ``columns`` hold the
+    ``values`` (an array each, by the value contract of :mod:`sqlgen.schema`). ``exact``: blanks at
+    the end of a VARCHAR count."""
 
     table: Table
     columns: tuple[str, ...]
@@ -165,11 +165,12 @@ class LookupJob(Look):
                         bad |= False if wrong is None else wrong
                     kept = np.flatnonzero(~bad)
                     values = tuple(array.take(pa.array(kept)) for array, _ in decoded)
-                    table = log.catalog.versions[there].table
+                    other = log.catalog.versions[there]
+                    logged = tuple(map(other.source_name, columns))
                     yield (
                         what,
                         question[rows[part[good[kept]]]],
-                        Lookup(table, columns, values, what == _EQUAL),
+                        Lookup(other.source, logged, values, what == _EQUAL),
                     )
 
     def _wanted(

@@ -103,7 +103,7 @@ def _rows(subgraph: Subgraph) -> list[str]:
     names = []
     for change in range(len(batch.head)):
         version, kind = int(batch.version[change]), Change(int(batch.change[change]))
-        table = subgraph.log.catalog.versions[version].table.name.lower()
+        table = subgraph.log.catalog.versions[version].source.name.lower()
         columns = subgraph.spaces.row_space(version).columns
         if kind not in ROW_CHANGES:
             names.append(table)

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Index, Mask
+from replay.changes.catalog import any_masked
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.raw_keys import RawKeys
@@ -77,8 +78,8 @@ class RowLoads:
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = plan.options.profile
         self.quick = None
-        if expected >= machine_code.WORTH and plan.options.mapping is None:
-            self.quick = CopyLines(log, self.profile, plan.options.render)
+        if expected >= machine_code.WORTH:
+            self.quick = CopyLines(log, self.profile, plan.options)
 
     def loads(self, batch: ChangeBatch) -> list[ChangesLoad]:
         """The loads of changes of rows, each of a row of its own: inserts, then updates, then
@@ -123,7 +124,8 @@ class RowLoads:
             with suppress(NotPlain):
                 return load(rows, number)
         try:
-            return load(_in_order(list(whole_rows(self.log, *place))), number)
+            mapping = self.plan.options.mapping
+            return load(_in_order(list(whole_rows(self.log, *place, mapping))), number)
         except InputError as error:
             raise Unmergeable(error.message) from error
 
@@ -273,8 +275,10 @@ class IndependentChanges:
         if len(self.names.versions[version.name]) > 1 or self.row_loads.more_columns(number):
             return False
         keys = self.names.keys_of(version.name, facts)
+        masked = self.row_loads.plan.options.masked  # two texts of one mask are equal there
         return keys is not None and all(
             version.table.column(column).type in _ALIKE
+            and not any_masked(masked, version.name, [column])
             for columns in (version.table.key, *keys)
             for column in columns
         )
@@ -352,7 +356,6 @@ def may_part(row_loads: RowLoads, accepted: frozenset[str], enforced: bool) -> b
     policy = Policy(char_padding=options.render.policy.char_padding)
     return (
         row_loads.plan.prepared
-        and options.mapping is None
         and not row_loads.log.has_structure
         and not any(_reaches(facts, enforced) for facts in row_loads.facts.values())
         and not accepted & {HazardKind.TYPE.value, HazardKind.COMPARISON.value}

@@ -51,11 +51,13 @@ _EXACT = Context(prec=200_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 @dataclass(frozen=True)
 class ComparedColumn:
     """A column as it is compared: its ``name`` in the target, and the ``column`` that says its
-    type. ``logged``: the type is the log's."""
+    type. ``logged``: the type is the log's; ``mask``: what makes the target's values of the
+    log's."""
 
     name: str
     column: Column
     logged: bool = True
+    mask: Callable[[pa.Array], pa.Array] | None = None
 
     @property
     def type(self) -> SqlType:

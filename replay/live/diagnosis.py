@@ -83,8 +83,7 @@ class Diagnoser:
         row = script.steps[step]
         kind, version = Change(int(row["change"])), int(row["version"])
         records = script.records(step)
-        table = self.log.catalog.versions[version].table
-        name = f"{table.schema}.{table.name}"
+        name = self.log.catalog.versions[version].name
         rows = None
         part = StatementPart(int(row["part"]))
         if kind in _OPS and part not in OF_TWO:
@@ -96,6 +95,7 @@ class Diagnoser:
                     np.array([len(records)], np.int64),
                     version,
                     kind,
+                    self.plan.options.mapping,
                 )
             )
             rows = _half(rows, part)

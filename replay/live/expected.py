@@ -4,8 +4,10 @@ and what is not compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import glob
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ from replay.output.bundle import raise_for
 from replay.output.datasets import ROLLED_BACK
 from replay.output.formats import ROW_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
-from replay.output.initial_load import proof_in
+from replay.output.initial_load import proof_in, state_values
 from replay.output.run_plan import carry_out
 from replay.pipeline.plan import make_plan
 from replay.storage import at
@@ -129,7 +131,7 @@ class LogChanges:
             for version, kind in self.tally.changes
             if version in {entry.index for entry in versions}
         }
-        names = {(entry.table.schema.upper(), entry.table.name.upper()) for entry in versions}
+        names = {(entry.source.schema.upper(), entry.source.name.upper()) for entry in versions}
         acts = [(place, action) for place, action, name in self._structure if name in names]
         emptied = [place for place, action in acts if action in _RENEWING]
         if kinds & set(_EMPTYING):
@@ -178,7 +180,7 @@ class LogChanges:
             if name in seen:
                 continue
             seen.add(name)
-            own = {self.spelled(column.name): column.name for column in version.table.columns}
+            own = {self.spelled(name): name for name in target_columns(version)}
             for batch in self._batches(name):
                 rows = self._there(batch, table.emptied)
                 sides = ("before", "after")
@@ -271,29 +273,44 @@ def initial_rows(
             texts = batch.column(batch.schema.get_field_index(header[column.name]))
             if work is None or not column.logged:
                 rows[column.name] = of_texts(texts, column.type)
+                continue
+            how = work.options.profile, work.options.render.policy
+            if column.mask is None:
+                rows[column.name] = of_state(texts, column.column, *how)
             else:
-                rows[column.name] = of_state(
-                    texts, column.column, work.options.profile, work.options.render.policy
-                )
+                where = Where(str(path), field=column.name)
+                values = column.mask(state_values(texts, column.column, where, True))
+                rows[column.name] = of_values(values, column.column, *how)
         yield SignedRows(rows, batch.num_rows)
+
+
+def target_columns(version: TableVersion) -> list[str]:
+    """The columns of a table that the target has too: not those that a mapping leaves out, nor one
+    whose name it gives to another column."""
+    return [
+        column.name
+        for column in version.table.columns
+        if column.name not in version.table.left_out and not column.name.endswith("\0")
+    ]
 
 
 def large_columns(version: TableVersion) -> set[str]:
     """The columns whose values are not in the log."""
-    return {entry.column.name for entry in version.format.columns if entry.lob}
+    lobs = {entry.column.name for entry in version.format.columns if entry.lob}
+    return lobs.intersection(target_columns(version))
 
 
 def excluded_columns(work: ReplayInput, version: TableVersion) -> set[str]:
     """The columns that the user left out."""
     shown = {column.name for column in shown_columns(version.table, work.options.render)}
-    return {column.name for column in version.table.columns} - shown
+    return set(target_columns(version)) - shown
 
 
 def _without_large(work: ReplayInput) -> RenderOptions:
     """How the changes are made, without columns whose values are not in the log."""
     render = work.options.render
     large = [
-        f"{version.name}.{name}"
+        glob.escape(f"{version.table.schema}.{version.table.name}.{name}")
         for version in work.log.catalog.versions
         for name in sorted(large_columns(version))
     ]
@@ -423,8 +440,16 @@ def compared_tables(
     TargetError (LR4002) where the target lacks a table or column of the state."""
     changes = {} if log is None else log.tables(schema)
     present = session.tables_of(schema)
-    paths = {_named(name, schema, present, changes): path for name, path in files.items()}
     tables, notes, gone = [], [], []
+    paths: dict[str, Path] = {}
+    for stem, path in files.items():
+        place = None if log is None else _mapped_place(stem, log)
+        if place is None:
+            paths[_named(stem, schema, present, changes)] = path
+        elif place[0] == schema:
+            paths[place[1]] = path
+        else:
+            notes.append(f"file {path.name}: its table is {'.'.join(place)}, in another schema")
     for name in sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)}):
         expected = changes.get(name)
         if expected is not None and expected.dropped:
@@ -459,6 +484,27 @@ def compared_tables(
     return Comparison(tuple(tables), tuple(notes), tuple(gone))
 
 
+def _mapped_place(stem: str, log: LogChanges) -> tuple[str, str] | None:
+    """Schema and name in the target of the table of the log that a file is of; None where no
+    mapping says it."""
+    options = log.work.options
+    if options.mapping is None:
+        return None
+    versions = log.log.catalog.versions
+    for whole in (True, False):
+        names = [one.name if whole else one.source.name for one in versions]
+        wanted = {name for name in names if name == stem}
+        wanted = wanted or {name for name in names if name.lower() == stem.lower()}
+        places = {
+            options.place(version.table)
+            for version, name in zip(versions, names, strict=True)
+            if name in wanted
+        }
+        if len(places) == 1:
+            return places.pop()
+    return None
+
+
 def _heirs(session: Session, schema: str, name: str) -> str:
     """Tables that inherit from one of PostgreSQL, but for its partitions; empty for none."""
     if session.dialect != "postgres":
@@ -490,7 +536,7 @@ def _table(
     log: LogChanges | None,
 ) -> tuple[ComparedTable | None, list[str]]:
     work = None if log is None else log.work
-    header = _header(path, facts, schema, name)
+    header = _header(path, facts, schema, name, _renamed(work, changes))
     left_out = _left_out(work, changes)
     notes, columns = [], []
     types = dict(zip(facts.columns, facts.types, strict=True)) if facts.types else {}
@@ -508,7 +554,9 @@ def _table(
             continue
         kind = types.get(column, "")
         if column in logged:
-            columns.append(ComparedColumn(column, logged[column]))
+            mask = _mask(work, changes, logged[column])
+            columns.append(ComparedColumn(column, logged[column], mask=mask))
+            notes += [f"values of {name}.{column}: their masks are compared"] if mask else []
         else:
             family = family_of(kind, session.dialect)
             columns.append(ComparedColumn(column, Column(column, family), False))
@@ -526,12 +574,46 @@ def _table(
     return ComparedTable(name, path, header, tuple(columns), form, changes), notes
 
 
-def _header(path: Path | None, facts: TableFacts, schema: str, name: str) -> dict[str, str]:
+def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
+    """What the target calls the log's columns (in lower case) of a table under a mapping; empty for
+    those that it does not have."""
+    if work is None or work.options.mapping is None:
+        return {}
+    names: dict[str, str] = {}
+    for version in _versions(changes):
+        there = target_columns(version)
+        for old, new in zip(version.source.columns, version.table.columns, strict=True):
+            names[old.name.lower()] = work.options.spelled(new.name) if new.name in there else ""
+    return names
+
+
+def _mask(
+    work: ReplayInput | None, changes: TableChanges | None, column: Column
+) -> Callable[[pa.Array], pa.Array] | None:
+    """What masks a column of the target; None where nothing does."""
+    mapping = None if work is None else work.options.mapping
+    for version in _versions(changes) if mapping is not None else ():
+        name = version.source_name(column.name)
+        if mapping is not None and name in mapping.masked_columns(version.source):
+            return partial(mapping.mask, version.source, name)
+    return None
+
+
+def _header(
+    path: Path | None,
+    facts: TableFacts,
+    schema: str,
+    name: str,
+    renamed: Mapping[str, str],
+) -> dict[str, str]:
     """The name in the file of each column of the target."""
     spellings: dict[str, str] = {}
     by_case = {column.lower(): column for column in facts.columns}
     for text in [] if path is None else state_header(path):
-        column = text if text in facts.columns else by_case.get(text.lower())
+        known = renamed.get(text.lower(), text)
+        if not known:
+            continue
+        column = known if known in facts.columns else by_case.get(known.lower())
         if column is None:
             raise TargetError(
                 "LR4002",
@@ -552,9 +634,9 @@ def _logged(work: ReplayInput | None, changes: TableChanges | None) -> dict[str,
         return {}
     spelled = work.options.spelled
     return {
-        spelled(column.name): column
+        spelled(name): version.table.column(name)
         for version in sorted(_versions(changes), key=lambda version: version.created)
-        for column in version.table.columns
+        for name in target_columns(version)
     }
 
 
@@ -564,11 +646,11 @@ def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[st
         return {}
     spelled = work.options.spelled
     reasons: dict[str, str] = {}
-    every = [{column.name for column in version.table.columns} for version in changes.versions]
+    every = [set(target_columns(version)) for version in changes.versions]
     for version in changes.versions:
-        for column in version.table.columns:
-            if not all(column.name in names for names in every):
-                reasons[spelled(column.name)] = "not every form of the table in the log has it"
+        for name in target_columns(version):
+            if not all(name in names for names in every):
+                reasons[spelled(name)] = "not every form of the table in the log has it"
         for one in large_columns(version):
             reasons[spelled(one)] = "its values are not in the log"
         for one in excluded_columns(work, version):

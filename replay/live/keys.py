@@ -9,7 +9,7 @@ from pathlib import Path
 
 from replay import storage
 from replay.errors import UsageError, Where
-from replay.pipeline.request import KeySource
+from replay.pipeline.request import KeySource, TargetKeys
 from replay.targets import target_of
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.ddl_tokens import decoded
@@ -38,7 +38,7 @@ def key_source(
     if place is None:
         return None
     if place == target:
-        return partial(_keys_of_target, place)
+        return TargetKeys(partial(_keys_of_target, place))
     of_database = storage.is_database(place)
     return (
         partial(_keys_of, place) if of_database else partial(_read_keys, place, dialect, encoding)

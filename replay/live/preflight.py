@@ -30,6 +30,7 @@ from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
 from sqlgen.holding import ValueLimit
+from sqlgen.render_options import shown_columns
 from sqlgen.schema import Table
 
 #: How long to wait for a lock that a killed replay's connection may still hold.
@@ -38,6 +39,9 @@ _CLEAN = (
     "Bring the target to a known state first, for example from a copy; then forget the old position"
     " with: {}"
 )
+
+#: What a mapping is read from.
+_MAPPING = " mapping (--mapping, --mask-key-file: the file and the key as they were)"
 
 #: What a target says about the tables of a log, by OWNER.NAME; None for a table that it lacks.
 Facts = Mapping[str, TableFacts | None]
@@ -86,6 +90,7 @@ def identity_of(selection: Selection, options: ScriptOptions) -> dict[str, Any]:
         "nul": policy.nul,
         "timestamps": policy.timestamps,
         "char_padding": policy.char_padding,
+        **_mapping_said(options),
     }
 
 
@@ -110,11 +115,32 @@ def check_identity(
             for name in sorted({*before, *now})
             if before.get(name) != now.get(name)
         ]
+        mapped = before.get("mapping") != now.get("mapping")
         raise Refusal(
             "LR4005",
             f"found other options than the target was replayed with: {'; '.join(different)}",
-            hint=f"Use the same. {hint}",
+            hint=f"Use the same{_MAPPING if mapped else ''}. {hint}",
         )
+
+
+def check_mapping(stored: TargetPosition | None, options: ScriptOptions) -> None:
+    """Raises Refusal (LR4005) where the target was replayed with another mapping."""
+    if stored is None:
+        return
+    before, now = stored.options.get("mapping"), _mapping_said(options).get("mapping")
+    if before != now:
+        raise Refusal(
+            "LR4005",
+            f"found another mapping than the target was replayed with: {before or 'none'} before,"
+            f" {now or 'none'} now",
+            hint=f"Use the same{_MAPPING}",
+        )
+
+
+def _mapping_said(options: ScriptOptions) -> dict[str, str]:
+    """What an identity has of a mapping."""
+    mapping = options.mapping
+    return {} if mapping is None else {"mapping": f"SHA-256 {mapping.digest}"}
 
 
 def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,19 +341,19 @@ def problems_of(
     altered = _altered(log, tally)
     comes_in = Change.INSERT if plan.mode is Mode.REDO else Change.DELETE
     for version in changed_versions(log, tally):
-        name = log.catalog.versions[version].name
+        name, title = log.catalog.versions[version].name, log.catalog.versions[version].title
         table = facts.get(name)
         if table is None:
             if name not in altered:
                 place = plan.options.place(log.catalog.versions[version].table)
-                problems.append(f"{name}: {absence(session, *place)}")
+                problems.append(f"{title}: {absence(session, *place)}")
             continue
         if not any(hazard.kind is HazardKind.NO_TABLE for hazard in table.hazards):
             problems += _unsuited(plan, log, version, table, name in altered)
         if name in altered:
             table = replace(table, holdings=())
         problems += table_problems(
-            name,
+            title,
             log.catalog.versions[version].table,
             table,
             plan,
@@ -351,12 +377,13 @@ def _unsuited(
 ) -> list[str]:
     """What of a table does not suit the changes of one version of it."""
     name, table = log.catalog.versions[version].name, log.catalog.versions[version].table
+    title = log.catalog.versions[version].title
     problems: list[str] = []
     absent = _absent(plan, table, facts)
     if absent and not altered:
         problems.append(
-            f"{name}: the target's table has no column {', '.join(absent)}. Add it, or leave it out"
-            " (--exclude-columns)"
+            f"{title}: the target's table has no column {', '.join(absent)}. Add it, or leave it"
+            " out (--exclude-columns)"
         )
     # Which of its forms an altered table has now is told by its columns. What identifies rows of
     # the others, what is done to the table brings about.
@@ -368,22 +395,21 @@ def _unsuited(
     lacking = [key for key in keys if key and not any(set(k) <= key for k in facts.unique_keys)]
     if lacking and len(lacking) == len(keys):
         problems.append(
-            f"{name}: no unique key of the target lies within {', '.join(sorted(lacking[0]))},"
+            f"{title}: no unique key of the target lies within {', '.join(sorted(lacking[0]))},"
             " which identifies rows in the log. Make one: a primary key, or a unique index without"
             " a condition"
         )
     if facts.missing_privileges:
-        problems.append(f"{name}: this user may not {', '.join(facts.missing_privileges)}")
+        problems.append(f"{title}: this user may not {', '.join(facts.missing_privileges)}")
     return problems
 
 
 def _absent(plan: Plan, form: Table, facts: TableFacts) -> list[str]:
     """The columns of a form of a table that the target's table lacks, but for excluded ones."""
-    excluded = {column.rpartition(".")[2] for column in plan.options.render.exclude_columns}
     return [
         column.name
-        for column in form.columns
-        if plan.options.spelled(column.name) not in facts.columns and column.name not in excluded
+        for column in shown_columns(form, plan.options.render)
+        if plan.options.spelled(column.name) not in facts.columns
     ]
 
 
@@ -421,7 +447,7 @@ def missing_rights(session: Session, plan: Plan, log: LogFile, tally: Tally) -> 
         table = log.catalog.versions[version].table
         if missing := session.missing_rights(*plan.options.place(table), empties):
             problems.append(
-                f"{log.catalog.versions[version].name}: this user lacks {', '.join(missing)}"
+                f"{log.catalog.versions[version].title}: this user lacks {', '.join(missing)}"
             )
     problems = list(dict.fromkeys(problems))
     if missing := session.missing_for_own(own_tables.TABLES):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -26,6 +27,7 @@ from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
     Facts,
+    changed_versions,
     check_identity,
     identity_of,
     limits_of,
@@ -57,6 +59,7 @@ from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.steps import Script
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
+from replay.pipeline.mapped_catalog import renamings
 from replay.pipeline.plan import Plan, make_plan
 from replay.pipeline.positions import (
     LastingNames,
@@ -73,6 +76,7 @@ from replay.public import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
 from replay.temp_folders import WorkFolder
+from sqlgen.render_options import shown_columns
 
 __all__ = [
     "ReplayInput",
@@ -295,6 +299,9 @@ class ReplayPlan:
         log, request = self.source.log, self.request
         url = public(request.url)
         self.lines += plan_lines(log, url, route, workload, tally, request.pace)
+        if plan.options.mapping is not None:
+            versions = [log.catalog.versions[index] for index in changed_versions(log, tally)]
+            self.lines += [f"mapped: {line}" for line in renamings(versions, plan.options)]
         if not self.problems:  # among which are rights that asking for sequences needs
             self.lines += [
                 f"sequence {name} will be moved on to the highest value, if that is beyond it"
@@ -407,8 +414,11 @@ def plan_of_route(
     for version in log.catalog.versions:
         table = facts.get(version.name)
         for column in version.table.columns:
-            if table is not None and options.spelled(column.name) in table.generated:
-                computed.append(f"{version.name}.{column.name}")
+            if column in shown_columns(version.table, options.render) and (
+                table is not None and options.spelled(column.name) in table.generated
+            ):
+                place = f"{version.table.schema}.{version.table.name}"
+                computed.append(glob.escape(f"{place}.{column.name}"))
     render = replace(
         options.render,
         exclude_columns=(*options.render.exclude_columns, *computed),

@@ -12,7 +12,7 @@ import numpy as np
 from replay.arrays import Index
 from replay.changes.options import ScriptOptions
 from replay.dependencies.baseline import Lookup, StateRows
-from replay.errors import TargetError, UsageError, Where
+from replay.errors import TargetError, Where
 from replay.output.initial_load import FolderState
 from replay.pipeline.request import Request
 from replay.public import public
@@ -38,6 +38,7 @@ class TargetState:
         self.session, self._name = session, name
         self.profile = profile_named(session.dialect)
         self.names, self.policy = options.names, options.render.policy
+        self.mapping = options.mapping
 
     @property
     def name(self) -> str:
@@ -49,25 +50,35 @@ class TargetState:
         return [self._count(lookup) for lookup in lookups]
 
     def _count(self, lookup: Lookup) -> Index:
-        table = lookup.table
+        columns = lookup.columns
+        count = len(lookup.values[0])
+        values = dict(zip(columns, lookup.values, strict=True))
+        rows = Rows(lookup.table, Op.DELETE, count, values, {}, {})
+        if self.mapping is not None:
+            # what the target does not have is not asked about
+            rows = self.mapping.rows(rows)
+            names = self.mapping.names(lookup.table)
+            there = {column.name for column in rows.table.in_target().columns}
+            columns = tuple(names[column] for column in columns if names[column] in there)
+            rows = replace(rows, before={name: rows.before[name] for name in columns})
+        table = rows.table
         schema, name = (
             target_name(text, self.profile, self.names) for text in (table.schema, table.name)
         )
         if self.session.facts(schema, name) is None:
             where = Where(table=f"{schema}.{name}")
             raise TargetError("LR4002", "the database lacks a table of the log", where)
-        key = tuple(name for name in table.key if name in lookup.columns)
-        columns = tuple(table.column(name) for name in lookup.columns)
-        options = RenderOptions(self.names, WhereColumns.ALL, policy=self.policy)
-        count = len(lookup.values[0])
-        rows = Rows(
-            replace(table, columns=columns, key=key if key == table.key else ()),
-            Op.DELETE,
-            count,
-            dict(zip(lookup.columns, lookup.values, strict=True)),
-            {},
-            {},
+        key = tuple(name for name in table.key if name in columns)
+        rows = replace(
+            rows,
+            table=Table(
+                table.schema,
+                table.name,
+                tuple(table.column(name) for name in columns),
+                key if key == table.key else (),
+            ),
         )
+        options = RenderOptions(self.names, WhereColumns.ALL, policy=self.policy)
         numbers = np.zeros(count, np.int64)
         texts = statements.counting_queries(rows, self.profile, options)
         for low in range(0, count, _TOGETHER):
@@ -96,18 +107,10 @@ def open_state(place: str, tables: Sequence[Table], options: ScriptOptions) -> I
 
 @contextmanager
 def baseline_of(request: Request) -> Iterator[StateRows | None]:
-    """The state that the rows of a request are compared with, while it is open. UsageError (LR1001)
-    for a database whose names a mapping changes."""
+    """The state that the rows of a request are compared with, while it is open."""
     if request.baseline is None:
         yield None
         return
-    if is_database(request.baseline) and request.options.mapping is not None:
-        raise UsageError(
-            "LR1001",
-            "found --baseline with a database, and --mapping, which renames its tables; expected"
-            " one of them",
-            hint="Give the state as a folder of TABLE.csv",
-        )
-    tables = [version.table for version in request.log.catalog.versions]
+    tables = [version.source for version in request.log.catalog.versions]
     with open_state(request.baseline, tables, request.options) as state:
         yield state

@@ -34,7 +34,7 @@ from replay.live.expected import (
 )
 from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
-from replay.live.preflight import identity_of
+from replay.live.preflight import check_mapping, identity_of
 from replay.live.replay import plan_replay
 from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
@@ -68,6 +68,13 @@ def compare(
                 "LR1001",
                 "verify --roundtrip needs a log",
                 hint="Give the options that name one, such as --control and --data",
+            )
+        if work.options.mapping is not None:
+            raise UsageError(
+                "LR1001",
+                "found --mapping with verify --roundtrip; expected one of them: a round trip loads"
+                " the state's files as they are",
+                hint="Compare a target of the mapping: verify --to URL --expected DIR",
             )
         with ExitStack() as places:
             folder = places.enter_context(on_this_machine(expected))
@@ -119,6 +126,8 @@ def state(
         session.snapshot()
         store = Store(session)
         row = store.position()
+        if work is not None:
+            check_mapping(row, work.options)
         hidden = work is not None and row is None and store.is_hidden()
         schema = schema or _schema_of(work)
         log, aside = None, 0

@@ -39,27 +39,14 @@ from replay.native.fast_program import (
 from replay.native.kernels import RENDER_ROWS
 from replay.native.machine_code import MachineCode, loaded
 from sqlgen.dialects import Profile
-from sqlgen.mapping import TableMap, plain
 from sqlgen.render import templates
-from sqlgen.render_options import RenderOptions, lacking_identity, shown_columns
+from sqlgen.render_options import RenderOptions, lacking_identity, shows_whole
 from sqlgen.rows import INVERSE, Op
-from sqlgen.schema import Table
 from sqlgen.shapes import NAME_LENGTH
 
 #: Bytes of statements that room is made for at first, for each byte of images and each row.
 _ROOM = 2
 _PICTURES = "0000-00-00 00:00:00.000000000000"
-
-
-@dataclass(frozen=True)
-class WrittenTable:
-    """A table as statements name it, the options for its rows, of each of its columns the name in
-    the log (``sources``), and whether the images of updates are written whole."""
-
-    table: Table
-    options: RenderOptions
-    sources: Mapping[str, str]
-    whole: bool
 
 
 @dataclass(frozen=True)
@@ -115,14 +102,14 @@ class FastPath:
         options: RenderOptions,
         watched: Callable[[TableVersion], frozenset[str]] = lambda _: frozenset(),
         prepared: bool = False,
-        mapping: TableMap | None = None,
+        masked: frozenset[str] = frozenset(),
         whole: bool = False,
     ) -> None:
         """``watched``: the columns of a table version whose change is told of. ``prepared``:
-        statements are calls of prepared ones. ``mapping``: what tables and columns become.
-        ``whole``: upserts may write the whole of an image."""
+        statements are calls of prepared ones. ``masked``: columns (OWNER.NAME.COLUMN) whose
+        values are masked. ``whole``: upserts may write the whole of an image."""
         self.undo, self.profile, self.options, self.watched = undo, profile, options, watched
-        self.prepared, self.mapping, self.whole = prepared, mapping, whole
+        self.prepared, self.masked, self.whole = prepared, masked, whole
         self._programs: dict[tuple[int, Op], Program | None] = {}
 
     def statements(
@@ -164,23 +151,22 @@ class FastPath:
     def _program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
         written = INVERSE[op] if self.undo else op
-        target = self._target(version)
         if any(column.lob for column in version.format.columns):
             return None
         if written is not Op.INSERT and lacking_identity(version.table, self.options):
             return None
-        how = (target.table, written, self.profile, target.options)
-        elements = templates.skeleton(*how, target.whole, self.whole)
+        how = (version.table, written, self.profile, self.options)
+        whole = self.whole and shows_whole(version.table, self.options)
+        elements = templates.skeleton(*how, whole, self.whole)
         calls = templates.calls(*how) if self.prepared else None
         if elements is None or (self.prepared and calls is None):
             return None
         texts = templates.texts(self.profile)
-        masked = () if self.mapping is None else self.mapping.masked_columns(version.table)
-        cells = table_of_cells(version, plain, self.profile, self.options, masked)
+        cells = table_of_cells(version, plain, self.profile, self.options, self.masked)
         if cells is None:
             return None
         table, (lengths, codes) = cells[0], characters_of(cells[1], texts)
-        places = {name: version.index_of(source) for name, source in target.sources.items()}
+        places = {column.name: version.index_of(column.name) for column in version.table.columns}
         alone = op is not Op.UPDATE
         made = _elements(elements, places, alone, self.undo)
         program = Program(table, *made, lengths, codes, times=_times(made[0]))
@@ -192,18 +178,6 @@ class FastPath:
             program, elements=called, pool=pool, times=_times(called), calls=calls,
             in_full=program, known={},
         )  # fmt: skip
-
-    def _target(self, version: TableVersion) -> WrittenTable:
-        """A table as statements name it."""
-        shown = shown_columns(version.table, self.options)
-        if self.mapping is None:
-            names = {column.name: column.name for column in version.table.columns}
-            whole = self.whole and len(shown) == len(version.table.columns)
-            return WrittenTable(version.table, self.options, names, whole)
-        table = self.mapping.table(version.table, self.options)
-        named = {new.name: old.name for new, old in zip(table.columns, shown, strict=True)}
-        whole = self.whole and self.mapping.keeps_whole(version.table, self.options)
-        return WrittenTable(table, plain(self.options), named, whole)
 
     def _watch(self, version: TableVersion, program: Program | None) -> None:
         """Mark the columns whose change the kernel tells of."""

@@ -200,7 +200,7 @@ def table_of_cells(
 ) -> tuple[Index, tuple[int, ...]] | None:
     """The table of cells, and the character sets that it refers to by their places
     (:func:`characters_of`); None where a column that is shown needs the other way, as those do that
-    are ``masked``."""
+    are ``masked`` (OWNER.NAME.COLUMN)."""
     exported = {column.name for column in shown_columns(version.table, options)}
     own = {column.name for column in version.table.columns}
     charsets: list[int] = []
@@ -218,7 +218,8 @@ def table_of_cells(
         if name not in exported:
             continue
         row[tables.SHOWN] = 1
-        if name in masked or not _say(row, column, cell, profile, options, charsets):
+        hidden = bool(masked) and f"{version.name}.{name}" in masked
+        if hidden or not _say(row, column, cell, profile, options, charsets):
             return None
     return table, tuple(charsets)
 

@@ -345,8 +345,7 @@ def changes_by_table(
     change)."""
     tables: dict[str, dict[str, int]] = {}
     for (version, change), count in sorted(changes.items()):
-        table = log.catalog.versions[version].table
-        counts = tables.setdefault(f"{table.schema}.{table.name}", {})
+        counts = tables.setdefault(log.catalog.versions[version].name, {})
         name = Change(change).name.lower()
         counts[name] = counts.get(name, 0) + count
     return tables

@@ -566,6 +566,7 @@ def export_contents(plan: Plan, log: LogFile, results: list[BucketResult]) -> di
             "strict": options.strict,
             **choices.get(export.format, {}),
             **described,
+            **({} if options.mapping is None else {"mapping": options.mapping.describe()}),
         },
         "datasets": [
             {

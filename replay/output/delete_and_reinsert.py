@@ -27,7 +27,6 @@ from sqlgen.choices import Assertion, Deferral, WhereColumns
 from sqlgen.constraints import ForeignKey
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import ValueProblem
-from sqlgen.mapping import plain
 from sqlgen.render.free_keys import render_by
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op, Rows
@@ -200,9 +199,9 @@ class RowParts:
         """Changes with all columns of both images, in the order asked for."""
         parts, pieces = [], []
         head, weight = changes.head[chosen], changes.weight[chosen]
-        masked = self.plan.options.masked
+        mapping = self.plan.options.mapping
         for part, rows in whole_rows(
-            self.log, changes.records, head, weight, version, kind, masked
+            self.log, changes.records, head, weight, version, kind, mapping
         ):
             parts.append(part)
             pieces.append(rows)
@@ -228,8 +227,6 @@ class RowParts:
             options = replace(options, where_columns=WhereColumns.ALL)
         elif _in_part(self.plan) and options.where_columns is WhereColumns.KEY:
             options = replace(options, where_columns=WhereColumns.GUARD)
-        if self.plan.options.mapping is not None:
-            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
         return render_by(rows, self.profile, options)
 
 

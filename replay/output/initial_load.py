@@ -389,5 +389,5 @@ def proof_in(folder: Place, log: LogFile) -> StateBefore:
     """The state before ``log`` that is given for its rows (to load them, to go on from them, to
     compare with them), as what proves flagged units: the rows that differ from the log are not
     looked for, and tables may lack a file."""
-    tables = [version.table for version in log.catalog.versions]
+    tables = [version.source for version in log.catalog.versions]
     return StateBefore(FolderState(folder, tables, partial=True), compared=False)

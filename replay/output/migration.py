@@ -27,7 +27,7 @@ from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import Declared
 from sqlgen.ddl.schema_script import SchemaScript, count_check, schema_script
 from sqlgen.dialects import Profile, profile_named
-from sqlgen.mapping import TableMap, plain
+from sqlgen.mapping import TableMap
 from sqlgen.render_options import shown_columns
 from sqlgen.schema import SqlType, Table
 from sqlgen.script import script_prologue, search_path
@@ -54,8 +54,8 @@ class Migration:
 
 @dataclass(frozen=True)
 class MigrationRequest:
-    """What is to be migrated: ``tables`` as the log has them (before the mapping), the state before
-    the log (None: loaded by other means), keys."""
+    """What is to be migrated: ``tables`` as the log has them (before the mapping) and their keys,
+    the state before the log (None: loaded by other means)."""
 
     tables: Sequence[Table]
     initial: Path | None
@@ -85,11 +85,10 @@ def write_migration(
         )
     mapping = options.mapping or TableMap()
     tables = {
-        f"{table.schema}.{table.name}": mapping.table(table, options.render)
-        for table in request.tables
+        f"{table.schema}.{table.name}": mapping.table(table).in_target() for table in request.tables
     }
-    constraints = mapping.constraints(request.constraints, request.tables, options.render)
-    declared = mapping.declared(request.declared, request.tables, options.render)
+    constraints = mapping.constraints(request.constraints, request.tables)
+    declared = mapping.declared(request.declared, request.tables)
     schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
     with whole_folder(out, overwrite) as folder:
         work = folder.work
@@ -156,7 +155,7 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
     padded = [
         column.name
         for table in request.tables
-        for column in shown_columns(table, options.render)
+        for column in shown_columns(table, mapping.shown)
         if column.type is SqlType.CHAR
     ]
     if padded and options.render.policy.char_padding == "keep":
@@ -176,9 +175,7 @@ def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest
         ) as script:
             script.write(script_prologue(profile, "load"))
             for rows in state_rows(path, table, mapping.masked_columns(table)):
-                rendered = statements.render(
-                    mapping.rows(rows, options.render), profile, plain(options.render)
-                )
+                rendered = statements.render(mapping.rows(rows), profile, options.render)
                 if rendered.problems:
                     problem = rendered.problems[0]
                     where = Where(
@@ -365,13 +362,12 @@ def _steps(manifest: Mapping[str, Any]) -> list[str]:
 
 def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     """How to find out whether the rows arrived."""
-    if manifest["mapping"] is not None:
-        counted = "Under a mapping the number of rows of each table is checked, not what they hold."
-        subject = counted if manifest["expected_rows"] else "Nothing here."
-        return [f"{subject} An update that finds no row does not stop a script."]
+    mapping = "" if manifest["mapping"] is None else " --mapping FILE"
+    if manifest["mapping"] and "mask_key" in manifest["mapping"]:
+        mapping += " --mask-key-file FILE"
     lines = [
-        "`logreplay verify LOG-OPTIONS --to URL --expected DIR` compares every row with the"
-        " state that the log leads to, where logreplay can",
+        f"`logreplay verify LOG-OPTIONS --to URL --expected DIR{mapping}` compares every row with"
+        " the state that the log leads to, where logreplay can",
         "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the"
         " log, with the tables of the log alone.",
     ]

@@ -315,8 +315,7 @@ def event_statement(plan: Plan, profile: Profile, kind: Change, table: Table) ->
         return ""
     options = plan.options
     make = truncate_statement if kind == Change.TRUNCATE else delete_all_statement
-    target = table if options.mapping is None else options.mapping.table(table, options.render)
-    return make(target, profile, options.names)
+    return make(table, profile, options.names)
 
 
 def structure_statements(

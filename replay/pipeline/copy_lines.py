@@ -17,6 +17,7 @@ import pyarrow as pa
 from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
+from replay.changes.options import ScriptOptions
 from replay.logs import LogFile
 from replay.native import fast_path, fast_program
 from replay.native import fast_path_tables as tables
@@ -24,7 +25,7 @@ from replay.native.fast_program import charset_number, spelled_characters
 from replay.pipeline.row_batch import OPS
 from sqlgen.dialects import Profile
 from sqlgen.render.staged_merge import COPY_ESCAPES, COPY_NULL, ImageRows, NotPlain, Slot, Value
-from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.render_options import shown_columns
 from sqlgen.rows import Op
 
 _WHEN = {Value.ALWAYS: tables.ALWAYS, Value.CHANGED: tables.OR_NULL, Value.FLAG: tables.FLAG}
@@ -35,9 +36,9 @@ _MOST_COLUMNS = 62
 class CopyLines:
     """Writes rows of one log for PostgreSQL."""
 
-    def __init__(self, log: LogFile, profile: Profile, options: RenderOptions) -> None:
-        self.log, self.options = log, options
-        self.way = fast_path.FastPath(False, profile, options)
+    def __init__(self, log: LogFile, profile: Profile, options: ScriptOptions) -> None:
+        self.log, self.options = log, options.render
+        self.way = fast_path.FastPath(False, profile, options.render, masked=options.masked)
 
     def rows(
         self, records: Records, heads: Index, weights: Index, version: int, kind: Change

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay import storage
@@ -15,7 +14,7 @@ from replay.changes.choices import SETTING_ASIDE, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import UsageError, Where
+from replay.errors import UsageError
 from replay.logs import (
     Family,
     Inputs,
@@ -34,8 +33,8 @@ from replay.pipeline.request_checks import (
     taken_versions,
 )
 from replay.pipeline.request_notes import (
+    key_notes,
     no_foreign_keys,
-    passed_over,
     strange_schema,
     unread_keys,
 )
@@ -43,23 +42,35 @@ from replay.pipeline.script_client import with_client
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
 from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
-from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError, choice
 from sqlgen.late import LateModule
-from sqlgen.masking import mask_key
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from replay.changes import value_filter
+    from replay.pipeline import mapped_catalog, resolve_positions
     from replay.pipeline import plan as planning
-    from replay.pipeline import resolve_positions
     from replay.pipeline.plan import Plan
     from sqlgen import mapping as mappings
 else:  # what a look into a log, or a usual script, does without
     value_filter = LateModule("replay.changes.value_filter")
     mappings = LateModule("sqlgen.mapping")
+    mapped_catalog = LateModule("replay.pipeline.mapped_catalog")
     planning = LateModule("replay.pipeline.plan")
     resolve_positions = LateModule("replay.pipeline.resolve_positions")
+
+
+@dataclass(frozen=True)
+class TargetKeys:
+    """Reads the keys of tables from the database that is written to, which has them under the names
+    that a mapping gives."""
+
+    read: Callable[[Sequence[Table]], Constraints]
+
+    def __call__(self, tables: Sequence[Table]) -> Constraints:
+        """The keys of tables of that database."""
+        return self.read(tables)
+
 
 #: What is known of the tables' keys: as it is, or made of the tables of the log, once all else is
 #: checked (a database may have to be asked).
@@ -110,15 +121,6 @@ class Request:
 
 
 @dataclass(frozen=True)
-class MappingFile:
-    """What a mapping file says (TOML), the key for its masks, and where the file lies."""
-
-    text: str
-    key: bytes | None = None
-    place: str | None = None
-
-
-@dataclass(frozen=True)
 class Demand:
     """What is to be made: ``mode``; ``options`` of statements and values, None where none are
     written; ``structure``: changes of table structure alone. ``continued``: runs over several logs
@@ -129,7 +131,7 @@ class Demand:
 
     mode: Mode = Mode.REDO
     options: ScriptOptions | None = None
-    mapping: MappingFile | None = None
+    mapping: mapped_catalog.MappingFile | None = None
     structure: bool = False
     continued: bool = False
     export: Export | None = None
@@ -237,43 +239,38 @@ def make_request(
         log, options = _in_dialect(opened, demand.options or ScriptOptions())
         if placed.columns or placed.exclude_columns:
             options = _of_columns(placed, options)
-        if demand.mapping is not None:
-            options = _mapped(demand.mapping, log, options)
         versions, strange = taken_versions(log, placed, demand.continued)
         check_columns(versions, options.render)
+        mapping, shown = _mapping_of(demand, log, options), options.render
+        if mapping is not None:
+            shown = mapping.shown
+            strange += [f"the mapping: {entry}" for entry in mapping.unknown]
+            options = replace(options, mapping=mapping, render=mappings.plain(options.render))
         undo = demand.mode is Mode.UNDO
         if isinstance(log, PartialImages) and (undo or demand.export or demand.baseline):
             log.check_whole(versions, "an undo" if undo else "whole rows")
         if demand.options is not None and demand.export is None:
-            check_statements(versions, placed, options)
+            check_statements(_in_target(versions, mapping), placed, options)
             check_cascades(demand.mode, placed, options)
             usual = None if demand.continued or demand.structure else demand.mode
             options = asserting(with_client(log, options), placed, usual)
         if placed.where is not None:
             value_filter.ValueFilter(placed.where, log.catalog)
-        constraints = log.constraints
         writes = demand.options is not None or demand.copied or demand.structure
         notes = list(resolve_positions.mark_notes(selection, log)) if writes else []
-        if keys is not None:
-            tables = [version.table for version in log.catalog.versions]
-            constraints = keys if isinstance(keys, Constraints) else keys(tables)
-            constraints = replace(constraints, complete=not constraints.strange)
-            notes += [f"a key is not considered: {entry}" for entry in constraints.unused]
-            notes += [*passed_over(constraints), *constraints.notes]
-        if options.mapping is not None:
-            options.mapping.check_masks(
-                constraints, [one.table for one in versions], options.render
-            )
+        constraints = _known_keys(keys, log, mapping)
+        notes += [] if keys is None else key_notes(constraints)
+        if mapping is not None:
+            mapping.check_masks(constraints, [version.table for version in versions])
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
-        log, lost = (
-            log.knowing_keys(constraints, undo) if isinstance(log, LosesCascades) else (log, ())
-        )
+        lost: tuple[str, ...] = ()
+        if isinstance(log, LosesCascades):
+            log, lost = log.knowing_keys(constraints, undo)
         if (demand.options is not None and demand.export is None) or demand.dependencies:
-            log, found = with_unique_keys(log, constraints, options.render)
+            log, found = with_unique_keys(log, constraints, shown)
             notes += found if writes else []
             versions = [log.catalog.versions[version.index] for version in versions]
-        opened = replace(opened, log=log)
         warnings = (
             *strange_schema(constraints, log),
             *no_foreign_keys(demand, placed, constraints),
@@ -282,18 +279,51 @@ def make_request(
             *lost,
             *log.warnings([] if demand.copied else versions),
         )
+        if mapping is not None:
+            log, constraints = mapped_catalog.mapped(log, constraints, mapping)
     return Request(
-        opened,
+        replace(opened, log=log),
         demand.mode,
         placed,
         options,
-        tuple(versions),
+        tuple(log.catalog.versions[version.index] for version in versions),
         constraints,
         warnings,
         tuple(notes),
         demand.export,
         demand.baseline,
     )
+
+
+def _mapping_of(demand: Demand, log: LogFile, options: ScriptOptions) -> mappings.TableMap | None:
+    """The mapping of a demand; errors as :func:`replay.pipeline.mapped_catalog.table_map`."""
+    if demand.mapping is not None:
+        typed = demand.export is None
+        return mapped_catalog.table_map(demand.mapping, log, options, typed, demand.continued)
+    return None if options.mapping is None else replace(options.mapping, options=options.render)
+
+
+def _in_target(
+    versions: list[TableVersion], mapping: mappings.TableMap | None
+) -> list[TableVersion]:
+    """Table versions as the target has them."""
+    if mapping is None:
+        return versions
+    return [mapped_catalog.mapped_version(version, mapping) for version in versions]
+
+
+def _known_keys(keys: KeySource, log: LogFile, mapping: mappings.TableMap | None) -> Constraints:
+    """What is known of the keys of the log's tables, by their names in the log."""
+    if keys is None:
+        return log.constraints
+    tables = [version.table for version in log.catalog.versions]
+    if isinstance(keys, Constraints):
+        known = keys
+    elif isinstance(keys, TargetKeys) and mapping is not None:
+        known = mapped_catalog.keys_of_target(mapping, keys, tables)
+    else:
+        known = keys(tables)
+    return replace(known, complete=not known.strange)
 
 
 def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:
@@ -317,30 +347,3 @@ def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
         return options
     chosen = replace(render, columns=selection.columns, exclude_columns=selection.exclude_columns)
     return replace(options, render=chosen)
-
-
-def _mapped(mapping: MappingFile, log: LogFile, options: ScriptOptions) -> ScriptOptions:
-    """The options under a mapping. UsageError (LR1011) names all that is wrong with it."""
-    tables = [version.table for version in log.catalog.versions]
-    profile = profile_named(options.dialect)
-    try:
-        parsed = mappings.parse_mapping(mapping.text, tables, profile, options.render, mapping.key)
-    except SqlgenError as error:
-        where = Where(mapping.place)
-        raise UsageError(error.code, error.message, where, error.hint) from error
-    excluded = (*options.render.exclude_columns, *parsed.excluded())
-    return replace(
-        options, mapping=parsed, render=replace(options.render, exclude_columns=excluded)
-    )
-
-
-def mapping_file(path: str | Path | None, key: str | Path | None) -> MappingFile | None:
-    """A mapping file and the key for its masks. InputError (LR2001) for one that cannot be read,
-    UsageError (LR1001) for a key alone."""
-    if path is None:
-        if key is not None:
-            raise UsageError("LR1001", "found --mask-key-file without --mapping; expected both")
-        return None
-    with usage_errors():
-        secret = None if key is None else mask_key(storage.read_bytes(key))
-    return MappingFile(storage.read_text(str(path)), secret, str(path))

@@ -62,11 +62,14 @@ def unread_keys(constraints: Constraints) -> tuple[str, ...]:
     return (*named, *([f"{more:,} more statements of the schema are not understood"] * bool(more)))
 
 
-def passed_over(constraints: Constraints) -> list[str]:
-    """A note of the schema's statements that are ignored."""
-    count = constraints.passed
-    said = f"ignored in the schema (no key information): {counted(count, 'statement')}"
-    return [said] if count else []
+def key_notes(constraints: Constraints) -> list[str]:
+    """Notes of what a schema states of keys and cannot be used, of its statements that are ignored,
+    and of how it was read."""
+    notes = [f"a key is not considered: {entry}" for entry in constraints.unused]
+    if count := constraints.passed:
+        said = counted(count, "statement")
+        notes.append(f"ignored in the schema (no key information): {said}")
+    return [*notes, *constraints.notes]
 
 
 def script_notes(request: Request) -> tuple[str, ...]:

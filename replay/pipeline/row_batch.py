@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records
-from replay.changes.catalog import TableVersion, any_masked, masked_value
+from replay.changes.catalog import TableVersion, masked_value
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, PartialWalk, Walk, where_of
 from replay.public import options
 from sqlgen import literals, statements
+from sqlgen.mapping import TableMap
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column, SqlType
 
@@ -43,8 +44,8 @@ class RowProblem:
 
 
 class RowBatch:
-    """The images of one batch with what has been decoded of them, and what was wrong. Values of
-    ``masked`` columns (OWNER.NAME.COLUMN) are not told."""
+    """The images of one batch with what has been decoded of them, and what was wrong. ``mapping``:
+    the masks of columns, whose values are not told."""
 
     def __init__(
         self,
@@ -53,9 +54,9 @@ class RowBatch:
         kind: Change,
         image: Images,
         walks: Mapping[str, Walk] | None = None,
-        masked: frozenset[str] = frozenset(),
+        mapping: TableMap | None = None,
     ) -> None:
-        self.log, self.version, self.kind, self.masked = log, version, kind, masked
+        self.log, self.version, self.kind, self.mapping = log, version, kind, mapping
         self.count = len(image.bad)
         self.failed: Mask = image.bad.copy()
         self.problems: list[RowProblem] = []
@@ -141,9 +142,10 @@ class RowBatch:
         return self.version.format.columns[self.version.index_of(name)].lob
 
     def unreported(self, side: str, name: str) -> tuple[pa.Array, Mask]:
-        """A column of one image and the rows that have no value of it, of which nothing is said."""
+        """A column of one image as the target gets it, and the rows that have no value of it, of
+        which nothing is said."""
         values, bad = self.walks[side].decode(self.version.index_of(name))
-        return values, np.zeros(self.count, bool) if bad is None else bad
+        return self._masked(name, values), np.zeros(self.count, bool) if bad is None else bad
 
     def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
         """A column of one image; with ``mask`` only its True rows are decoded and the others are
@@ -163,6 +165,16 @@ class RowBatch:
         place[rows] = np.arange(len(rows))
         return values.take(pa.array(place, mask=np.logical_not(mask)))
 
+    def written(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
+        """As :meth:`decode`, with the values that the target gets: masks, where the column has
+        them."""
+        return self._masked(name, self.decode(side, name, mask))
+
+    def _masked(self, name: str, values: pa.Array) -> pa.Array:
+        if self.mapping is None:
+            return values
+        return self.mapping.mask(self.version.source, self.version.source_name(name), values)
+
     def look(
         self, side: str, name: str, index: int, rows: Index | None = None, judging: bool = False
     ) -> None:
@@ -180,7 +192,7 @@ class RowBatch:
         wrong = np.flatnonzero(bad)
         wrong = wrong if rows is None else rows[wrong]
         hint = "The record is damaged, or the table had other columns when it was written"
-        column = self.version.format.columns[index]
+        column, name = self.version.format.columns[index], self.version.source_name(name)
         if column.lob:
             column_name = glob.escape(f"{self.version.name}.{name}")
             words = options("--exclude-columns", column_name)
@@ -192,10 +204,10 @@ class RowBatch:
                 "Db2's REAL reaches further than an IEEE single: write such columns as double"
                 " precision (--reals double)"
             )
-        hidden = any_masked(self.masked, self.version.name, [name])
+        masked = () if self.mapping is None else self.mapping.masked_columns(self.version.source)
         for row in wrong[~self.failed[wrong]]:
             found, expected = self.walks[side].explain(index, int(row))
-            if hidden:
+            if name in masked:
                 found = masked_value(name)
             self.problem(int(row), "LR2015", name, f"{side} image: {found}", expected, hint)
 
@@ -207,18 +219,18 @@ def whole_rows(
     weights: Index,
     version: int,
     kind: Change,
-    masked: frozenset[str] = frozenset(),
+    mapping: TableMap | None = None,
 ) -> Iterator[tuple[Index, Rows]]:
     """Changes of one table version and kind with all columns of both images: (which of them, their
     rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`,
-    ``masked`` as for :class:`RowBatch`. Raises InputError (LR2014, LR2015) where one cannot be
+    ``mapping`` as for :class:`RowBatch`. Raises InputError (LR2014, LR2015) where one cannot be
     read.
     """
     for part, image in log.images(records, heads, weights, kind):
         table = log.catalog.versions[version]
-        batch = RowBatch(log, table, kind, image, None, masked)
+        batch = RowBatch(log, table, kind, image, None, mapping)
         sides = {
-            side: {column.name: batch.decode(side, column.name) for column in table.table.columns}
+            side: {column.name: batch.written(side, column.name) for column in table.table.columns}
             for side in batch.walks
         }
         changed = {}

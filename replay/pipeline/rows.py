@@ -29,10 +29,9 @@ from replay.pipeline.row_batch import OPS, RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
 from sqlgen.late import LateModule
-from sqlgen.mapping import plain
 from sqlgen.render.free_keys import render_by
 from sqlgen.rows import Op, Rows
-from sqlgen.schema import Column, Table
+from sqlgen.schema import Column
 
 if TYPE_CHECKING:
     from replay.changes import value_filter
@@ -88,9 +87,8 @@ class RowDecoder:
     def __init__(self, plan: Plan, log: LogFile, profile: Profile, expected: int = 0) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.options = plan.options.render
-        self.masked = plan.options.masked
         self.filter = (
-            value_filter.ValueFilter(plan.selection.where, log.catalog, self.masked)
+            value_filter.ValueFilter(plan.selection.where, log.catalog, plan.options.masked)
             if plan.selection.where is not None
             else None
         )
@@ -102,7 +100,7 @@ class RowDecoder:
                 self.options,
                 partial(_watched, plan),  # no circle with this: it holds much room
                 plan.prepared,
-                plan.options.mapping,
+                plan.options.masked,
                 self.options.upsert and plan.whole_rows,
             )
 
@@ -161,10 +159,8 @@ class RowDecoder:
         }
         side = "after" if self.plan.mode == "undo" else "before"
         names = [column.name for column in render_options.identity(table, options)]
-        found_by = {name: batch.decode(side, name) for name in names}
+        found_by = {name: batch.written(side, name) for name in names}
         rows = Rows(table, Op.UPDATE, batch.count, found_by, {}, changed)
-        if self.plan.options.mapping is not None:
-            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
         comments = statements.left_out_comments(rows, self.profile, options)
         return None if batch.failed.any() else comments
 
@@ -213,7 +209,7 @@ class RowDecoder:
 
     def _batch(self, version: int, kind: Change, image: Images) -> RowBatch:
         table = self.log.catalog.versions[version]
-        return RowBatch(self.log, table, kind, image, None, self.masked)
+        return RowBatch(self.log, table, kind, image, None, self.plan.options.mapping)
 
     def _statements(
         self,
@@ -232,8 +228,6 @@ class RowDecoder:
         rows, options = self._rows(batch), self.options
         if self.plan.mode == "undo":
             rows = rows.inverse()
-        if self.plan.options.mapping is not None:
-            rows, options = self.plan.options.mapping.rows(rows, options), plain(options)
         shapes: Mapping[str, str] = {}
         prepared: frozenset[str] = frozenset()
         if self.plan.prepared:
@@ -244,7 +238,7 @@ class RowDecoder:
         else:
             rendered = render_by(rows, self.profile, options)
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
-        alike = self._not_found(batch.version.table, rows.op, np.flatnonzero(outcome == 0))
+        alike = self._not_found(batch.version, rows.op, np.flatnonzero(outcome == 0))
         for problem in (*rendered.problems, *self._too_wide(version, rows), *alike):
             batch.value_problem(problem)
         text = rendered.text
@@ -262,11 +256,14 @@ class RowDecoder:
         made = ChangeStatements(text, outcome, batch.failed, moved, batch.problems, shapes)
         return made, prepared
 
-    def _not_found(self, table: Table, op: Op, rows: Index) -> Iterator[literals.ValueProblem]:
+    def _not_found(
+        self, version: TableVersion, op: Op, rows: Index
+    ) -> Iterator[literals.ValueProblem]:
         """Each of some rows that a statement must find by columns of which one is hidden."""
-        hidden = render_options.lacking_identity(table, self.options)
+        hidden = render_options.lacking_identity(version.table, self.options)
         if hidden and op is not Op.INSERT:
-            found = f"a row of {table.schema}.{table.name}, which has no key, without {hidden}"
+            hidden = version.source_name(hidden)
+            found = f"a row of {version.name}, which has no key, without {hidden}"
             expected = "all of its columns, by which it is found"
             hint = (
                 f"Leave {hidden} in, or the table out (--exclude-table); or state a unique key of"
@@ -298,7 +295,7 @@ class RowDecoder:
             outcome = np.where(outcome == 0, _reasons(batch.outcome(columns)), outcome)
         wanted = (outcome == 0) & ~batch.failed
         sides = {
-            side: {column.name: batch.decode(side, column.name, wanted) for column in columns}
+            side: {column.name: batch.written(side, column.name, wanted) for column in columns}
             for side in batch.walks
         }
         table, problems = make(sides.get("before"), sides.get("after"), batch.count)
@@ -318,7 +315,10 @@ class RowDecoder:
     @staticmethod
     def _wanted(chosen: value_filter.ValueFilter, batch: RowBatch) -> Mask:
         return chosen.select(
-            batch.version, lambda name, side: batch.decode(side, name), batch.kind, batch.count
+            batch.version,
+            lambda name, side: batch.decode(side, batch.version.target_name(name)),
+            batch.kind,
+            batch.count,
         )
 
     def _rows(self, batch: RowBatch) -> Rows:
@@ -332,7 +332,7 @@ class RowDecoder:
             before, after = after, before
         if op is not Op.UPDATE:  # one side has no columns then
             old, new = (
-                {name: batch.decode(side, name) for name in names}
+                {name: batch.written(side, name) for name in names}
                 for side, names in (("before", before), ("after", after))
             )
             return replace(empty, before=old, after=new)
@@ -343,16 +343,16 @@ class RowDecoder:
         }
         match, become = ("after", "before") if undo else ("before", "after")
         matched = after if undo else before
-        images_of = {match: {name: batch.decode(match, name) for name in matched}, become: {}}
+        images_of = {match: {name: batch.written(match, name) for name in matched}, become: {}}
         settable = before if undo else after
         for name, mask in changed.items():
             if name in settable:
-                images_of[become][name] = batch.decode(become, name, mask)
+                images_of[become][name] = batch.written(become, name, mask)
         masks = {name: pa.array(mask) for name, mask in changed.items()}
         whole = None
         if self.options.upsert and self.plan.whole_rows:
             images_of[become] |= {
-                name: batch.decode(become, name) for name in settable if not batch.large(name)
+                name: batch.written(become, name) for name in settable if not batch.large(name)
             }
             whole = np.ones(batch.count, bool)
             for name in settable:

@@ -365,8 +365,7 @@ def _refuse_events(
     refuse by name."""
     for row in range(len(records)):
         record = records[row]
-        table = log.catalog.versions[version[row]].table if version[row] >= 0 else None
-        name = f"{table.schema}.{table.name}" if table else None
+        name = log.catalog.versions[version[row]].name if version[row] >= 0 else None
         where = where_of(log, record, table=name)
         kind = Change(int(change[row])).name.lower().replace("_", " ")
         which = "both tables" if change[row] == Change.EXCHANGE else "the table"

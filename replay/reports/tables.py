@@ -69,6 +69,6 @@ def declared_of(
     """What a schema file declares beyond keys."""
     if not isinstance(schema, str | Path) or schema == NO_SCHEMA or is_database(str(schema)):
         return {}
-    tables = [version.table for version in request.log.catalog.versions]
+    tables = [version.source for version in request.log.catalog.versions]
     text, _ = schema_text(str(schema), dialect, encoding)
     return parse_declared(text, dialect, tables, request.opened.family.exact_decimals)

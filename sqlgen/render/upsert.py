@@ -26,7 +26,7 @@ from sqlgen.errors import SqlgenError
 from sqlgen.late import exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
-from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.render_options import RenderOptions, shown_columns, shows_whole
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import FLOATS, Column, RowMask, Table
 from sqlgen.statements import (
@@ -82,7 +82,7 @@ def inserts_of_absent(rows: Rows, profile: Profile, options: RenderOptions) -> R
 
 def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     shown = shown_columns(rows.table, options)
-    whole = _whole(rows, shown)
+    whole = _whole(rows, options)
     if not whole.any():
         plain = statements.render(rows, profile, options)
         return finish(
@@ -112,9 +112,9 @@ def _updates(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
     return finish(text, outcome, problems)
 
 
-def _whole(rows: Rows, shown: tuple[Column, ...]) -> RowMask:
+def _whole(rows: Rows, options: RenderOptions) -> RowMask:
     """The rows whose after image has every column of the table."""
-    if rows.whole is None or len(shown) < len(rows.table.columns):
+    if rows.whole is None or not shows_whole(rows.table, options):
         return np.zeros(rows.count, bool)
     return np.asarray(rows.whole.to_numpy(zero_copy_only=False))
 

@@ -16,7 +16,7 @@ import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
-from replay.errors import InputError, TargetError, UsageError
+from replay.errors import InputError, TargetError
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.initial_load import proof_in
 from sqlgen.constraints import Constraints, ForeignKey
@@ -410,18 +410,32 @@ def test_a_state_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         suspects.redo(tmp_path, f"sqlite:///{path}?schema=testown", dialect="sqlite")
 
 
-def test_a_mapping_renames_what_a_database_would_be_asked_for(tmp_path: Path) -> None:
-    log = LogBuilder()
-    log.unit().insert(ACCT, acct(1))
-    control, data = log.write(tmp_path)
+@pytest.mark.parametrize("amount", ["ID", "BAL"])
+def test_a_database_is_asked_by_the_names_of_a_mapping(tmp_path: Path, amount: str) -> None:
+    """What the target does not have of a row proves nothing against it."""
+    suspects = Suspects()
+    same, other = suspects.flagged(), suspects.flagged()
+    same.update(ACCT, acct(1), acct(1, "NEW"))
+    other.update(ACCT, acct(2), acct(2, "NEW"))
+    suspects.finish()
+    control, data = suspects.log.write(tmp_path, seed=1)
     mapping = tmp_path / "map.toml"
-    mapping.write_text('[tables."TESTOWN.ACCT"]\nname = "account"\n')
+    left_out = "" if amount == "ID" else 'exclude = ["BAL"]\n'
+    mapping.write_text(
+        f'[tables."TESTOWN.ACCT"]\nname = "account"\ncolumns = {{ ID = "number" }}\n{left_out}'
+    )
+    url = database(tmp_path, {"ACCT": [acct(1), acct(2, "OTHER")]})
+    with closing(sqlite3.connect(tmp_path / "state.db")) as connection:
+        connection.execute("ALTER TABLE acct RENAME TO account")
+        connection.execute("ALTER TABLE account RENAME COLUMN id TO number")
+        if left_out:
+            connection.execute("ALTER TABLE account DROP COLUMN bal")
     with replay.open_log(control=control, data=data) as opened:
         scripts = opened.select().redo(
-            "sqlite", mapping=mapping, baseline=database(tmp_path, {}), schema=Constraints()
+            "sqlite", mapping=mapping, baseline=url, schema=Constraints()
         )
-        with pytest.raises(UsageError, match="--baseline with a database, and --mapping"):
-            scripts.write(tmp_path / "out")
+        found = held(scripts.write(tmp_path / "out"), suspects)
+    assert set(found) == {other.name}
 
 
 def test_a_replay_takes_its_target_as_the_baseline(

@@ -74,7 +74,6 @@ def test_outputs_of_one_command_are_those_of_three(
         (["redo", "--except", "authid=CLERK", "--also", "undo:{t}/b"], "found --except of redo"),
         (["undo", "--cascade", "all", "--also", "redo:{t}/b"], "found --cascade of undo"),
         (["undo", "--upsert", "--also", "export:{t}/b"], "found --upsert of undo"),
-        (["redo", "--mapping", "{t}/m", "--also", "export:{t}/b"], "would not be masked"),
     ],
 )
 def test_what_cannot_be_had_together(

@@ -110,7 +110,7 @@ def both(
         }
         shown = {name: pa.array(mask) for name, mask in masks.items() if mask.any()}
         values = Rows(values.table, values.op, values.count, values.before, values.after, shown)
-    quick = lines or CopyLines(opened, POSTGRES, render)
+    quick = lines or CopyLines(opened, POSTGRES, options)
     merging = Merging(POSTGRES, render, TYPES)
     return lambda: quick.rows(records, head, weight, 0, kind), values, merging
 
@@ -179,7 +179,9 @@ def test_what_is_not_plain_is_left_to_others(tmp_path: Path, kind: Change, odd: 
         folder = tmp_path / name
         folder.mkdir()
         spoilt[name] = log_of(folder, kind, with_values(values))
-    lines = CopyLines(open_log(*spoilt["odd"], scratch=tmp_path), POSTGRES, render)
+    lines = CopyLines(
+        open_log(*spoilt["odd"], scratch=tmp_path), POSTGRES, ScriptOptions(render=render)
+    )
     images, _, merging = both(spoilt["sound"], tmp_path, kind, render, lines)
     found = images()
     assert found is not None
@@ -195,7 +197,7 @@ def test_other_tables_are_left_to_others(tmp_path: Path, monkeypatch: pytest.Mon
     log = LogBuilder((TABLE, floats))
     opened = open_log(*log.write(tmp_path), scratch=tmp_path)
     none: Any = (np.zeros(0, RECORD), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    lines = CopyLines(opened, POSTGRES, RenderOptions())
+    lines = CopyLines(opened, POSTGRES, ScriptOptions())
     assert lines.rows(*none, 0, Change.INSERT) is not None
     assert lines.rows(*none, 1, Change.INSERT) is None
     monkeypatch.setattr(fast_path, "compiled", lambda: None)

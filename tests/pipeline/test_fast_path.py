@@ -28,12 +28,14 @@ from replay.errors import UsageError
 from replay.logs import Images
 from replay.native import fast_path, machine_code
 from replay.pipeline import rows
+from replay.pipeline.mapped_catalog import mapped_version
 from replay.pipeline.plan import Plan
 from replay.pipeline.rows import ChangeStatements, RowDecoder
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.mapping import TableMap, TableMapping
+from sqlgen.mapping import plain as mapped_plain
 from sqlgen.render.float_literals import may_be_misread
 from sqlgen.render_options import RenderOptions, identity
 from sqlgen.rows import Op
@@ -292,9 +294,9 @@ def both(
     mapping: TableMap | None = None,
 ) -> tuple[ChangeStatements | str, ChangeStatements | str, int]:
     """What the two ways make, or say that they cannot; and how many rows went the fast way."""
-    if mapping is not None and mapping.excluded():
-        left = (*render.exclude_columns, *mapping.excluded())
-        render = replace(render, exclude_columns=left)
+    if mapping is not None:
+        mapping = replace(mapping, options=render)
+        version, render = mapped_version(version, mapping), mapped_plain(render)
     plan = Plan(
         mode,
         Selection(),

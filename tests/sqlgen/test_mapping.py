@@ -11,7 +11,7 @@ import pytest
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.mapping import TableMap, parse_mapping, plain
+from sqlgen.mapping import TableMap, parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
@@ -47,12 +47,8 @@ def parsed(text: str, key: bytes | None = None, **options: object) -> TableMap:
     return parse_mapping(text, TABLES, POSTGRES, RenderOptions(**options), key)  # type: ignore[arg-type]
 
 
-def hidden(made: TableMap) -> RenderOptions:
-    return RenderOptions(exclude_columns=made.excluded())
-
-
 def text_of(made: TableMap, rows: Rows) -> list[str]:
-    return render(made.rows(rows, hidden(made)), POSTGRES, plain(hidden(made))).text.to_pylist()
+    return render(made.rows(rows), POSTGRES, RenderOptions()).text.to_pylist()
 
 
 def insert(**values: object) -> Rows:
@@ -74,13 +70,13 @@ def test_names_types_and_exclusions() -> None:
     assert text_of(made, insert(ID=7, TITLE="A")) == [
         "INSERT INTO store.movie (movie_id, title) VALUES (7, 'A');"
     ]
-    table = made.table(FILM, hidden(made))
+    table = made.table(FILM).in_target()
     assert [(column.name, column.declared) for column in table.columns] == [
         ("movie_id", ""),
         ("TITLE", "text"),
     ]
     assert table.key == ("movie_id",)
-    assert made.table(LENT, hidden(made)).schema == "store"
+    assert made.table(LENT).in_target().schema == "store"
     assert parsed('[tables."SHOP.FILM"]\nname = "other.movie"').name(FILM) == ("other", "movie")
 
 
@@ -95,8 +91,8 @@ def test_an_update_of_what_is_left_out_alone_is_counted_as_that() -> None:
     made = parsed('[tables."SHOP.FILM"]\nexclude = ["PRICE"]\ncolumns = { TITLE = "PRICE" }')
     images = {"ID": pa.array([1, 2]), "TITLE": pa.array(["x", "y"])}
     changed = {"PRICE": pa.array([True, True]), "TITLE": pa.array([False, True])}
-    rows = made.rows(Rows(FILM, Op.UPDATE, 2, images, images, changed), hidden(made))
-    found = render(rows, POSTGRES, plain(hidden(made)))
+    rows = made.rows(Rows(FILM, Op.UPDATE, 2, images, images, changed))
+    found = render(rows, POSTGRES, RenderOptions())
     assert found.text.to_pylist()[1] == "UPDATE shop.film SET price = 'y' WHERE id = 2;"
     assert found.outcome.tolist() == [2, 0]
 
@@ -105,8 +101,8 @@ def test_masks_meet_again() -> None:
     made = parsed(
         '[tables."SHOP.FILM"]\nmask = ["ID", "TITLE"]\n[tables."SHOP.LENT"]\nmask = ["FILM"]', KEY
     )
-    rows = made.rows(insert(ID=7, TITLE="secret"), RenderOptions())
-    other = made.rows(Rows(LENT, Op.DELETE, 1, {"FILM": pa.array([7])}, {}, {}), RenderOptions())
+    rows = made.rows(insert(ID=7, TITLE="secret"))
+    other = made.rows(Rows(LENT, Op.DELETE, 1, {"FILM": pa.array([7])}, {}, {}))
     assert rows.after["ID"] == other.before["FILM"] != pa.array([7])
     assert "secret" not in rows.after["TITLE"].to_pylist()
     assert KEY not in repr(made.describe()).encode()
@@ -124,7 +120,7 @@ def test_keys_follow() -> None:
             ForeignKey("g", "SHOP.LENT", ("WHO",), "SHOP.FILM", ("ID",)),
         ),
     )
-    found = made.constraints(known, TABLES, hidden(made))
+    found = made.constraints(made.renamed_keys(known, TABLES), TABLES)
     assert found.keys == (("SHOP.MOVIE", ("movie_id",)),)
     assert [
         (key.table, key.columns, key.parent, key.parent_columns) for key in found.foreign_keys
@@ -247,22 +243,21 @@ def test_both_sides_of_a_foreign_key_get_one_mask() -> None:
     film = '[tables."SHOP.FILM"]\nmask = ["ID"]\n'
     lent = '[tables."SHOP.LENT"]\nmask = ["FILM"]\n'
     known = Constraints((), (ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM"),))
-    parsed(film + lent, KEY).check_masks(known, TABLES, RenderOptions())
-    left_out = RenderOptions(exclude_columns=("FILM",))
-    parsed(film, KEY).check_masks(known, TABLES, left_out)
+    parsed(film + lent, KEY).check_masks(known, TABLES)
+    parsed(film, KEY, exclude_columns=("FILM",)).check_masks(known, TABLES)
     for text, said in (
         (film, "SHOP.LENT.FILM not masked and SHOP.FILM.ID masked as INTEGER"),
         (lent, "SHOP.FILM.ID not masked"),
     ):
         with pytest.raises(SqlgenError, match=said) as caught:
-            parsed(text, KEY).check_masks(known, TABLES, RenderOptions())
+            parsed(text, KEY).check_masks(known, TABLES)
         assert caught.value.code == "LR1011"
     short = Table("SHOP", "LENT", (Column("FILM", SqlType.SMALLINT, False),))
     made = parse_mapping(film + lent, [FILM, short], POSTGRES, RenderOptions(), KEY)
     with pytest.raises(
         SqlgenError, match="SHOP.LENT.FILM masked as SMALLINT and SHOP.FILM.ID masked as INTEGER"
     ):
-        made.check_masks(known, [FILM, short], RenderOptions())
+        made.check_masks(known, [FILM, short])
 
 
 def test_names_that_differ_in_case_are_told_apart() -> None:
@@ -295,9 +290,10 @@ def test_keys_of_a_table_in_small_letters() -> None:
         RenderOptions("exact"),
         None,
     )
-    assert made.constraints(
-        Constraints((("SHOP.LENT", ("id",)),)), [small], RenderOptions("exact")
-    ).keys == (("SHOP.LENT", ("no",)),)
+    known = made.renamed_keys(Constraints((("SHOP.LENT", ("id",)),)), [small])
+    assert known.keys == (("SHOP.LENT", ("no",)),)
+    assert made.constraints(known, [small]).keys == known.keys
+    assert made.keys_of_log(known, [small]).keys == (("SHOP.LENT", ("id",)),)
 
 
 def test_what_is_left_out_is_no_glob() -> None:
@@ -313,7 +309,7 @@ def test_what_is_left_out_is_no_glob() -> None:
     )
     options = RenderOptions("exact")
     made = parse_mapping('[tables."SHOP.ODD"]\nexclude = ["A*"]', [odd], POSTGRES, options, None)
-    assert [column.name for column in made.table(odd, hidden(made)).columns] == ["ID", "AB"]
+    assert [column.name for column in made.table(odd).in_target().columns] == ["ID", "AB"]
 
 
 def test_a_row_is_whole_without_what_the_mapping_leaves_out_only() -> None:
@@ -323,11 +319,12 @@ def test_a_row_is_whole_without_what_the_mapping_leaves_out_only() -> None:
     rows = Rows(
         FILM, Op.UPDATE, 1, {**images, "ID": pa.array([2])}, images, changed, pa.array([True])
     )
-    found = upsert.render(made.rows(rows, hidden(made)), POSTGRES, plain(hidden(made)))
+    found = upsert.render(made.rows(rows), POSTGRES, RenderOptions())
     assert found.text.to_pylist()[0].startswith(
         "DELETE FROM shop.movie WHERE id = 2;\nINSERT INTO shop.movie (id, title) VALUES (1, 'x')"
     )
     options = RenderOptions(exclude_columns=("PRICE",))
-    for mapping in (parsed('[tables."SHOP.FILM"]\nname = "movie"'), TableMap()):
-        found = upsert.render(mapping.rows(rows, options), POSTGRES, plain(options))
+    text = '[tables."SHOP.FILM"]\nname = "movie"'
+    for mapping in (parsed(text, exclude_columns=("PRICE",)), TableMap(options=options)):
+        found = upsert.render(mapping.rows(rows), POSTGRES, RenderOptions())
         assert [problem.code for problem in found.problems] == ["LR3013"]

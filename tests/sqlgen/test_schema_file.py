@@ -222,11 +222,9 @@ def test_under_a_mapping_nothing_is_said_of_masked_columns() -> None:
         ' ["NAME", "PRICE"]\nexclude = ["DAY"]'
     )
     mapping = parse_mapping(text, [TABLE], profile, RenderOptions(), key)
-    options = RenderOptions(exclude_columns=mapping.excluded())
-    declared = mapping.declared(parse_declared(DB2, "db2", [TABLE]), [TABLE], options)
-    script = schema_script(
-        [mapping.table(TABLE, options)], Constraints(), profile, "lower", declared
-    )
+    declared = mapping.declared(parse_declared(DB2, "db2", [TABLE]), [TABLE])
+    tables = [mapping.table(TABLE).in_target()]
+    script = schema_script(tables, Constraints(), profile, "lower", declared)
     assert "CONSTRAINT kinds CHECK (sort IN ('a', 'b'))" in table_of(script)
     assert "number INTEGER GENERATED" in table_of(script)
     assert "name VARCHAR(20)," in table_of(script)

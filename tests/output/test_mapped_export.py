@@ -1,0 +1,120 @@
+"""An export under a mapping has the names, columns and masks of the target; a condition on values
+and a selection of tables and columns name those of the log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import replay
+from replay.cli.main import main
+from tests.support.logbuilder import Col, LogBuilder, Tab
+
+STAFF = Tab(
+    "STAFF",
+    (
+        Col("ID", "INT", 4, key=1),
+        Col("NAME", "VCHR", 20),
+        Col("PAY", "INT", 4),
+        Col("NOTE", "VCHR", 20, nulls="Y"),
+    ),
+)
+OTHER = Tab("OTHER", (Col("ID", "INT", 4, key=1),), obid=9)
+MAPPING = """
+[tables."TESTOWN.STAFF"]
+name = "shop.people"
+columns = { NAME = "NOTE", PAY = "wage" }
+types = { PAY = "number of another database" }
+exclude = ["NOTE"]
+mask = ["NAME"]
+"""
+HOW = ("--engine", "local", "--schema", "none")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> list[str]:
+    builder = LogBuilder(tables=(STAFF, OTHER))
+    builder.unit().insert(STAFF, (1, "Penelope", 5550, "old"))
+    builder.unit().insert(STAFF, (2, "Nick", 7770, "old"))
+    unit = builder.unit()
+    unit.update(STAFF, (1, "Penelope", 5550, "old"), (1, "Grace", 5550, "new"))
+    unit.update(STAFF, (2, "Nick", 7770, "old"), (2, "Nick", 7770, "Penelope"))
+    unit.insert(OTHER, (1,))
+    control, data = builder.write(tmp_path)
+    (tmp_path / "map.toml").write_text(MAPPING)
+    (tmp_path / "key").write_text("nobody knows this text")
+    mapping = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
+    return ["--control", str(control), "--data", *map(str, data), *mapping]
+
+
+def lines(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(folder.rglob("*.jsonl")):
+        name = path.relative_to(folder).parts[0]
+        found.setdefault(name, []).extend(map(json.loads, path.read_text().splitlines()))
+    return found
+
+
+def test_names_columns_and_masks(log: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["export", *log, *HOW, "--format", "jsonl", "--out", str(out)]
+    assert main(words) == 0
+    found = lines(out)
+    assert set(found) == {"shop.people", "testown.other"}
+    first, second, third = found["shop.people"]
+    assert set(first["after"]) == {"id", "note", "wage"}
+    assert first["after"]["note"] == third["before"]["note"] != third["after"]["note"]
+    assert second["after"]["wage"] == 7770
+    manifest = (out / "manifest.json").read_text()
+    said = "".join(path.read_text() for path in out.rglob("*.jsonl")) + manifest
+    assert not [word for word in ("Penelope", "Nick", "Grace") if word in said]
+    assert json.loads(manifest)["options"]["mapping"]["tables"]["TESTOWN.STAFF"]["mask"] == ["NAME"]
+    assert main([*words[:-1], str(tmp_path / "two"), "--after", str(out / "manifest.json")]) == 0
+    Path(log[log.index("--mapping") + 1]).write_text(MAPPING.replace("wage", "pay"))
+    words[-1] = str(tmp_path / "three")
+    assert main([*words, "--after", str(out / "manifest.json")]) == 12
+
+
+def test_selections_name_what_the_log_has(log: list[str], tmp_path: Path) -> None:
+    for number, (more, rows) in enumerate(
+        (
+            (["--where", "NAME = 'Penelope'"], [1, 1]),
+            (["--table", "TESTOWN.STAFF", "--where", "NOTE = 'Penelope'"], []),
+            (["--table", "STAFF", "--exclude-columns", "PAY"], [1, 2, 1]),
+            (
+                ["--columns", "*.NAME", "--columns", "*.STAFF.ID", "--table", "STAFF"],
+                [1, 2, 1],
+            ),
+        )
+    ):
+        out = tmp_path / str(number)
+        code = main(["export", *log, *HOW, "--format", "jsonl", "--out", str(out), *more])
+        assert code in (0, 4), more
+        found = lines(out).get("shop.people", [])
+        assert [one["after"]["id"] for one in found] == rows, more
+        if "--columns" in more or "--exclude-columns" in more:
+            assert set(found[0]["after"]) == {"id", "note"}
+
+
+def test_an_export_beside_scripts_has_the_mapping_too(log: list[str], tmp_path: Path) -> None:
+    places = ["--out", str(tmp_path / "redo"), "--also", f"export:{tmp_path / 'data'}"]
+    how = ["--dialect", "postgres", "--exclude-table", "STAFF"]
+    assert main(["redo", *log, *HOW, *how, *places]) == 12  # types of the file are not PostgreSQL's
+    path = Path(log[log.index("--mapping") + 1])
+    path.write_text(MAPPING.replace("number of another database", "bigint"))
+    assert main(["redo", *log, *HOW, *how[:2], *places]) == 0
+    assert (tmp_path / "data" / "shop.people").is_dir()
+    script = "".join(path.read_text() for path in (tmp_path / "redo").rglob("*.sql"))
+    assert "INSERT INTO shop.people (id, note, wage) VALUES" in script
+
+
+def test_changes_in_a_program(log: list[str], tmp_path: Path) -> None:
+    mapping, key = tmp_path / "map.toml", tmp_path / "key"
+    with replay.open_log(control=log[1], data=log[3]) as opened:
+        part = opened.select(tables=("STAFF",))
+        found = part.changes("TESTOWN.STAFF", mapping=mapping, mask_key_file=key).read_all()
+    assert found["table"].to_pylist() == ["shop.people"] * 3
+    assert [set(row) for row in found["after"].to_pylist()] == [{"id", "note", "wage"}] * 3
