@@ -27,7 +27,7 @@ from replay.cli.receivers import (
     all_of,
     reading_of,
 )
-from replay.cli.request import LogInput, export_of, live_options_of
+from replay.cli.request import LogInput, export_of, live_options_of, mapping_of
 from replay.cli.stopping import told_to_stop
 from replay.errors import (
     EXIT_ERROR,
@@ -359,7 +359,8 @@ class Follower:
         reading = reading_of(LogInput.of(arguments), found.pairs, found.log)
         options = live_options_of(arguments, arguments.to, selection)
         with WorkFolder() as scratch:
-            request = reading.request(scratch, Demand(options=options, continued=True), selection)
+            demand = Demand(options=options, mapping=mapping_of(arguments), continued=True)
+            request = reading.request(scratch, demand, selection)
             work = input_of(request, reading.engine_for(request.log, _quiet))
             code, _ = verify.compare(
                 arguments.to, arguments.expected, work, print, False, None, None, None

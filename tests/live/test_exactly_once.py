@@ -46,6 +46,26 @@ SETTINGS = {
     "wal_level": "replica",
     "max_wal_senders": "2",
 }
+#: Names of tables and columns in the target, of keys too, in one case.
+MAPPING = """
+[tables."TESTOWN.PARENT"]
+name = "folk"
+columns = { ID = "folk_id", CODE = "a", A = "code" }
+[tables."TESTOWN.CHILD"]
+name = "kid"
+columns = { ID = "kid_id", PID = "id" }
+"""
+NAMES = {"parent": "folk", "child": "kid"}
+RENAMINGS = (
+    "ALTER TABLE testown.parent RENAME TO folk",
+    "ALTER TABLE testown.folk RENAME COLUMN id TO folk_id",
+    "ALTER TABLE testown.folk RENAME COLUMN a TO was_a",
+    "ALTER TABLE testown.folk RENAME COLUMN code TO a",
+    "ALTER TABLE testown.folk RENAME COLUMN was_a TO code",
+    "ALTER TABLE testown.child RENAME TO kid",
+    "ALTER TABLE testown.kid RENAME COLUMN id TO kid_id",
+    "ALTER TABLE testown.kid RENAME COLUMN pid TO id",
+)
 WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
 
@@ -114,10 +134,15 @@ class Machine:
     """A target and the truth about it: ``at`` units of the log are in it."""
 
     def __init__(
-        self, url: str, folder: Path, chance: random.Random, replayer: subprocess.Popen[str]
+        self,
+        url: str,
+        folder: Path,
+        chance: random.Random,
+        replayer: subprocess.Popen[str],
+        mapped: bool,
     ) -> None:
         self.url, self.folder, self.chance, self.replayer = url, folder, chance, replayer
-        self.at = 0
+        self.at, self.names = 0, NAMES if mapped else {}
         with closing(self.session()) as session:
             self.bulk = session.merges
         self.history = history(ROWS if self.bulk else 2)
@@ -125,6 +150,9 @@ class Machine:
         self.statements = list(accumulate(sizes, initial=0))
         control, data = self.history.log(folder, seed=SEED)
         self.log = {"control": str(control), "data": str(data[0]), "scratch": str(folder)}
+        if mapped:
+            self.log["mapping"] = str(folder / "map.toml")
+            (folder / "map.toml").write_text(MAPPING, encoding="utf-8")
         #: The positions at which 0, 1, … units are in the target.
         self.commits = [START] + [
             lrsn((1 << 24) + 16 * (1 + number + before)).hex().upper()
@@ -185,7 +213,8 @@ class Machine:
         state = History(self.history.units[: self.at]).state()
         with closing(self.session()) as session:
             for name, rows in state.items():
-                assert sorted(session.query(f"SELECT * FROM testown.{name}")) == rows, name
+                table = self.names.get(name, name)
+                assert sorted(session.query(f"SELECT * FROM testown.{table}")) == rows, name
             store = Store(session)
             position = store.position()
             if position is None:
@@ -211,7 +240,7 @@ class Machine:
 
 
 @pytest.fixture
-def url(kind: str, request: pytest.FixtureRequest) -> Iterator[str]:
+def url(kind: str, mapped: bool, request: pytest.FixtureRequest) -> Iterator[str]:
     """A database with the empty tables of the log."""
     with ExitStack() as stack:
         if kind == "postgres":  # a server of its own: it is killed
@@ -226,25 +255,30 @@ def url(kind: str, request: pytest.FixtureRequest) -> Iterator[str]:
                     statement = statement.replace(" REFERENCES testown.parent", "")
                 if statement.strip():
                     session.execute(statement)
+            for statement in RENAMINGS if mapped else ():
+                session.execute(statement)
         yield made
 
 
 @pytest.mark.live
 @pytest.mark.parametrize(
-    ("kind", "blows"),
+    ("kind", "blows", "mapped"),
     [
-        pytest.param(*kind.values, 4, marks=kind.marks)
+        pytest.param(*kind.values, 4, False, marks=kind.marks)
         for kind in kinds("sqlite", "duckdb", "mariadb")
     ]
-    + [("postgres", 24)],
+    + [("postgres", 24, False), ("postgres", 9, True)],
 )
 def test_every_change_comes_once(
-    kind: str, blows: int, url: str, replayer: subprocess.Popen[str], tmp_path: Path
+    kind: str, blows: int, mapped: bool, url: str, replayer: subprocess.Popen[str], tmp_path: Path
 ) -> None:
+    """``mapped``: into tables and columns with other names, when the client is killed."""
     sys.stdout.write(f"seed {SEED}\n")
     chance = random.Random(f"{SEED} {kind}")
-    machine = Machine(url, tmp_path, chance, replayer)
+    machine = Machine(url, tmp_path, chance, replayer, mapped)
     drawn = blows_of(kind, chance)
+    if mapped:
+        drawn = [blow for blow in drawn if blow.how == "client"][:blows]
     assert len(drawn) == blows
     assert {blow.forward for blow in drawn} == {True, False}
     for blow in drawn:

@@ -4,7 +4,8 @@ threads, so forking is safe and costs no start-up.
 
 A job: ``{"url", "control", "data", "until", "commit_every", "point", "times"}``; with ``point``
 null the ``times``-th point of any name counts, with ``times`` 0 the child lives. With ``"bulk"``
-rows come in together. The answer: the exit code, or minus the signal.
+rows come in together; ``"mapping"`` is the file of one. The answer: the exit code, or minus the
+signal.
 
 ``"blow"`` names what happens at the point where it is not the client that is killed: ``server``
 (the backend is, so PostgreSQL restarts), ``connection`` (the server ends it), ``answer`` (it ends
@@ -36,6 +37,7 @@ from replay.live import replay as live
 from replay.live.route import Destination
 from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs.logmaster.opening import open_log
+from replay.pipeline.mapped_catalog import mapped_log, mapping_file, table_map
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
@@ -144,6 +146,9 @@ def replay(job: dict[str, Any]) -> int:
     options = ScriptOptions(
         dialect=target_of(job["url"]).dialect, render=RenderOptions(where_columns="guard")
     )
+    if named := mapping_file(job.get("mapping"), None):
+        mapping = table_map(named, log, options, True, True)
+        log, options = mapped_log(log, mapping), replace(options, mapping=mapping)
     work = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     code = live.run(work, request, lambda _: blow.reached("told"), lambda *_: None)
     return MISSED if blow.missed else code
