@@ -34,7 +34,7 @@ from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule, errors, exp, sqlglot
-from sqlgen.masking import cannot_mask, fingerprint, mask_kind, masked
+from sqlgen.masking import MASKS, cannot_mask, fingerprint, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 from sqlgen.rows import Rows
@@ -97,7 +97,7 @@ class TableMap:
             }
             for name, entry in sorted(self.tables.items())
         }
-        told = {"mask_key": fingerprint(self.key)} if self.key else {}
+        told = {"mask_key": fingerprint(self.key), "masks": MASKS} if self.key else {}
         told |= {"sha256": self.digest} if self.digest else {}
         return {"schemas": dict(self.schemas), "tables": tables, **told}
 

@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType
 
+#: What these masks are called; ``replay/docs/reference/masks.md`` specifies them.
+MASKS = "logreplay-masks-1"
 #: Length of masked text in characters, and of masked bytes.
 TEXT_LENGTH, BYTES_LENGTH = 16, 10
 _BITS = {SqlType.SMALLINT: 16, SqlType.INTEGER: 32, SqlType.BIGINT: 64}

@@ -38,7 +38,7 @@ from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
 from replay.machine import room_for
 from replay.output.bundle import Bundle
 from replay.output.whole_folder import check_output
-from replay.pipeline.mapped_catalog import as_logged
+from replay.pipeline.mapped_catalog import as_logged, mapping_file
 from replay.pipeline.request import (
     Demand,
     Request,
@@ -138,6 +138,7 @@ def _ddl(arguments: argparse.Namespace) -> int:
             arguments.generation,
             arguments.reals == RealPolicy.DOUBLE,
             (arguments.schema, arguments.schema_dialect, arguments.schema_encoding),
+            mapping_file(arguments.mapping, None),
         )
     tell_notes(found.notes)
     code = _write_schema(arguments, found.script, found.tables)
@@ -170,6 +171,12 @@ def _write_schema(arguments: argparse.Namespace, script: SchemaScript, tables: i
 
 def _structure(arguments: argparse.Namespace) -> int:
     """``ddl --changes``."""
+    if arguments.mapping is not None:
+        raise UsageError(
+            "LR1001",
+            "found --mapping with --changes; expected one of them: a mapping says what a table"
+            " becomes, not what its changes do",
+        )
     with WorkFolder() as scratch:
         demand = Demand(structure=True)
         request = LogInput.of(arguments).request(scratch, demand, selection_of(arguments))

@@ -332,7 +332,7 @@ STATEMENTS = (
         "--mapping F",
         PLACE,
         "names, types, exclusions and masks of the target (TOML; see logreplay docs)",
-        _VALUES,
+        f"ddl {_VALUES}",
         beside=True,
     ),
     _state(

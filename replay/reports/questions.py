@@ -22,6 +22,7 @@ from replay.changes.keywords import (
 )
 from replay.changes.selection import Selection
 from replay.pipeline.checked import checked
+from replay.pipeline.mapped_catalog import mapping_file
 from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.errors import choice
 from sqlgen.late import LateModule
@@ -142,6 +143,7 @@ class Questions(ABC):
         schema: KeySource | str | Path = None,
         schema_dialect: str = "postgres",
         schema_encoding: str = "",
+        mapping: str | Path | None = None,
     ) -> tables.TablesScript:
         """The tables as DDL of a dialect, as ``logreplay ddl``; ``str`` is the script. Errors as
         :func:`replay.reports.tables.tables_script`."""
@@ -150,7 +152,15 @@ class Questions(ABC):
             file = schema if isinstance(schema, str | Path) else None
             told = (file, schema_dialect, schema_encoding)
             chosen = self._asked_for(asked, table, {})
-            return tables.tables_script(asked, chosen, dialect, names, generation, schema=told)
+            return tables.tables_script(
+                asked,
+                chosen,
+                dialect,
+                names,
+                generation,
+                schema=told,
+                mapping=mapping_file(mapping, None),
+            )
 
     @checked
     def sql(self, query: str, **options: Unpack[SelectionOptions]) -> pa.Table:

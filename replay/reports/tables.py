@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from replay.changes.choices import Generation
+from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.live.keys import NO_SCHEMA, schema_text
 from replay.output import structure
+from replay.pipeline.mapped_catalog import MappingFile, table_map
 from replay.pipeline.request import Demand, Request, make_request
 from replay.pipeline.request_checks import named_tables
 from replay.pipeline.request_notes import unread_keys
@@ -40,27 +42,33 @@ def tables_script(
     generation: str = Generation.LAST,
     wide_reals: bool = False,
     schema: tuple[str | Path | None, str, str] = (None, "", ""),
+    mapping: MappingFile | None = None,
 ) -> TablesScript:
     """The tables of a selection in a dialect; ``schema``: the file of DDL that ``asked`` has the
-    keys of, its dialect and encoding. Errors as :func:`replay.pipeline.request.make_request`."""
+    keys of, its dialect and encoding; ``mapping``: what the tables become, for which no key of
+    masks is needed. Errors as :func:`replay.pipeline.request.make_request`."""
     request = make_request(asked.opened, selection, Demand(wide_reals=wide_reals), asked.keys)
     declared = declared_of(request, *schema)
     first = generation == Generation.FIRST
     latest = structure.tables_within(request.log, request.versions, first)
-    script = schema_script(
-        [latest[name] for name in sorted(latest)],
-        request.constraints,
-        profile_named(dialect),
-        names,
-        declared,
-    )
+    forms = [latest[name] for name in sorted(latest)]
+    constraints, notes = request.constraints, list(request.notes)
+    if mapping is not None:
+        options = ScriptOptions(dialect, names)  # type: ignore[arg-type]  # settled there
+        keyed = replace(mapping, key=mapping.key or bytes(32))
+        made = table_map(keyed, request.log, options, typed=True, continued=False)
+        constraints = made.constraints(made.renamed_keys(constraints, forms), forms)
+        declared = made.declared(declared, forms)
+        forms = [made.table(table).in_target() for table in forms]
+        notes += constraints.unused[len(request.constraints.unused) :]
+    script = schema_script(forms, constraints, profile_named(dialect), names, declared)
     ordered = reversed(request.versions) if first else request.versions
     chosen = {version.name: version for version in ordered}  # of each table the form that is meant
     warnings = [*request.log.warnings(list(chosen.values())), *unread_keys(request.constraints)]
     if not latest:
         told = named_tables(request.log)
         warnings.append(f"--table and --exclude-table leave no table of the log, which has: {told}")
-    return TablesScript(script, len(latest), tuple(warnings), tuple(request.notes))
+    return TablesScript(script, len(latest), tuple(warnings), tuple(notes))
 
 
 def declared_of(

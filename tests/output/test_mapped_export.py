@@ -118,3 +118,39 @@ def test_changes_in_a_program(log: list[str], tmp_path: Path) -> None:
         found = part.changes("TESTOWN.STAFF", mapping=mapping, mask_key_file=key).read_all()
     assert found["table"].to_pylist() == ["shop.people"] * 3
     assert [set(row) for row in found["after"].to_pylist()] == [{"id", "note", "wage"}] * 3
+
+
+def test_tables_for_the_target(
+    log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No key of masks is needed; keys of what is left out are named."""
+    path, files = Path(log[log.index("--mapping") + 1]), log[: log.index("--mapping")]
+    schema = tmp_path / "keys.sql"
+    schema.write_text("CREATE UNIQUE INDEX n ON testown.staff (note);")
+    words = ["ddl", *files, "--mapping", str(path), "--schema", str(schema)]
+    assert main(words) == 12
+    assert "expected a type of postgres" in capsys.readouterr().err
+    path.write_text(MAPPING.replace("number of another database", "bigint"))
+    assert main(words) == 0
+    said = capsys.readouterr()
+    table = "CREATE TABLE shop.people (id INTEGER NOT NULL, note VARCHAR(20) NOT NULL, wage bigint"
+    assert table in said.out
+    assert "key (NOTE) of TESTOWN.STAFF: a column of it is left out" in said.err
+    with replay.open_log(control=files[1], data=files[3]) as opened:
+        assert table in str(opened.ddl(mapping=path))
+    assert main([*words, "--changes", "redo"]) == 12
+    assert "found --mapping with --changes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", ["history", "who", "state", "report page", "sql", "whatif", "extract"]
+)
+def test_commands_that_show_the_log_as_it_is_refuse_a_mapping(
+    log: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([*command.split(), *log])
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert "--mapping" in said
+    assert "an option of redo, undo, ddl, migrate, export, replay, verify, follow" in said
