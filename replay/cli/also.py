@@ -159,7 +159,9 @@ def _request(
             include_aborted=True,
             from_recovery_point=True,
         )
-        return copy_request(opened, selection, reading, first.options or ScriptOptions())
+        options = first.options or ScriptOptions()
+        options = replace(options, dialect=options.dialect or ScriptOptions().dialect)
+        return copy_request(opened, selection, reading, options)
     if kind == EXPORT:
         options = data_options_of(arguments, selection)
         demand = Demand(

@@ -313,6 +313,9 @@ def test_a_script_is_for_the_database_that_wrote_the_log(
     # and it is said that nobody checks what it does
     assert main(["undo", *log, "--schema", "none", "--out", str(tmp_path / "undo")]) == 0
     assert "note: scripts for db2zos have no checks: " in capsys.readouterr().err
+    # a copy of the log beside it is in no dialect
+    also = ["--also", f"extract:{tmp_path / 'copy'}"]
+    assert main(["redo", *log, "--out", str(tmp_path / "both"), *also]) == 0
 
 
 def test_each_family_names_the_dialect_of_its_databases() -> None:

@@ -155,6 +155,9 @@ def test_texts_read_back_as_they_were(dialect: str, data: st.DataObject) -> None
     )
     value = value.translate({ord(character): None for character in exclude})
     text, problems = written(dialect, value, SqlType.VARCHAR)
+    if dialect == "soliddb" and re.search("[\x00-\x1f\x7f]", value):
+        assert len(problems) == 1
+        return
     assert problems == []
     assert not re.search("[\x00-\x1f\x7f]", text)
     tree = sqlglot.parse_one(f"SELECT {text}", dialect=profile.sqlglot).expressions[0]
