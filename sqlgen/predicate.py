@@ -3,6 +3,7 @@ on as DuckDB text.
 
 ``before.col`` and ``after.col`` name one image; a bare ``col`` is satisfied by either image, so a
 row that enters or leaves the set counts. ``changed(col, …)``: an update that changes one of them.
+A condition on an image that a change lacks (before of an INSERT, after of a DELETE) is unknown.
 
 Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
 numbers divide to whole numbers. Timestamps are compared with each other and with constants to their
@@ -124,9 +125,10 @@ class Predicate:
     def duckdb_sql(self, table: Table, either: str, update: bool = True) -> str:
         """The predicate for DuckDB, with each column as ``"image.COLUMN"`` and bare ones taken from
         the image ``either``; ``update``: of changes with both images, which alone change a
-        column."""
+        column. Of other changes no condition on the image that they lack holds, nor does its
+        opposite."""
         types = {column.name.upper(): column for column in table.columns}
-        tree = self.tree.copy()
+        tree = self.tree.copy() if update else _without_image(self.tree.copy(), either)
         for division in [node for node in tree.find_all(exp.Div) if _is_whole(node, types)]:
             whole = exp.IntDiv(this=division.this, expression=division.expression)
             if division is tree:
@@ -157,6 +159,21 @@ class Predicate:
             return _whole_moment(named) if node.meta.get(_WHOLE) else _typed(named, column)
 
         return tree.transform(place).sql(dialect="duckdb", comments=False)
+
+
+def _without_image(tree: exp.Expr, there: str) -> exp.Expr:
+    """A predicate in which each condition on an image other than ``there`` is unknown."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.And | exp.Or | exp.Not | exp.Paren):
+            waiting += node.iter_expressions()
+        elif any(one.table and one.table.lower() != there for one in node.find_all(exp.Column)):
+            unknown = exp.cast(exp.null(), exp.DType.BOOLEAN)
+            if node is tree:
+                return unknown
+            node.replace(unknown)
+    return tree
 
 
 def _changed(names: Sequence[str], update: bool) -> exp.Expr:

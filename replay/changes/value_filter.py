@@ -65,8 +65,8 @@ class ValueFilter:
 
     def select(self, version: TableVersion, decode: Decode, kind: Change, count: int) -> Mask:
         """Which of ``count`` rows satisfy the predicate. ``decode(column, side)`` gives a column of
-        an image the change has; an image it does not have is NULL. UsageError when the predicate
-        cannot be evaluated on the values (comparing text with a number, for example).
+        an image the change has; conditions on an image that it lacks do not hold. UsageError when
+        the predicate cannot be evaluated on the values (comparing text with a number, for example).
         """
         import duckdb
 

@@ -178,7 +178,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"{_LOG} --table CUSTOMER --changed EMAIL",
             f"{_LOG} --table RENTAL --op delete --group-by user",
-            f"{_LOG} --where 'before.active = 1' --changed ACTIVE --group-by unit",
+            f"{_LOG} --where \"before.active = 'Y'\" --changed ACTIVE --group-by unit",
         ),
         "LOG --table --changed --where --op --group-by --from-time --until-time --schema --format",
     ),
@@ -187,9 +187,9 @@ COMMANDS: tuple[Command, ...] = (
         ASK,
         "audit, detail, summary, integrity, quiet, open, activity, catalog, large or page",
         (
-            f"page {_LOG} --out page.html",
+            f"page {_LOG} {_KEYS} --out page.html",
             f"summary {_LOG} --group-by user,hour",
-            f"quiet {_LOG} --min 30s --max-open 1",
+            f"quiet {_LOG} --min 5s --max-open 1",
         ),
         "KIND LOG --format --out --group-by --table --user --from-time --until-time",
         REPORT,
@@ -256,7 +256,7 @@ COMMANDS: tuple[Command, ...] = (
         WRITE,
         "write SQL that takes the logged changes back, in reverse order",
         (
-            f"{_LOG} --ur {_UNIT} {_KEYS} --out out/one",
+            f"{_LOG} --ur {_UNIT} {_KEYS} --cascade all --out out/one",
             f"{_LOG} --user CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
         ),
         "LOG --out --dry-run --cascade --schema --table --ur --user --from-time",
@@ -384,8 +384,8 @@ COMMANDS: tuple[Command, ...] = (
         KEEP,
         "write the selected changes as one Log Master logical log again",
         (
-            f"{_LOG} --table SAKILA.RENTAL --out out/rental",
-            f"{_LOG} --user CLERK0 --whole-units --out out/clerk --name CLERK",
+            f"{_LOG} --table SAKILA.RENTAL --out out/rental-log",
+            f"{_LOG} --user CLERK0 --whole-units --out out/clerk-log --name CLERK",
             "/logs --out out/month --name MONTH",
         ),
         f"LOG --out --name --whole-units --committed-only {_WHOSE}",

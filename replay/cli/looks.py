@@ -17,7 +17,15 @@ from replay.cli.outcome import check_file, tell_notes
 from replay.cli.outcome import tell as tell_line
 from replay.cli.request import LogInput, asked_log, selection_of
 from replay.cli.terminal import Bar, show
-from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError
+from replay.errors import (
+    EXIT_ERROR,
+    EXIT_OK,
+    EXIT_UNUSABLE,
+    EXIT_WARNING,
+    InputError,
+    Refusal,
+    UsageError,
+)
 from replay.logs import inspect, source_named
 from replay.logs.words import said_of
 from replay.output.whole_folder import check_output
@@ -402,7 +410,17 @@ def _inspect(arguments: argparse.Namespace) -> int:
     )
     if checked is not None and not arguments.json:
         print(f"\n{checked}")
+    if description.exit_code in _FOUND:
+        tell_beside([f"found {_FOUND[description.exit_code]}; the description lists them"])
     return code
+
+
+#: What an exit code of a description comes from.
+_FOUND = {
+    EXIT_WARNING: "warnings",
+    EXIT_ERROR: "damaged records",
+    EXIT_UNUSABLE: "files that cannot be read to their end",
+}
 
 
 def _agreement(

@@ -334,8 +334,8 @@ class ReplayPlan:
                 back = began.commit
                 rest = f"all of them and --at-position {lowest.below.hexadecimal}"
             return (
-                f"replay --to {url} --until-position {back.hexadecimal} --apply with the logs that"
-                f" were read, and then with {rest}"
+                f"logreplay replay LOG --to {url} --until-position {back.hexadecimal} --apply (LOG:"
+                f" the logs that were read), and then without --until-position, with {rest}"
             )
 
         plan = make_plan(

@@ -40,6 +40,7 @@ from replay.reports.history import (
     version_of,
 )
 from replay.reports.images import key_text, literal
+from replay.reports.undo_commands import after_history
 from sqlgen.choices import Names
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column
@@ -525,33 +526,8 @@ def _commands(asked: Asked, versions: Sequence[Version]) -> list[tuple[str, str]
     last = next((v for v in reversed(versions) if v.fate == "committed" and v.row), None)
     if last is None:
         return []
-    proposed = []
+    row: tuple[str, ...] = ()
     if last.key:
         condition = " AND ".join(f"{name} = {literal(value)}" for name, value in last.key.items())
-        what = ("--ur", last.unit, "--table", last.table, "--where", condition)
-        proposed.append(
-            (
-                "what its unit did to this row:",
-                asked.command("undo", *what, "--out", "undo-row"),
-            )
-        )
-    proposed.append(
-        ("its whole unit:", asked.command("undo", "--ur", last.unit, "--out", "undo-unit"))
-    )
-    job: list[str] = []
-    for option, name in (
-        ("--user", "authid"),
-        ("--plan", "plan"),
-        ("--job", "correlation_id"),
-    ):
-        if last.facts[name]:
-            job += [option, glob.escape(last.facts[name])]
-    if job:
-        proposed.append(
-            (
-                "all that this job did:",
-                asked.command("undo", *job, "--out", "undo-job"),
-            )
-        )
-    proposed.append(("first see what depends on it:", asked.command("whatif", "--ur", last.unit)))
-    return proposed
+        row = ("--table", glob.escape(last.table), "--where", condition)
+    return after_history(asked.command, last.unit, row, last.facts)

@@ -50,6 +50,7 @@ from replay.reports.kinds import (
 from replay.reports.layout import Report
 from replay.reports.points import point_of
 from replay.reports.relations import Relations
+from replay.reports.undo_commands import undo_words
 from replay.reports.what_if import unit_facts
 
 #: Reports of counts.
@@ -153,12 +154,12 @@ def with_undo(asked: Asked, report: Report) -> Report:
     names = [name for name in report.columns if name in _OPTIONS]
     dropped = {_OPTIONS[name][1] for name in names}
     kept = [word for field, words in asked.chosen if field not in dropped for word in words]
-    for row in report.rows[:_PROPOSED]:
+    for number, row in enumerate(report.rows[:_PROPOSED], 1):
         if all(row[name] for name in names) and names:
             own = [word for name in names for word in (_OPTIONS[name][0], glob.escape(row[name]))]
-            end = ("--cascade", "non-conflicting", "--out", "undo")
             who = " ".join(row[name] for name in names)
-            commands.append((who, asked.command("undo", *kept, *own, *end)))
+            words = undo_words([*kept, *own], f"undo-{number}")
+            commands.append((who, asked.command(*words)))
     return replace(report, commands=tuple(commands))
 
 

@@ -213,7 +213,7 @@ function setMark(unit, on) {
   const box = $("marked"), names = [...marked].sort((a, b) => a - b).flatMap(one => ["--ur", U.name[one]]);
   box.hidden = !marked.size;
   box.replaceChildren();
-  command(`undo the ${several(marked.size, "marked unit")}, but for what later units changed`, box, "undo", ...names, "--cascade", "non-conflicting", "--out", "undo-units");
+  propose("marked", box, names);
   element("button", "mark none", box).onclick = () => { marked.clear(); setMark(-1, false); };
   draw();
 }
@@ -241,6 +241,9 @@ function command(what, parent, name, ...more) {
     try { await navigator.clipboard.writeText(text); button.textContent = "copied"; }
     catch { getSelection().selectAllChildren(code); button.textContent = "selected"; }
   };
+}
+function propose(about, parent, chosen) {  // the undo commands that the program made, with what is chosen in them
+  for (const [what, words] of D.proposed[about]) command(what, parent, ...words.flatMap(word => word === "{chosen}" ? chosen : [word]));
 }
 function facts(unit, parent) {
   const list = element("dl", "", parent);
@@ -312,13 +315,11 @@ function showUnit(unit, named = true) {
   element("h2", "Commands", box);
   command("what it did", box, "history", "--ur", name);
   if (committed) {
-    command("what depends on this unit", box, "whatif", "--ur", name);
-    command("undo this unit, but for what later units changed", box, "undo", "--ur", name, "--cascade", "non-conflicting", "--out", "undo-unit");
-    command("undo this unit and everything that depends on it", box, "undo", "--ur", name, "--cascade", "all", "--out", "undo-all");
+    propose("unit", box, ["--ur", name]);
     command("redo everything except this unit", box, "redo", "--except", name, "--out", "redo-without");
   }
-  const job = [["--user", U.user], ["--job", U.job], ["--plan", U.plan]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit)] : []);
-  if (job.length) command("undo all that this job did, but for what others changed later", box, "undo", ...job, "--cascade", "non-conflicting", "--out", "undo-job");
+  const job = [["--user", U.user], ["--job", U.job], ["--plan", U.plan]].flatMap(([option, c]) => at(c, unit) ? [option, at(c, unit).replace(/[*?[]/g, "[$&]")] : []);
+  if (job.length) propose("job", box, job);
 }
 function related(units, parent) {  // a table: who, when, how many changes, and why
   if (!units.length) return;

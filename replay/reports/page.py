@@ -29,6 +29,7 @@ from replay.dependencies.links import (
 from replay.dependencies.passes import StartUnits
 from replay.errors import UsageError
 from replay.pipeline.request import Demand, Request, make_request
+from replay.reports import undo_commands
 from replay.reports.ask import (
     Asked,
     Tables,
@@ -96,6 +97,7 @@ def page_of(
         "program": f"logreplay {__version__}",
         "files": asked.log.inputs(),
         "command": list(asked.words),
+        "proposed": undo_commands.of_page(),
         "units": _units(relations),
         "counts": counts,
         "changes": None,

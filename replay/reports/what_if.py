@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from replay.changes import order
-from replay.changes.choices import Mode
+from replay.changes.choices import CascadeMode, Mode
 from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
 from replay.changes.selection import Selection, limits, unit_text
@@ -29,6 +29,7 @@ from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, make_request
 from replay.reports.ask import Asked
 from replay.reports.layout import preformatted, table_lines
+from replay.reports.undo_commands import undo_words
 
 #: Units that are listed on a terminal unless all are asked for.
 LISTED = 40
@@ -137,7 +138,7 @@ def answer_of(
     chosen = set(answer["without"])
     answer["chosen"] = [{"unit": unit, **facts[unit]} for unit in answer["without"]]
     answer["dependents"] = _dependents(dependents, chosen, facts)
-    undo = command("undo", *chosen_words, *columns, "--cascade", "all", "--out", "undo")
+    undo = command(*undo_words([*chosen_words, *columns], "undo", CascadeMode.ALL))
     answer["commands"] = {"undo": undo}
     if excepted is not None:
         named = [word for unit in excepted for word in ("--except", unit)]

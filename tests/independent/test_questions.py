@@ -115,7 +115,8 @@ _COMPARES = {
 
 
 def condition(pick: random.Random, table: Table, rows: list[Row]) -> tuple[str, Truth]:
-    """A condition on the values of a table, and what is true of two images: NULL is unknown."""
+    """A condition on the values of a table, and what is true of two images: NULL is unknown, and so
+    is whatever is asked of an image that a change does not have."""
     if pick.random() < 0.35:
         (one, first), (two, second) = (condition(pick, table, rows) for _ in "12")
         if pick.random() < 0.3:
@@ -143,7 +144,10 @@ def condition(pick: random.Random, table: Table, rows: list[Row]) -> tuple[str, 
 
     some = [found for row in rows if (found := value(row, row)) is not None]
     if not some or pick.random() < 0.2:
-        return f"{name} is null", lambda b, a: value(b, a) is None
+        return (
+            f"{name} is null",
+            lambda b, a: None if (b if side == "before" else a) is None else value(b, a) is None,
+        )
     other, word = pick.choice(some), pick.choice(sorted(_COMPARES))
     shown = format(other, "f") if isinstance(other, Decimal) else str(other)
     if isinstance(other, str):

@@ -385,7 +385,7 @@ def test_who_changed_a_column_and_the_undo_of_one_of_them(
 
     who, command = next(iter(report["commands"].items()))
     words = shlex.split(command)
-    assert words[-4:] == ["--cascade", "non-conflicting", "--out", "undo"]
+    assert words[-4:] == ["--cascade", "non-conflicting", "--out", "undo-1"]
     words[-3:] = ["force", "--out", str(tmp_path / "undo"), "--schema", "none"]
     assert main(words[1:]) in (0, 4)
     script = "".join(path.read_text("utf-8") for path in (tmp_path / "undo").glob("*.sql"))

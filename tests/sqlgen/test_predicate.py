@@ -53,20 +53,48 @@ VALUES = (
 )
 
 
-def holds(condition: str, values: tuple[object, ...] = VALUES) -> bool | None:
-    """What DuckDB says about one row, with the same values in both images."""
+def holds(
+    condition: str, values: tuple[object, ...] = VALUES, side: str = "after", update: bool = True
+) -> bool | None:
+    """What DuckDB says about one row, with the same values in both images; no ``update``: of a
+    change that has only the image ``side``."""
     predicate = parse_predicate(condition, [TABLE, OTHER])
     columns = {
-        f"{side}.{column.name}": pa.array([value], ARROW_TYPES[column.type])
-        for side in ("before", "after")
+        f"{image}.{column.name}": pa.array([value], ARROW_TYPES[column.type])
+        for image in ("before", "after")
         for column, value in zip(TABLE.columns, values, strict=True)
     }
     with duckdb.connect(":memory:") as connection:
         connection.register("rows", pa.table(columns))
         (found,) = connection.sql(
-            f"SELECT ({predicate.duckdb_sql(TABLE, 'after')}) FROM rows"
+            f"SELECT ({predicate.duckdb_sql(TABLE, side, update)}) FROM rows"
         ).fetchall()
     return found[0]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("after.name IS NULL", None),
+        ("NOT after.name IS NULL", None),
+        ("(after.name IS NULL) AND before.id = -7", None),
+        ("coalesce(after.id, -7) = -7", None),
+        ("after.id IS DISTINCT FROM 5", None),
+        ("before.name = after.name", None),
+        ("after.name IS NULL OR before.id = -7", True),
+        ("after.name IS NULL AND before.id = 7", False),
+        ("name IS NOT NULL AND before.id = -7", True),
+        ("changed(name)", False),
+    ],
+)
+def test_no_condition_on_an_image_that_a_change_lacks_holds(
+    condition: str, expected: bool | None
+) -> None:
+    assert holds(condition, side="before", update=False) is expected
+    mirrored = condition.replace("after", "AFTER").replace("before", "after")
+    mirrored = mirrored.replace("AFTER", "before")
+    assert holds(mirrored, side="after", update=False) is expected
+    assert holds(condition) is not None
 
 
 TRUE = [

@@ -142,7 +142,9 @@ def test_an_index_as_identity_is_damage_where_it_lacks_the_key(
 
 def test_what_is_in_it_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(LOG), "--json"]) == 8
-    said = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert "warning: found damaged records; the description lists them" in printed.err
+    said = json.loads(printed.out)
     assert said["records"]["snapshot"] == 22
     assert said["units"] == {"count": 45, "in_flight": 0, "without_events": 1}
     assert sorted(said["lacking"]) == sorted(KEYS_ALONE)
