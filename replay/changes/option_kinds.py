@@ -62,7 +62,8 @@ class Option:
     and in the library, where it is not called as the option. Of options with one name in
     ``either``, one may be given. ``only``: what has to be given too for it to mean anything, an
     option or a value of one: ``--record``, ``kind=audit,detail``. ``beside``: a path that a file of
-    options names begins at that file."""
+    options names begins at that file. ``brief``: what a short help says, where the first clause of
+    ``help`` does not say enough by itself."""
 
     spelled: str
     kind: Kind
@@ -75,6 +76,7 @@ class Option:
     required: bool = False
     only: str = ""
     beside: bool = False
+    brief: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -369,10 +369,10 @@ REPLAY = (
         either="until",
     ),
     _replay(
-        "--at-position --at-lrsn X",
-        POSITION,
-        "the commit position of the data in a target that was never replayed (default: before the"
-        " log)",
+        "--at-position --at-lrsn POINT",
+        TEXT,
+        "the point of the data in a target that was never replayed: a commit position, a time, a"
+        " mark of the log, start (before the log, default) or end",
         field="at",
     ),
     _replay(

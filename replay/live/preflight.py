@@ -471,4 +471,6 @@ def absence(session: Session, schema: str, table: str) -> str:
     unseen = "" if session.shows_all else ", or this user has no right on it and is not shown it"
     there = f"; there is {others}" if others else ""
     remedy = "Make it (logreplay ddl has its definition), or leave it out (--exclude-table)"
+    if others and (named := session.otherwise_called(schema)):
+        remedy = named
     return f"the target has no such table ({schema}.{table}){unseen}{there}. {remedy}"

@@ -11,12 +11,13 @@ from replay.changes.choices import ApplyMode, Enforcement
 from replay.changes.keywords import (
     POLICIES,
     LiveOptions,
+    PositionText,
     ReplayOptions,
     octets_of_position,
     script_options,
 )
 from replay.changes.options import ScriptOptions
-from replay.changes.position import Position
+from replay.changes.position import LOWEST, Position
 from replay.changes.selection import Selection
 from replay.engine.contract import Engine
 from replay.errors import UsageError
@@ -28,6 +29,7 @@ from replay.live.target_transactions import nothing
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.logs.record_facts import resolve_position
+from replay.pipeline.points import read_point
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import Session, Target, target_of
 from sqlgen.constraints import Constraints
@@ -132,6 +134,16 @@ def placed(request: Request, position: bytes | None) -> Position | None:
     return resolve_position(request.log, position, True)
 
 
+def _standing(request: Request, at: PositionText | None) -> Position | None:
+    """Where the data of a target stand that was never replayed: a point of the log as states have
+    it; None, and the start of the log: before it. UsageError as of
+    :func:`replay.pipeline.points.read_point`."""
+    if not isinstance(at, str):
+        return placed(request, octets_of_position(at))
+    point = read_point(request.log, at, request.selection.marks)
+    return None if point.position == LOWEST else point.position
+
+
 def request_for(
     request: Request,
     url: str,
@@ -147,7 +159,7 @@ def request_for(
         url,
         apply,
         destination,
-        placed(request, octets_of_position(options.get("at"))),
+        _standing(request, options.get("at")),
         options.get("adjoining", False),
         enforcement,
         error_policy_of([on] if isinstance(on, str) else on),

@@ -210,11 +210,8 @@ def text(report: Mapping[str, Any]) -> str:
             f" {said_of(position['source'], position['text'])} ({_committed(position)}changed"
             f" {position['changed_at']})"
         ),
-        (
-            f"  {position['units']:,} units and {position['statements']:,} statements are in it,"
-            f" {position['rejected']:,} not as the log says"
-        ),
-        f"  options: {json.dumps(position['options'], ensure_ascii=False)}",
+        f"  {_amount(position)}, {position['rejected']:,} not as the log says",
+        f"  options: {_options(position['options'])}",
     ]
     if position["accepted"]:
         lines.append(f"  accepted: {', '.join(position['accepted'])}")
@@ -245,6 +242,32 @@ def text(report: Mapping[str, Any]) -> str:
             f"run {run['run']}: {run['direction']}, {run['started_at']}: {run['outcome']}{amount}"
         )
     return "\n".join(lines)
+
+
+def _amount(position: Mapping[str, Any]) -> str:
+    """What replays put into a target, or took out of what it held before them."""
+    units, statements = position["units"], position["statements"]
+    amount = f"{abs(units):,} units and {abs(statements):,} statements"
+    if min(units, statements) < 0:
+        return f"{amount} that it held before the first replay are undone"
+    return f"{amount} are in it"
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    """The options of a replay that say more than nothing."""
+    return ", ".join(
+        f"{name.replace('_', '-')} {_option(value)}"
+        for name, value in options.items()
+        if value not in (None, False, "", [], {})
+    )
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"({_options(value)})"
+    if isinstance(value, list):
+        return " ".join(map(_option, value))
+    return "yes" if value is True else str(value)
 
 
 def _marks(report: Mapping[str, Any]) -> list[str]:

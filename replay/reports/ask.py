@@ -6,6 +6,7 @@ from __future__ import annotations
 import glob
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,15 +18,17 @@ import pyarrow.compute as pc
 from replay.changes.catalog import names_apart
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.position import UnitId
+from replay.changes.position import Position, UnitId
 from replay.changes.selection import BY_LOCATION, Selection, limits, unit_text, units_of_query
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.key_spaces import KeySpaces
 from replay.engine.contract import Engine
 from replay.errors import UsageError, counted
+from replay.live.position_store import Store
 from replay.logs import LogFile
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
+from replay.pipeline.points import Point, read_point
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request
 from replay.pipeline.resolve_positions import place
 from replay.public import command
@@ -41,6 +44,7 @@ from replay.reports.history import (
 )
 from replay.reports.images import key_text, literal
 from replay.reports.undo_commands import after_history
+from replay.targets import target_of
 from sqlgen.choices import Names
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column
@@ -76,6 +80,19 @@ class Asked:
     def command(self, name: str, *words: str) -> str:
         """A command of ours about this log, as it is typed."""
         return command(name, *self.words, *words)
+
+
+def point_of(asked: Asked, text: str, url: str | None = None) -> Point:
+    """A point of the log as people name it (:func:`replay.pipeline.points.read_point`), the marks
+    of the database ``url`` among them."""
+
+    def kept() -> Mapping[str, Position] | None:
+        if url is None:
+            return None
+        with closing(target_of(url).connect(url)) as session:
+            return Store(session).marks()
+
+    return read_point(asked.log, text, asked.marks, asked.engine, asked.split_bytes, kept)
 
 
 def knows_undone(opened: OpenLog) -> bool:

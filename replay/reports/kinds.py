@@ -20,7 +20,7 @@ from sqlgen.errors import choice, settle_counts
 from sqlgen.kinds import checked_kinds, settle_kinds
 
 if TYPE_CHECKING:
-    from replay.reports.points import Point
+    from replay.pipeline.points import Point
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+(?:\.\d+)?)s?)?")
 

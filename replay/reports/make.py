@@ -31,6 +31,7 @@ from replay.reports.ask import (
     aside_warnings,
     knows_undone,
     left_out_columns,
+    point_of,
     row_request,
     rows_of,
 )
@@ -48,7 +49,6 @@ from replay.reports.kinds import (
     shaped,
 )
 from replay.reports.layout import Report
-from replay.reports.points import point_of
 from replay.reports.relations import Relations
 from replay.reports.undo_commands import undo_words
 from replay.reports.what_if import unit_facts

@@ -39,12 +39,14 @@ from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
 from replay.output.state_files import TableRows
 from replay.output.structure import ColumnMove, column_moves, tables_before
+from replay.pipeline.points import Point
 from replay.pipeline.request import Request
 from replay.reports.ask import (
     Asked,
     Tables,
     aside_warnings,
     left_out_columns,
+    point_of,
     row_request,
     rows_of,
 )
@@ -52,7 +54,6 @@ from replay.reports.history import drops_table
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
-from replay.reports.points import Point, point_of
 from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of
 from replay.storage import is_database

@@ -13,7 +13,7 @@ from replay.targets import Condition, StatementFailure, TableFacts, Transient
 from replay.targets.duckdb_facts import columns_of, table_facts
 from replay.targets.outcomes import Reference
 from replay.targets.session import SqlSession
-from replay.targets.states import file_of
+from replay.targets.states import file_of, parameters_of
 from replay.targets.target import FileTarget
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class DuckdbSession(SqlSession):
 
         super().__init__(url)
         path = file_of(url)
+        parameters_of(url, ())
         try:
             self.connection: duckdb.DuckDBPyConnection = duckdb.connect(str(path))
         except duckdb.Error as error:

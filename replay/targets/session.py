@@ -399,6 +399,11 @@ class SqlSession:
         """Make a schema where it is not there."""
         self.execute(f"CREATE SCHEMA IF NOT EXISTS {self.quoted(schema)}")
 
+    def otherwise_called(self, schema: str) -> str:
+        """How to say that the database is this schema, where its URL says that it is another one;
+        '' where a URL says nothing of the kind."""
+        return ""
+
     def columns(self, schema: str, table: str) -> list[tuple[str, str, str]]:
         """(name, type in full, what is behind it in DDL) of a table's columns in order; none where
         there is no such table."""

@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
 
 from replay.errors import Refusal, TargetError
 from replay.public import public
@@ -35,7 +34,7 @@ from replay.targets.sqlite_facts import (
     shown,
     table_facts,
 )
-from replay.targets.states import file_of, path_of
+from replay.targets.states import file_of, parameters_of, path_of
 from replay.targets.target import FileTarget
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _is_utf16(path: Path) -> bool:
 
 def _database(url: str) -> tuple[Path | None, str]:
     """(file, schema) that a URL names; no file for a folder that has none yet."""
-    path = path_of(url)
+    path, given = path_of(url), parameters_of(url, ("schema",))
     if path.is_dir():
         files = sorted(path.glob("*.db"))
         if len(files) > 1:
@@ -70,8 +69,7 @@ def _database(url: str) -> tuple[Path | None, str]:
                 hint="Name the file: a transaction over several would not be one after a crash",
             )
         return (files[0], files[0].stem) if files else (None, "")
-    named = parse_qs(urlsplit(url).query).get("schema", [])
-    return file_of(url), named[0] if named else path.stem
+    return file_of(url), given.get("schema", path.stem)
 
 
 class SqliteSession(SqlSession):
@@ -263,8 +261,11 @@ class SqliteSession(SqlSession):
             raise TargetError(
                 "LR4002",
                 f"found the schema {self.schema} in {public(self.url)}; expected {schema}",
-                hint=f"Say so: ?schema={schema}",
+                hint=self.otherwise_called(schema),
             )
+
+    def otherwise_called(self, schema: str) -> str:
+        return "" if self._is_here(schema) else f"Say so: ?schema={schema} behind the URL"
 
     def columns(self, schema: str, table: str) -> list[tuple[str, str, str]]:
         listed = columns_of(self.query, schema, table) if self._is_here(schema) else []

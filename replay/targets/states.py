@@ -7,11 +7,12 @@ import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.public import public
 from replay.storage import name_in_file, readable
+from sqlgen.errors import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,6 +158,21 @@ def no_roles(role: str) -> list[str]:
 def path_of(url: str) -> Path:
     """The path in ``kind:///relative/path`` or ``kind:////absolute/path``."""
     return Path(unquote(urlsplit(url).path.removeprefix("/")))
+
+
+def parameters_of(url: str, known: Iterable[str]) -> dict[str, str]:
+    """The parameters of a URL (``?name=value``). UsageError (LR1001) for those that are not
+    ``known``: what they would say is not so."""
+    given = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+    names = sorted(known)
+    if unknown := sorted(given.keys() - set(names)):
+        expected = f"expected one of: {', '.join(names)}" if names else "expected none"
+        raise UsageError(
+            "LR1001",
+            f"found the option {unknown[0]!r} in {public(url)}; {expected}"
+            + did_you_mean(unknown, names),
+        )
+    return given
 
 
 def new_file_of(url: str) -> Path | None:

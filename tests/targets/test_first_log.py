@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from replay.cli.main import main
 from tests.support.logbuilder import LogBuilder
 from tests.support.servers import kinds, servers_of
-from tests.support.small_target import AFTER, TABLE, replay, run, small_target, state
+from tests.support.small_target import (
+    AFTER,
+    BEFORE,
+    TABLE,
+    replay,
+    run,
+    small_target,
+    state,
+    write_log,
+)
 
 ROWS_FROM_BEFORE = "No earlier log was replayed into this target"
 
@@ -85,3 +95,29 @@ def test_the_rows_are_of_a_later_state(
     assert "duplicate-key" in said
     assert ROWS_FROM_BEFORE in said
     assert "--at-position" in said
+
+
+@pytest.mark.parametrize("point", ["end", "DONE", "2024-03-16"])
+def test_where_the_data_stand_is_any_point_of_the_log(
+    point: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `state --at` takes it. What is taken back was there before."""
+    log = write_log(tmp_path)
+    assert main(["mark", "DONE", *log]) == 0
+    with small_target("sqlite", None) as url:
+        assert replay(log, url, "--at-position", "start", "--until-position", "0" * 20) == 0
+        assert "Nothing was undone" in capsys.readouterr().out
+        run(
+            url,
+            "UPDATE testown.t SET v = 'uno' WHERE k = 'a'",
+            "DELETE FROM testown.t WHERE k = 'b'",
+        )
+        assert replay(log, url, "--at-position", "nowhere") == 12
+        assert "expected a commit position (20 digits), a time" in capsys.readouterr().err
+        assert replay(log, url, "--at-position", point, "--until-position", "0" * 20) == 0
+        assert state(url) == BEFORE
+        capsys.readouterr()
+        assert main(["status", "--to", url]) == 0
+        said = capsys.readouterr().out
+        assert "2 units and 2 statements that it held before the first replay are undone" in said
+        assert "options: selection (ri apply" in said

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 #: Kind -> what is said of the table in another place, and of one in another case.
 NEAR = {
-    "sqlite": "the target has no such table (testown.t); there is other.t. Make it",
+    "sqlite": "the target has no such table (testown.t); there is other.t. Say so: ?schema=testown",
     "duckdb": "the target has no such table (testown.t); there is other.t. Make it",
     "mariadb": "no such table (testown.t), or this user has no right on it and is not shown it;"
     " there is other.t. Make it",
@@ -43,6 +43,21 @@ def test_a_name_that_comes_near(
             " testown.t")  # fmt: skip
     assert replay(write_log(tmp_path), url) == 8
     assert of_kind(NEAR, place.dialect) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:///{}?shema=t", "found the option 'shema' in sqlite:///"),
+        ("duckdb:///{}?schema=t", "found the option 'schema' in duckdb:///"),
+    ],
+)
+def test_a_parameter_that_a_url_does_not_have(
+    url: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.db").touch()
+    assert replay(write_log(tmp_path), url.format(tmp_path / "t.db")) == 12
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

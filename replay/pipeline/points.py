@@ -1,24 +1,25 @@
-"""Points of a log as people name them."""
+"""Points of a log as people name them: the one reader, for states, reports and replays."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from replay.changes.notation import position_of, time_of
 from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.engine.contract import Engine
 from replay.errors import UsageError
-from replay.live.position_store import Store
+from replay.logs import LogFile
 from replay.logs.record_facts import resolve_position
 from replay.pipeline.extent import log_extent
 from replay.pipeline.resolve_positions import marks_with
-from replay.reports.ask import Asked
-from replay.targets import target_of
 
 _DIGITS = re.compile(r"(?:X'|0[Xx])?[0-9A-Fa-f]{12,56}'?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
+
+#: Gives the marks of a live database; None: there is none.
+Marks = Callable[[], Mapping[str, Position] | None]
 
 
 @dataclass(frozen=True)
@@ -43,25 +44,28 @@ class Point:
         return self.text if same or is_end else f"{self.text} ({at})"
 
 
-def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
-    """A point as people name it: a commit position, a time, a mark of the database ``marks`` (URL)
-    or of the log's file of marks, ``start`` or ``end``. UsageError (LR1001, LR1004) for other text;
-    errors as :func:`replay.logs.marks.mark_of`."""
+def read_point(
+    log: LogFile,
+    text: str,
+    marks: str | None = None,
+    engine: Engine | None = None,
+    split_bytes: int | None = None,
+    kept: Marks = lambda: None,
+) -> Point:
+    """A point as people name it: a commit position, a time, ``start``, ``end``, or a mark: of a
+    live database (``kept``), or of the file ``marks`` (None: the one beside the log). UsageError
+    (LR1001, LR1004) for other text; errors as :func:`replay.logs.marks.mark_of`."""
     words = text.strip()
     if words.lower() in ("start", "end"):
         return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
     if _TIME.match(words):
-        return Point(_at_time(asked, time_of(words, True)), words)
+        return Point(_at_time(log, time_of(words, True), engine, split_bytes), words)
     if _DIGITS.fullmatch(words):
-        placed = resolve_position(asked.log, position_of(words), True)
+        placed = resolve_position(log, position_of(words), True)
         assert placed is not None
         return Point(placed, words)
-    known: Mapping[str, Position] | None = None
-    if marks is not None:
-        with closing(target_of(marks).connect(marks)) as session:
-            known = Store(session).marks()
     try:
-        return Point(marks_with(known, words, asked.log, asked.marks)[words], words)
+        return Point(marks_with(kept(), words, log, marks)[words], words)
     except UsageError as error:
         if error.code != "LR1004":
             raise
@@ -73,9 +77,11 @@ def point_of(asked: Asked, text: str, marks: str | None = None) -> Point:
         ) from None
 
 
-def _at_time(asked: Asked, moment: bytes) -> Position:
+def _at_time(
+    log: LogFile, moment: bytes, engine: Engine | None, split_bytes: int | None
+) -> Position:
     """The last position of which all that committed is not later than a time."""
-    extent = log_extent(asked.log, moment, asked.engine, asked.split_bytes)
+    extent = log_extent(log, moment, engine, split_bytes)
     if extent.earliest is None:
         raise UsageError(
             "LR1001", "found a time with a log that has no commit times; expected a commit position"
