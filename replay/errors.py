@@ -21,7 +21,7 @@ NAMED = 20
 #: Exit codes of every command.
 EXIT_OK, EXIT_WARNING, EXIT_ERROR, EXIT_UNUSABLE = 0, 4, 8, 12
 #: An option is not understood; Ctrl-C ended the run.
-EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
+EXIT_USAGE = 2
 
 #: Every code with the sentence that heads its help. LR1xxx usage, LR2xxx input, LR3xxx refusal,
 #: LR4xxx target.

@@ -23,7 +23,9 @@ def query_names(text: str) -> QueryNames:
         trees = [tree for tree in parse(text, dialect="duckdb") if tree is not None]
     except SqlglotError as error:
         message = str(error).splitlines()[0]
-        raise SqlgenError("LR1001", f"found a query that cannot be parsed: {message}") from None
+        raise SqlgenError(
+            "LR1001", f"found a query that cannot be parsed: {message}; expected one SELECT"
+        ) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise SqlgenError("LR1001", "found no query, or several statements; expected one SELECT")
     tree = trees[0]

@@ -16,6 +16,7 @@ from replay.changes.notation import choice_of, position_of, range_of, rid_of, ti
 from replay.errors import UsageError
 from replay.storage import Place, at
 from sqlgen.choices import Choices
+from sqlgen.errors import SqlgenError
 
 
 class Several(Enum):
@@ -174,6 +175,20 @@ def dialect(text: str) -> str:
     return "postgres" if text.lower() == "postgresql" else text
 
 
+def target_dialect(text: str) -> str:
+    """The name of a SQL dialect that statements can be written in. UsageError (LR1001) for one that
+    neither this nor another installed package offers."""
+    from sqlgen.dialects import BUILT_IN, profile_named
+
+    name = dialect(text)
+    if name not in BUILT_IN:
+        try:
+            profile_named(name)
+        except SqlgenError as error:
+            raise UsageError(error.code, error.message) from None
+    return name
+
+
 def integer(text: str) -> int:
     """A whole number."""
     if not re.fullmatch(r"-?\d+", text):
@@ -238,7 +253,7 @@ FILES = Kind(several=Several.WORDS)
 IN_TURN = Kind(several=Several.IN_TURN)
 PAIRS = Kind(partial(pair, "NAME=VALUE"), several=Several.NAMES)
 WHOLE_NUMBER = Kind(integer)
-DIALECT = Kind(dialect)
+DIALECT, TARGET_DIALECT = Kind(dialect), Kind(target_dialect)
 PORT, SECONDS = Kind(port), Kind(seconds)
 CSV_TEXT = Kind(bare, shown=True)
 ALSO_OUTPUTS = each(Kind(also_output))

@@ -71,6 +71,7 @@ LOG = (
         "the files of a log, a folder, a glob or a URL, in any order: what each file is, is found"
         " by its content",
         field="named",
+        brief="the log: files, a folder, a glob or a URL",
     ),
     _log(
         "--control F",
@@ -138,6 +139,7 @@ SELECTION = (
         "only tables OWNER.NAME, or NAME where one owner has it (repeatable)",
         commands=f"ddl state {SELECTING}",
         field="tables",
+        brief="only tables OWNER.NAME, or NAME",
     ),
     _select(
         "--exclude-table GLOB",
@@ -274,6 +276,7 @@ SELECTION = (
         each(DATA),
         "only updates that change one of these columns, as --where 'changed(COLUMN, …)'"
         " (repeatable)",
+        brief="only updates that change one of these columns",
     ),
     _select(
         "--ri",
@@ -364,6 +367,7 @@ DEPENDENCIES = (
         " undo them too; non-conflicting: do not undo what they depend on; force: undo the selected"
         " changes all the same, and leave theirs",
         "undo",
+        brief="what becomes of later changes that depend on it",
     ),
     _depend(
         "--except URID[/M] or KIND=GLOB",
@@ -414,6 +418,7 @@ ENGINE = (
             f" (default {default})",
             commands=commands,
             default=default,
+            brief="this process (local), Spark, or what suits the log",
         )
         for commands, default in (("demo", EngineName.SPARK), (WITH_ENGINE, EngineName.AUTO))
     ),

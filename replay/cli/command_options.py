@@ -29,6 +29,8 @@ from replay.changes.option_kinds import (
 )
 from replay.changes.reading_options import DEPENDENCIES, ENGINE, LOG, SELECTION
 from replay.cli.writing_options import FORMATS, OUTPUT, REPLAY, STATEMENTS, TARGET
+from replay.errors import UsageError
+from sqlgen.errors import did_you_mean
 
 REPORT_KINDS = (
     "audit",
@@ -43,6 +45,18 @@ REPORT_KINDS = (
     "page",
 )
 GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "op", "origin")
+
+
+def _groups(text: str) -> str:
+    """Names of :data:`GROUPS` with commas between. UsageError (LR1001) for another one."""
+    for name in filter(None, map(str.strip, text.split(","))):
+        if name not in GROUPS:
+            raise UsageError(
+                "LR1001",
+                f"found {name!r}; expected one of: {', '.join(GROUPS)}{did_you_mean(name, GROUPS)}",
+            )
+    return text
+
 
 # -- looking
 # -------------------------------------------------------------------------------------------------
@@ -63,7 +77,13 @@ LOOKING = (
         field="folder",
         required=True,
     ),
-    Option("NAME", TEXT, "without it: list the marks", "mark"),
+    Option(
+        "NAME",
+        TEXT,
+        "without it: list the marks",
+        "mark",
+        brief="the name (without it: list the marks)",
+    ),
     Option(
         "--key K",
         GLOBS,
@@ -80,6 +100,7 @@ LOOKING = (
         "show dependent units as a tree, each below the unit it depends on, not as a table",
         "whatif",
         only="format=text",
+        brief="dependent units as a tree, not as a table",
     ),
     Option(
         "--all",
@@ -120,16 +141,18 @@ LOOKING = (
     ),
     Option(
         "--group-by NAME,…",
-        each(TEXT),
+        each(Kind(_groups)),
         f"group or sort the lines of the report by: {', '.join(GROUPS)}",
         "report",
         only="kind=audit,detail,summary,activity",
+        brief="group by user, job, plan, hour, table, unit or others",
     ),
     Option(
         "--group-by NAME,…",
-        each(TEXT),
+        each(Kind(_groups)),
         f"group the changes by (default user,job,plan): {', '.join(GROUPS)}",
         "who",
+        brief="group by user, job, plan, hour, table, unit or others",
     ),
     Option(
         "--columns NAME,…",
@@ -217,6 +240,7 @@ LOOKING = (
         FLAG,
         "also check that the log does not contradict itself, as logreplay check does",
         "inspect",
+        brief="also check that the log does not contradict itself",
     ),
     Option("--man DIR", FOLDER, "write man pages into this folder", "docs"),
     Option("--no-browser", FLAG, "only print where the documentation is", "docs"),
@@ -226,6 +250,7 @@ LOOKING = (
         one_of("before", "after"),
         "start the database with the rows before or after the log, and print its URL, until Ctrl-C",
         "demo",
+        brief="the database with the rows before or after the log",
     ),
 )
 
@@ -249,12 +274,14 @@ ANSWERS = (
         one_of("parquet", "csv", "json", "text"),
         "--at: parquet (default) or csv; --diff: text (default), json or csv",
         "state",
+        brief="--at: parquet or csv; --diff: text, json or csv",
     ),
     _format(
         first_of(DrawingFormat),
         "html (default): the page of `report page`, opened at its dependency graph; json, graphml,"
         " mermaid: the graph as data",
         "graph",
+        brief="html (default): a page; others: the graph as data",
     ),
     Option("--json", FLAG, "print it as JSON", _JSON),
     *(
@@ -272,6 +299,7 @@ ANSWERS = (
         "--at: the folder to write the rows to (without it, or with -, the rows of one table are"
         " printed as CSV); --diff: the file to write",
         "state",
+        brief="the folder (--at) or file (--diff) to write",
     ),
     Option("--overwrite", FLAG, "replace what is there already", _FILES),
 )
@@ -290,6 +318,7 @@ WRITING = (
         "write the log's structure changes (CREATE, ALTER, DROP) instead of the tables: redo"
         " repeats them, undo takes them back",
         "ddl",
+        brief="the log's structure changes instead of its tables",
     ),
     Option(
         "--initial DIR",
@@ -303,6 +332,7 @@ WRITING = (
         FLAG,
         "add to the datasets in --out, in one commit, the units that they do not hold yet",
         "export",
+        brief="add the units that the datasets in --out lack",
     ),
     Option(
         "--back-to N",
@@ -332,6 +362,7 @@ LIVE = (
         PLACE,
         "the folder whose datasets grow by one commit each time logs arrive (beside --to, or"
         " without it)",
+        brief="the folder whose datasets grow as logs arrive",
     ),
     _follow(
         "--arrival HOW",
@@ -339,6 +370,7 @@ LIVE = (
         "a file is complete when it has not changed for --settle seconds (stable, default), when"
         " NAME.done is beside it (marker), or as soon as it is there (rename: for programs that"
         " write under another name and rename)",
+        brief="when a file is complete (default: unchanged for 10 s)",
     ),
     _follow(
         "--settle S",
@@ -354,12 +386,14 @@ LIVE = (
         "--on-trouble HOW",
         first_of(OnTrouble),
         "logs that are damaged or missing, or come behind later ones: wait (default) or stop",
+        brief="damaged or missing logs: wait (default) or stop",
     ),
     _follow(
         "--cut-over",
         FLAG,
         "apply to the end of the logs, compare the database with --expected plus the logged"
         " changes, report whether they are equal, and stop",
+        brief="apply all, compare with --expected, and stop",
     ),
     _follow(
         "--expected DIR",
@@ -372,6 +406,7 @@ LIVE = (
         "--metrics-port N",
         PORT,
         "serve /metrics (Prometheus) and /health on this port (0: any free port)",
+        brief="serve /metrics and /health on this port",
     ),
     _follow(
         "--metrics-host HOST",
@@ -386,6 +421,7 @@ LIVE = (
         "the expected rows, TABLE.csv or TABLE.csv.gz for each table; given a log: the rows before"
         " it, to which its changes are added",
         beside=True,
+        brief="the expected rows; given a log, those before it",
     ),
     _verify(
         "--target-schema NAME",
@@ -396,6 +432,7 @@ LIVE = (
         "--roundtrip",
         FLAG,
         "redo, undo and redo the log in a scratch database, and certify the result",
+        brief="redo, undo and redo the log in a scratch database",
     ),
     _verify(
         "--ddl F",
@@ -425,6 +462,7 @@ LIVE = (
         PLACE,
         "check that the certificate was signed with the private half of this key (PEM)",
         beside=True,
+        brief="check the signature of the certificate with this key",
     ),
     Option(
         "--role NAME", TEXT, "also grant role NAME the rights on them that replay needs", "prepare"
@@ -441,6 +479,7 @@ LIVE = (
         "write all changes that were not applied as logged to this file: as JSON lines or, where"
         " its name ends in .sql, as a script that applies them, each with the check of its row",
         "status",
+        brief="write the changes not applied as logged to a file",
     ),
     Option(
         "--position --lrsn X",

@@ -85,9 +85,10 @@ If there is nothing to report, the exit code is 4 and the reason is printed."""
 
 SQL = """\
 A SELECT of DuckDB over the relations units, changes, and OWNER.NAME of each table, with the columns
-before_COLUMN and after_COLUMN. Without a query, relations and columns are listed. Only relations
-that the query names are read, in the range and the selection that the options name. The query
-cannot write, and reaches neither files nor the network."""
+before_COLUMN and after_COLUMN. units has those that did not commit, too (column state). Without a
+query, relations and columns are listed. Only relations that the query names are read, in the range
+and the selection that the options name. The query cannot write, and reaches neither files nor the
+network."""
 
 EXTRACT = """\
 Write the selected changes of a log, or of a set of logs, as one Log Master logical log again: a
@@ -105,7 +106,7 @@ mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live 
 replay --until-mark."""
 
 _FILES = "LOG"
-_WHOSE = "--table --ur --user --from-time --until-time"
+_WHOSE = "--table --ur --user --job --plan --from-time --until-time"
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -180,7 +181,8 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --table RENTAL --op delete --group-by user",
             f"{_LOG} --where \"before.active = 'Y'\" --changed ACTIVE --group-by unit",
         ),
-        "LOG --table --changed --where --op --group-by --from-time --until-time --schema --format",
+        "LOG --table --changed --where --op --user --job --plan --group-by --from-time --until-time"
+        " --schema --format",
     ),
     Command(
         "report",
@@ -191,7 +193,7 @@ COMMANDS: tuple[Command, ...] = (
             f"summary {_LOG} --group-by user,hour",
             f"quiet {_LOG} --min 5s --max-open 1",
         ),
-        "KIND LOG --format --out --group-by --table --user --from-time --until-time",
+        f"KIND LOG --format --out --group-by {_WHOSE}",
         REPORT,
     ),
     Command(
@@ -203,7 +205,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} 'SELECT authid, count(*) FROM units GROUP BY 1'",
             f"{_LOG} 'SELECT unit, after_EMAIL FROM SAKILA.CUSTOMER' --format csv",
         ),
-        "--query --file --control --data --format --out --table --from-time --until-time",
+        "LOG --query --file --format --out --table --from-time --until-time",
         SQL,
     ),
     Command(
@@ -215,7 +217,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --user CLERK0 --schema none",
             f"{_LOG} --user CLERK0 --table RENTAL --schema none --tree",
         ),
-        f"{_FILES} --ur --user --table --schema --tree --all --columns --format --out",
+        f"{_FILES} {_WHOSE} --schema --tree --all --format --out",
     ),
     Command(
         "state",
@@ -249,7 +251,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --table SAKILA.RENTAL --out out/rental",
             f"{_SMALL} --dialect sqlite --out - > redo.sql",
         ),
-        f"LOG --out --dry-run --dialect {_WHOSE}",
+        f"LOG --out --dry-run --dialect --encoding {_WHOSE}",
     ),
     Command(
         "undo",
@@ -259,7 +261,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --ur {_UNIT} {_KEYS} --cascade all --out out/one",
             f"{_LOG} --user CLERK0 {_KEYS} --cascade non-conflicting --out out/clerk",
         ),
-        "LOG --out --dry-run --cascade --schema --table --ur --user --from-time",
+        f"LOG --out --dry-run --dialect --encoding --cascade --schema {_WHOSE}",
     ),
     Command(
         "ddl",

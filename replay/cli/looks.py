@@ -127,6 +127,8 @@ def _sql(arguments: argparse.Namespace) -> int:
         else:
             answer = sql.answer_of(asked, selection, query)
     tell_beside(answer.warnings)
+    if answer.note:
+        print(f"note: {answer.note}", file=sys.stderr)
     if form == "parquet":
         sink = pa.BufferOutputStream()
         pq.write_table(answer.rows, sink)
@@ -144,7 +146,7 @@ def _sql(arguments: argparse.Namespace) -> int:
         elif form == "csv":
             text = layout.csv_text(names, rows)
         else:
-            text = "\n".join(layout.table_lines(names, rows)) + "\n"
+            text = "\n".join(layout.table_lines(names, rows, as_named=True)) + "\n"
         tell(arguments, text)
     return EXIT_WARNING if answer.warnings else EXIT_OK
 
@@ -338,13 +340,12 @@ def _docs(arguments: argparse.Namespace) -> int:
             f"man pages are in {arguments.man}; show one with: man -l {arguments.man}/logreplay.1"
         )
         return EXIT_OK
-    index = Path(__file__).resolve().parents[1] / "site" / "index.html"
+    program = Path(__file__).resolve().parents[1]
+    index = program / "site" / "index.html"
     if not index.is_file():
-        raise UsageError(
-            "LR1005",
-            "found no built documentation; expected it beside the program",
-            hint="scripts/run docs builds it; its sources are in replay/docs",
-        )
+        print(program / "docs" / "index.md")
+        print("note: these are the sources; scripts/run docs makes a site of them", file=sys.stderr)
+        return EXIT_OK
     print(index)
     if not arguments.no_browser:
         webbrowser.open(index.as_uri())

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from replay.cli.config import Configured, with_config
 from replay.cli.parser import command_named, overview, parse, parser_of
 from replay.cli.stopping import (
-    by_ctrl_c,
+    code_of_signal,
     end_at_once,
     hear_early,
     interrupted,
@@ -27,7 +27,6 @@ from replay.cli.stopping import (
 )
 from replay.cli.terminal import OUTPUT, shown
 from replay.errors import (
-    EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_UNUSABLE,
     EXIT_USAGE,
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
         code = _main(sys.argv[1:])
     if code is None:
-        code = _code_of_end()
+        code = code_of_signal()
     end_at_once(code)
     return code
 
@@ -244,11 +243,7 @@ def _say_interrupted(arguments: argparse.Namespace) -> int:
         rest = "what the target has committed stays; the same command goes on from there"
     with suppress(OSError):  # the terminal may be gone
         print(f"logreplay: interrupted; {rest}", file=sys.stderr)
-    return _code_of_end()
-
-
-def _code_of_end() -> int:
-    return EXIT_INTERRUPTED if by_ctrl_c() else EXIT_UNUSABLE
+    return code_of_signal()
 
 
 def _defect(error: Exception, arguments: argparse.Namespace) -> int:

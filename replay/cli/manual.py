@@ -164,7 +164,7 @@ def _exit_codes() -> list[str]:
         "4": "done, with warnings",
         "8": "errors: something was quarantined or refused",
         "12": "unusable input or options; nothing was written",
-        "130": "ended by Ctrl-C",
+        "130": "ended by Ctrl-C (143: by SIGTERM, 129: the terminal closed)",
     }
     return [line for code, meaning in codes.items() for line in (".TP", f".B {code}", meaning)]
 

@@ -22,7 +22,8 @@ from sqlgen.errors import did_you_mean
 
 EPILOG = """\
 exit codes: 0 all is well, 2 an option is not understood, 4 warnings (read them), 8 errors
-(something was quarantined or refused), 12 unusable input or options, 130 Ctrl-C
+(something was quarantined or refused), 12 unusable input or options, 130 Ctrl-C,
+143 SIGTERM
 
 Words: redo repeats the logged changes in commit order (Log Master calls plain forward SQL MIGRATE,
 and uses REDO for "after a recovery, all but the selected"); undo takes them back, in reverse
@@ -32,8 +33,12 @@ order. Positions are LRSNs, RBAs, LSNs or LOGADDRs, as the log has them."""
 OF_PROGRAM = ("--help", "--version", "--debug")
 #: A query among words that name a log.
 _QUERY = re.compile(r"\s*(SELECT|WITH|FROM|VALUES)\b", re.IGNORECASE)
-#: What ends the part of an option's help that fits a line.
+#: Words of a language, and no path.
+_WORDS = re.compile(r"\s*[A-Za-z]+\s+[\w(*]")
+#: What ends the part of an option's help that a short one has.
 _CLAUSE = re.compile(r"[;:(]| by default")
+#: Characters of the names of options beside which a short help has room for what they are.
+_NAMES = 20
 
 
 # -- the parser
@@ -244,9 +249,34 @@ def parse(words: Sequence[str], given: Sequence[str] | None = None) -> argparse.
     refuse_unused(name, words[1:] if given is None else given, values)
     if name == "mark" and values.name and not values.named and os.path.exists(values.name):
         values.named, values.name = (values.name,), None  # no mark, but a log
-    if name == "sql" and values.named and _QUERY.match(values.named[-1]) and not values.query:
-        *values.named, values.query = values.named
+    if name == "sql":
+        values.named, values.query = query_apart(values.named, values.query)
     return values
+
+
+def query_apart(words: Sequence[str], query: str | None) -> tuple[tuple[str, ...], str | None]:
+    """The words that name a log, and the query: the last word, where no option gave it. UsageError
+    (LR1001) for a query in front of the log."""
+    if query is None and words and (_is_query(words[-1]) or _is_text(words)):
+        *words, query = words
+    early = next((word for word in words if _is_query(word)), None)
+    if early is not None:
+        raise UsageError(
+            "LR1001",
+            f"found the query {early!r} before the log; expected it behind it",
+            hint="LOG comes first: logreplay sql LOG 'SELECT …'",
+        )
+    return tuple(words), query
+
+
+def _is_query(word: str) -> bool:
+    return bool(_QUERY.match(word)) and not os.path.exists(word)
+
+
+def _is_text(words: Sequence[str]) -> bool:
+    """Whether the last of several words is meant as a query, though it begins as none: it is no
+    file, and several words itself."""
+    return len(words) > 1 and bool(_WORDS.match(words[-1])) and not os.path.exists(words[-1])
 
 
 def named_option(name: str, word: str) -> Option | None:
@@ -305,7 +335,9 @@ def log_words(name: str, given: Sequence[str]) -> list[str]:
     """The words of a command line that name a log."""
     known = [option for option in options_of(name) if not option.names]
     words, _ = apart(name, given)
-    words = [word for word in words if name != "sql" or not _QUERY.match(word)]
+    if name == "sql":
+        words = [word for word in words if not _is_query(word)]
+        words = words[: -1 if _is_text(words) else None]
     before = sum(option.dest != "named" for option in known)
     return words[before:] if any(option.dest == "named" for option in known) else []
 
@@ -368,13 +400,18 @@ def _wrapped(line: str, width: int = 90) -> str:
 
 
 def _columns(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Names with what they are, a line each."""
-    width = max(len(name) for name, _ in pairs)
-    room = max(shutil.get_terminal_size().columns - width - 4, 30)
-    return [
-        f"  {name.ljust(width)}  {textwrap.shorten(text, room, placeholder=' …')}"
-        for name, text in pairs
-    ]
+    """Names with what they are beside them, below a name that is long; nothing is cut."""
+    width = max((len(name) for name, _ in pairs if len(name) <= _NAMES), default=_NAMES)
+    room = max(min(shutil.get_terminal_size().columns, 100) - width - 4, 30)
+    lines = []
+    for name, text in pairs:
+        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False)
+        if len(name) > width:
+            lines.append(f"  {name}")
+            name = ""
+        lines.append(f"  {name.ljust(width)}  {first}")
+        lines += [f"{'':{width + 4}}{line}" for line in rest]
+    return lines
 
 
 def _spelled(option: Option) -> str:
@@ -388,7 +425,9 @@ def short_help(command: Command) -> str:
     chosen = [known[name] for name in command.matter.split()]
     lines = textwrap.wrap(_sentence(command.summary), 100)
     lines += ["", _examples(command), "", "options:"]
-    lines += _columns([(_spelled(one), _CLAUSE.split(one.help)[0].strip()) for one in chosen])
+    lines += _columns(
+        [(_spelled(one), one.brief or _CLAUSE.split(one.help)[0].strip()) for one in chosen]
+    )
     return "\n".join([*lines, "", f"All options: logreplay {command.name} --help"])
 
 

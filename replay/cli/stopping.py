@@ -66,9 +66,10 @@ def interrupted() -> bool:
     return _interrupted.is_set()
 
 
-def by_ctrl_c() -> bool:
-    """Whether what interrupted the run came from a terminal's Ctrl-C."""
-    return _first[:1] in ([], [signal.SIGINT])
+def code_of_signal() -> int:
+    """The exit code of a run that a signal ended, as shells have it: 130 of Ctrl-C, 143 of
+    SIGTERM, 129 of a terminal that closed."""
+    return 128 + (_first[0] if _first else signal.SIGINT)
 
 
 def end_at_once(code: int) -> None:

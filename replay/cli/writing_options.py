@@ -19,13 +19,13 @@ from replay.changes.option_kinds import (
     ALSO_OUTPUTS,
     CSV_TEXT,
     DATA,
-    DIALECT,
     FLAG,
     GLOBS,
     LAST_TIME,
     PLACE,
     POSITION,
     POSITIVE,
+    TARGET_DIALECT,
     TEXT,
     URL,
     Option,
@@ -91,6 +91,7 @@ OUTPUT = (
         SCRIPTS,
         either="output",
         required=True,
+        brief="write nothing, but try the script in this database",
     ),
     _output("--overwrite", FLAG, "replace an output folder that is already there", FOLDERS),
     _output(
@@ -181,6 +182,7 @@ OUTPUT = (
         "characters of scripts for z/OS: an EBCDIC code page (ibm037, 1140 …), or utf-8, in lines"
         " for a transfer in text mode (default: the code page that the log says its subsystem has)",
         SCRIPTS,
+        brief="utf-8: a script for z/OS that can be read here",
     ),
     _output(
         "--jcl",
@@ -198,6 +200,7 @@ FORMATS = (
         first_of(ExportFormat),
         "parquet (default); csv, jsonl, debezium or load (text; load: for Db2's LOAD utility, with"
         " its control statements)",
+        brief="parquet (default), or the changes as other data",
     ),
     _export(
         "--parquet-types",
@@ -240,10 +243,11 @@ STATEMENTS = (
     *(
         _state(
             "--dialect NAME",
-            DIALECT,
+            TARGET_DIALECT,
             f"SQL dialect: {', '.join(DIALECTS)} (default: {said})",
             commands,
             default=default,
+            brief="the database that the SQL is for",
         )
         for commands, default, said in (
             (SCRIPTS, None, "that of the database that wrote the log"),
@@ -255,6 +259,7 @@ STATEMENTS = (
         first_of(Names),
         "lower: fold to lower case, quote where needed; exact: as they are, quoted",
         f"ddl {_VALUES}",
+        brief="names in lower case (default), or exactly as they are",
     ),
     *(
         _state(
@@ -367,6 +372,7 @@ REPLAY = (
         TEXT,
         "up to a point named with logreplay mark, in the target or beside the log",
         either="until",
+        brief="up to a point named with logreplay mark",
     ),
     _replay(
         "--at-position --at-lrsn POINT",
@@ -387,6 +393,7 @@ REPLAY = (
         " foreign-key, other, or a SQLSTATE; OP is insert, update or delete; RESPONSE is stop"
         " (default), skip, overwrite or retry. Repeatable; the last one that matches counts. A full"
         " disk and the like, which any statement would end in, can be tried again only",
+        brief="what to do when a statement fails",
     ),
     _replay(
         "--enforcement",
@@ -415,6 +422,7 @@ REPLAY = (
         first_of(ApplyMode),
         "strict: every statement in commit order (default); bulk (PostgreSQL): the same, but rows"
         " of a transaction come in together where nothing can tell their order",
+        brief="strict: in commit order; bulk: rows come in together",
     ),
     _replay(
         "--tries N",

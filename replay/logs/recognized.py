@@ -159,8 +159,21 @@ def _no_log(kinds: dict[str, str], names: Sequence[str]) -> UsageError:
         "LR1004",
         f"found no log in {', '.join(names)}" + (f": {shown}" if shown else "") + "; expected a"
         " control file of Log Master, log files of Db2, rows of solidDB's log or events",
-        hint="Name the family with --source where it is one: its files are taken as they are",
+        hint=_deeper(names)
+        or "Name the family with --source where it is one: its files are taken as they are",
     )
+
+
+def _deeper(names: Sequence[str]) -> str:
+    """What is to be said of folders in which there are others."""
+    for name in names:
+        if not storage.is_url(name) and os.path.isdir(name):
+            with os.scandir(name) as entries:
+                inner = sorted(entry.name for entry in entries if entry.is_dir())
+            if inner:
+                some = os.path.join(name, inner[0])
+                return f"Folders in a folder are not read: name one of them, such as {some}"
+    return ""
 
 
 def kind_of(path: str) -> str:

@@ -162,7 +162,10 @@ def how_to_run(client: str, terminator: str, encoding_name: str) -> str:
     if not made.client.record or made.encoding.plain:
         return made.command
     size = made.client.record
-    return f"{made.command} (records of {size} bytes without line ends: transfer in binary)"
+    return (
+        f"{made.command} (records of {size} bytes without line ends: transfer in binary; --encoding"
+        " utf-8 writes lines that can be read here)"
+    )
 
 
 def script_form(options: ScriptOptions) -> form.ScriptForm | None:

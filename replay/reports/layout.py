@@ -213,10 +213,12 @@ def table_lines(
     columns: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
     style: TimeStyle = TimeStyle.ISO,
+    as_named: bool = False,
 ) -> list[str]:
-    """A table of text with a line of names; numbers stand to the right."""
+    """A table of text with a line of names, with blanks for their underscores unless they stand
+    ``as_named``; numbers stand to the right."""
     cells = [[cell(row.get(name), style) for name in columns] for row in rows]
-    names = [name.replace("_", " ") for name in columns]
+    names = [name if as_named else name.replace("_", " ") for name in columns]
     numbers = [bool(rows) and all(_number(row.get(name)) for row in rows) for name in columns]
     widths = [  # what is wider than most takes its own line's room alone
         max([width_of(name), *(min(width_of(line[at]), _WIDEST) for line in cells)])

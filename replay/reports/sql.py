@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection, by_log, unit_text
-from replay.errors import UsageError, some_of
+from replay.errors import UsageError, counted, some_of
 from replay.output.formats import Dataset
 from replay.pipeline.request import Demand, make_request
 from replay.reports.ask import (
@@ -53,10 +53,12 @@ _DIGITS = 38
 
 @dataclass(frozen=True)
 class Answer:
-    """The rows of a query, and what must be known of the log that they come from."""
+    """The rows of a query, and what must be known of the log that they come from; ``note``: what
+    they count that a user may not expect."""
 
     rows: pa.Table
     warnings: tuple[str, ...]
+    note: str = ""
 
 
 def relations_of(asked: Asked) -> Iterator[tuple[str, str, str]]:
@@ -89,6 +91,7 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
     names = query_names(query)
     relations = Relations(asked.folder())
     warnings: list[str] = []
+    note = ""
     if "UNITS" in names.relations:
         shown = selection.include_aborted or knows_undone(asked.opened)
         taken = replace(selection, include_aborted=shown)
@@ -97,6 +100,7 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         relations.execute(f"CREATE TABLE asked AS SELECT {_list(UNITS)} FROM units ORDER BY number")
         relations.execute("DROP TABLE units; ALTER TABLE asked RENAME TO units")
         warnings += request.warnings
+        note = "" if "state" in query.lower() else _uncommitted(relations)
     whole = "CHANGES" in names.relations
     every = list(dict.fromkeys(version.name for version in asked.log.catalog.versions))
     tables = [
@@ -111,7 +115,15 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         known = names._replace(columns=None) if whole else names
         chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
         warnings += _add_changes(asked, chosen, relations, known, tables)
-    return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)))
+    return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)), note)
+
+
+def _uncommitted(relations: Relations) -> str:
+    """What is to be said of units that were not committed, to whoever does not ask for it."""
+    count = relations.one("SELECT count(*) FROM units WHERE state <> 'committed'")
+    if not count:
+        return ""
+    return f"units has {counted(count, 'unit')} that did not commit: WHERE state = 'committed'"
 
 
 def settled(asked: Asked, selection: Selection) -> Selection:

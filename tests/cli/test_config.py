@@ -157,7 +157,6 @@ def test_a_note_has_no_password(folder: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("text", "words", "origin"),
     [
-        ('\ndialect = "postgress"', ["redo", "--out", "x"], "postgress is in F, line 2"),
         ('[history]\ntable = "GONE"', ["history"], "GONE is in F, line 2"),
         ('where = "after.gone = 1"', ["redo", "--out", "x"], None),
         ("gaps = 'warn'\nschema = 'gone.sql'", ["check"], "P/gone.sql is in F, line 2"),
@@ -171,7 +170,7 @@ def test_what_is_wrong_with_a_value_later_on_has_its_line(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Which dialects, tables and users there are, no kind of value says."""
+    """Which tables and users there are, no kind of value says."""
     path = folder / "logreplay.toml"
     path.write_text(text, encoding="utf-8")
     monkeypatch.chdir(folder.parent)
@@ -179,6 +178,16 @@ def test_what_is_wrong_with_a_value_later_on_has_its_line(
     told = capsys.readouterr().err
     expected = (origin or "is in F, line 1").replace("F", str(path)).replace("P", str(folder))
     assert f"{expected}\n" in told
+
+
+def test_a_dialect_that_there_is_not_has_its_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "logreplay.toml"
+    path.write_text('\ndialect = "postgress"', encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["redo", str(folder / "small.ctl"), "--out", "x"])
+    assert f"{path}, line 2: dialect: found dialect 'postgress'" in capsys.readouterr().err
 
 
 def test_what_is_given_excludes_its_opposite_in_the_file(folder: Path) -> None:

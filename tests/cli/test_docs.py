@@ -222,3 +222,8 @@ def test_man_pages_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["docs", "--man", str(tmp_path / "man")]) == 0
     assert "logreplay.1" in capsys.readouterr().out
     assert (tmp_path / "man" / "logreplay-redo.1").read_text(encoding="utf-8").startswith(".TH")
+
+
+def test_the_documentation_is_found_without_a_site(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["docs", "--no-browser"]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_file()

@@ -104,7 +104,7 @@ def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:
         assert (values.named, values.in_turn) == ((str(night),), pair(night))
     assert parse(["report", "--json", "summary", str(night)]).kind == "summary"
     values = parse(["sql", str(night), "select 1", "--format", "csv"])
-    assert (values.named, values.query) == ([str(night)], "select 1")
+    assert (values.named, values.query) == ((str(night),), "select 1")
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,11 @@ def test_a_log_and_options_may_stand_in_any_order(night: Path) -> None:
         (["LOG", "--data", "x"], "found LOG (LOG) and --data; expected one of them"),
         (["nowhere"], "found no file or folder nowhere"),
         (["README.md"], "found no log in README.md"),
+        (["."], "Folders in a folder are not read: name one of them, such as ./deep"),
     ],
 )
 def test_what_names_no_log(
+    tmp_path: Path,
     words: list[str],
     said: str,
     night: Path,
@@ -123,6 +125,9 @@ def test_what_names_no_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(night)
+    if words == ["."]:
+        (tmp_path / "above" / "deep").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / "above")
     assert main(["inspect", *words]) == 12
     assert said in capsys.readouterr().err
 

@@ -324,7 +324,7 @@ def test_files_go_with_a_run_that_is_ended(tmp_path: Path) -> None:
     assert run.stdout is not None
     assert run.stdout.readline() == "here\n"
     run.send_signal(signal.SIGTERM)
-    assert run.wait(60) == 12
+    assert run.wait(60) == 143
     run.stdout.close()
     assert list(place.iterdir()) == []
     assert list(tmp_path.iterdir()) == [place]

@@ -304,6 +304,7 @@ def test_a_script_is_for_the_database_that_wrote_the_log(
     said = capsys.readouterr().out
     assert "Client dsntep2, in ibm037: " in said
     assert "records of 80 bytes without line ends: transfer in binary" in said
+    assert "--encoding utf-8 writes lines that can be read here" in said
     script = (tmp_path / "redo" / "0000-redo.sql").read_bytes()
     assert len(script) % 80 == 0
     assert b"INSERT" not in script

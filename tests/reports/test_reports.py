@@ -310,7 +310,9 @@ def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert lines[1] == '15.03.2024 08.00.06.304233,"{""RENTAL_ID"": 13753}",1'
     assert main([*words, "--columns", "colour"]) == 12
     assert "found column colour; expected one of: committed" in capsys.readouterr().err
-    assert main([*words, "--group-by", "colour"]) == 12
+    with pytest.raises(SystemExit):
+        main([*words, "--group-by", "colour"])
+    assert "found 'colour'; expected one of: user, job" in capsys.readouterr().err
 
 
 def test_ways_to_write_moments() -> None:

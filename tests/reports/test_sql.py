@@ -90,7 +90,7 @@ def test_relations_are_joined_with_each_other_and_with_themselves(ask: Ask) -> N
     assert rows(ask, "SELECT i FROM testown.item i WHERE op = 'update'")[0]["i"]["after_ID"] == 1
     assert rows(ask, "SELECT op FROM changes", "--table", "OTHER") == [{"op": "insert"}]
     code, out, err = ask("--query", "SELECT after_id FROM testown.other", "--op", "delete")
-    assert (code, out) == (4, "after ID\n")
+    assert (code, out) == (4, "after_ID\n")
     assert "nothing is left" in err
 
 
@@ -136,6 +136,19 @@ def test_formats_files_and_the_list_of_relations(ask: Ask, tmp_path: Path) -> No
     assert ask("--query", "SELECT 1", "--where", "after.ID = 1")[0] == 12
     listed = ask()[1]
     assert re.search(r"^TESTOWN\.ITEM +after_N +DECIMAL\(31, 5\)$", listed, re.M)
+
+
+def test_names_of_columns_can_be_typed_back(
+    sakila_small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And units that did not commit are not counted unsaid."""
+    words = ["sql", str(sakila_small / "small.ctl"), "--engine", "local"]
+    assert main([*words, "SELECT count(*), min(begin_position) AS first_one FROM units"]) == 0
+    said = capsys.readouterr()
+    assert said.out.split()[:2] == ["count_star()", "first_one"]
+    assert said.err == "note: units has 4 units that did not commit: WHERE state = 'committed'\n"
+    assert main([*words, "SELECT count(*) FROM units WHERE state = 'committed'"]) == 0
+    assert "note:" not in capsys.readouterr().err
 
 
 def test_tables_that_differ_in_case_only_are_asked_one_at_a_time(
