@@ -361,6 +361,7 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
         "replay.logs.plain",
         "replay.logs.text",
         "replay.logs.capabilities",
+        "replay.logs.change_types",
         "replay.logs.readings",
         "replay.logs.threads",
         "replay.logs.unchanged",

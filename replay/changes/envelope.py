@@ -174,22 +174,6 @@ class Change(IntEnum):
     ELSEWHERE = 16
 
 
-#: CHANGE TYPE as two EBCDIC-decoded characters -> what it means.
-CHANGE_OF_TYPE: dict[str, Change] = {
-    "UB": Change.UPDATE,
-    "I ": Change.INSERT,
-    "IL": Change.INSERT,
-    "D ": Change.DELETE,
-    "DM": Change.MASS_DELETE,
-    "DT": Change.TRUNCATE,
-    "DR": Change.TRUNCATE,
-    "E ": Change.EXCHANGE,
-    " E": Change.EXCHANGE,
-    "CO": Change.CATALOG,
-    "CM": Change.COMMAND,
-    "SC": Change.STATUS,
-}
-
 #: What :func:`unit_facts` multiplies by: odd, so that nothing is lost.
 FACTS_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
 

@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Lengths, Versions
-from replay.changes.envelope import CHANGE_OF_TYPE, Change, compare
+from replay.changes.envelope import Change, compare
 from replay.errors import Finding, InputError, Where
+from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.logmaster.data import find_images
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.reader import LogmasterLog

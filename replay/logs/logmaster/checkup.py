@@ -14,12 +14,13 @@ import numpy as np
 
 from replay.arrays import Index, Lengths, Mask
 from replay.changes.catalog import TableVersion
-from replay.changes.envelope import CHANGE_OF_TYPE, Change
+from replay.changes.envelope import Change
 from replay.changes.position import HIGHEST, LOWEST
 from replay.decoding import codecs, images
 from replay.decoding.image_layouts import layouts
 from replay.decoding.layout import FieldKind
 from replay.errors import InputError
+from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.files import whole
 from replay.logs.logmaster.control import ControlFile, control_records
 from replay.logs.logmaster.data import Reading, closing_changes, find_images, halfwords

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.envelope import (
-    CHANGE_OF_TYPE,
     DISPOSITIONS,
     ORIGINS,
     SQLTYPES,
@@ -22,6 +21,7 @@ from replay.changes.envelope import (
 )
 from replay.decoding import codecs
 from replay.decoding.layout import Layout
+from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.text import hexadecimal
 
 _RBA_FIELDS = frozenset({"LOGRBA", "UORID", "UORCOMMITPOINT"})

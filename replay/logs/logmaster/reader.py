@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions, of_rows
 from replay.changes.catalog import Catalog, TableVersion
-from replay.changes.envelope import CHANGE_OF_TYPE, Change
+from replay.changes.envelope import Change
 from replay.changes.position import HIGHEST, LOWEST, UNIT_POSITION, Position, UnitId
 from replay.decoding import codecs, image_layouts, images
 from replay.decoding.hashes import hash_rows
@@ -23,6 +23,7 @@ from replay.decoding.image_layouts import PlainRows
 from replay.decoding.images import ImageWalk
 from replay.errors import Finding, Where
 from replay.logs import Images, Split, SqlText, urids, widened_position
+from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.files import FilesOfBytes, in_place
 from replay.logs.logmaster import framing, header_checks
 from replay.logs.logmaster.control import ControlFile

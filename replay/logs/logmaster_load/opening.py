@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
-from replay.changes.envelope import CHANGE_OF_TYPE, Change
+from replay.changes.envelope import Change
 from replay.decoding import codecs
 from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import Inputs
+from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save, version_named
 from replay.logs.logmaster_load import reader
