@@ -73,6 +73,11 @@ TREATMENTS: Mapping[HazardKind, Treatment] = {
         " hold up sessions: {what}",
         "Drop them meanwhile",
     ),
+    HazardKind.INHERITED: Treatment(
+        "rows are inserted, and its unique keys are not those of tables that inherit from it, so"
+        " that a key which one of these holds comes twice: {what}",
+        "ALTER TABLE … NO INHERIT meanwhile",
+    ),
     HazardKind.UNLOGGED: Treatment(
         "a crash empties it, and the position would not know: {what}",
         "ALTER TABLE … SET LOGGED",
@@ -189,6 +194,8 @@ def _concerns(
         return not table.key
     if kind is HazardKind.GENERATED:
         return hazard.column in asked
+    if kind is HazardKind.INHERITED:
+        return inserts and bool(table.key)
     if kind is HazardKind.REQUIRED:
         return inserts and hazard.column not in asked
     if kind is HazardKind.COMPARISON:

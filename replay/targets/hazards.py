@@ -23,6 +23,7 @@ class HazardKind(StrEnum):
     CHANGES_ITSELF = "changes-itself"
     CONFLICT_CLAUSE = "conflict-clause"
     EXCLUSION = "exclusion"
+    INHERITED = "inherited"
     UNLOGGED = "unlogged"
     PUBLISHED = "published"
     VERSIONED = "versioned"

@@ -231,6 +231,11 @@ _QUERIES: dict[HazardKind, str] = {
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h
         JOIN pg_catalog.pg_index p ON p.indexrelid = h.inhparent
         WHERE h.inhrelid = i.indexrelid AND p.indrelid IN (SELECT oid FROM tree))""",
+    # A unique index is of one table, and statements on the root find the rows of all.
+    HazardKind.INHERITED: """SELECT NULL, c.oid::regclass::text, 'both'
+    FROM root, pg_catalog.pg_class c
+    WHERE c.oid IN (SELECT oid FROM tree) AND c.oid <> root.oid AND NOT c.relispartition
+    AND EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = root.oid AND i.indisunique)""",
     HazardKind.UNLOGGED: """SELECT NULL, c.oid::regclass || ' is UNLOGGED', 'both'
     FROM pg_catalog.pg_class c WHERE c.oid IN (SELECT oid FROM tree)
     AND c.relpersistence = 'u' AND c.relkind = 'r'""",

@@ -109,7 +109,7 @@ def test_columns_that_fill_themselves_are_no_hazard(fresh_database: str, log: li
         " CREATE TABLE testown.child (own int NOT NULL) INHERITS (testown.things);"
         " ALTER TABLE testown.child ALTER d5 SET NOT NULL",
     )
-    assert replay(fresh_database, log) == 0
+    assert replay(fresh_database, log, "--accept", "inherited") == 0
     found = rows(fresh_database, "SELECT d1, d2, d3, d4, d5, d6 FROM testown.things")
     assert found == [(1, 1, 7, 2, None, 1)]
 

@@ -156,6 +156,11 @@ POSTGRES_ACTS = {
         "exclusion",
         "apart",
     ),
+    "a table that inherits": (
+        "CREATE TABLE testown.heir () INHERITS (testown.things)",
+        "inherited",
+        "a key which one of these holds comes twice: testown.heir",
+    ),
     "a collation that ignores case": (
         # servers without ICU make no such collation
         'CREATE COLLATION testown.ci FROM "C"; UPDATE pg_collation SET collisdeterministic = false'
