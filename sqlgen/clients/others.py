@@ -67,7 +67,8 @@ CLIENTS = {
                 ("command", "head", "stops"),
                 "https://gist.github.com/Gerst20051/a881ac8f5e47bd570e6f88c9a64f664f",
             ),
-            "longest": "https://sqlite.org/limits.html",
+            "longest": "https://docs.rs/fsqlite-types/latest/fsqlite_types/limits/"
+            "constant.MAX_SQL_LENGTH.html",
         },
     ),
     "sqlplus": Client(

@@ -10,7 +10,7 @@ _DUCKDB = "https://duckdb.org/docs/current/clients/cli/dot_commands"
 _SPARK = "https://spark.apache.org/docs/latest/sql-distributed-sql-engine-spark-sql-cli.html"
 _TRINO = "https://trino.io/docs/current/client/cli.html"
 _SNOWSQL = "https://docs.snowflake.com/user-guide/snowsql-config"
-_SQLCMD = "https://learn.microsoft.com/en-us/sql/tools/sqlcmd/sqlcmd-utility"
+_SQLCMD = "https://gist.github.com/jetstreamin/00444ca93b5e36c4ff50"
 _BATCH = "in a batch it ends at the first error, without --force"
 
 
@@ -44,21 +44,16 @@ CLIENTS = {
         dialects=("tsql",),
         command="sqlcmd -b -x -I -f 65001 -i FILE",
         stops="-b, and SET XACT_ABORT ON in the script",
-        pages={
-            "command": _SQLCMD,
-            "stops": "https://gist.github.com/jetstreamin/00444ca93b5e36c4ff50",
-        },
+        pages=dict.fromkeys(("command", "stops"), _SQLCMD),
     ),
     "snowsql": Client(
         name="snowsql",
         dialects=("snowflake",),
         command="snowsql -o exit_on_error=true -o variable_substitution=false -f FILE",
-        # the transaction of a session that went is rolled back, at the latest after four hours
+        # the transaction of a session that went is detached: it is rolled back when another one has
+        # waited for it for five minutes (https://github.com/airbytehq/airbyte/pull/29903)
         stops="exit_on_error",
-        pages={
-            "command": _SNOWSQL,
-            "stops": _SNOWSQL,
-        },
+        pages=dict.fromkeys(("command", "stops"), _SNOWSQL),
     ),
     "bq": Client(
         name="bq",
@@ -84,12 +79,7 @@ CLIENTS = {
         name="trino",
         dialects=("trino",),
         command="trino --file FILE",
-        longest=1_000_000,
         stops="it ends at the first error, without --ignore-errors",
-        pages={
-            "command": _TRINO,
-            "longest": "https://trino.io/docs/current/admin/properties-query-management.html",
-            "stops": _TRINO,
-        },
+        pages=dict.fromkeys(("command", "stops"), _TRINO),
     ),
 }
