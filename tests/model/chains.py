@@ -389,6 +389,8 @@ def _chain(log: Pieces, receiver: Receiver, rng: random.Random) -> Iterator[Verd
             late = "damaged" in told and "LR2039" in answer.text
             if "LR2039" in answer.text and getattr(log, "mode", "") == "flagged" and not applied:
                 return  # the target stands before the only unit that is known, which is open
+            if "LR3012" in answer.text and not any(table.foreign for table in log.case.tables):
+                return  # as checks.exchanged has it
             if "LR3022" in answer.text:
                 return  # a few records do not show a layout, so there is no copy, which is said
             applied |= bool(log.due(end) != log.case.initial)
