@@ -61,6 +61,19 @@ def time_of(text: str, last: bool) -> bytes:
     return bytes.fromhex((digits + parts[6]).ljust(2 * TIME_SIZE, "9" if last else "0"))
 
 
+def first_of_time(time: bytes) -> bytes:
+    """The first moment that a time may mean whose last one is given: that of its second, minute or
+    day where all that follows is full."""
+    digits = time.hex()
+    fraction = digits[14:].rstrip("9").ljust(len(digits) - 14, "0")
+    parts = [digits[12:14], digits[10:12], digits[8:10]]
+    for place, full in enumerate(("59", "59", "23")):
+        if digits[14:].strip("9") or parts[place] != full:
+            break
+        parts[place] = "00"
+    return bytes.fromhex(digits[:8] + "".join(reversed(parts)) + fraction)
+
+
 def _is_real(parts: list[str]) -> bool:
     """Whether there is such a day and such a time of it; what is left out is 0."""
     year, month, day, *time, _ = parts

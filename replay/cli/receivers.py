@@ -181,7 +181,7 @@ class DatabaseReceiver:
             last = Destination(None, None, name).commit(LogExtent(), marks)
         if last is not None and (self.seen.position or "") >= last.hexadecimal:
             return None
-        return Destination(last, self.arguments.until_time, None)
+        return Destination(last, self.arguments.until_time, None, lasting=True)
 
     def _goes_beyond(self, source: ReplayInput, until: Destination) -> bool:
         """Whether the logs go up to where a run shall stop."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId, Unit
 from replay.changes.units import AppliedUnits, UnitSet
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
-from replay.errors import EXIT_ERROR, EXIT_OK, Refusal, counted
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Refusal, counted
 from replay.live.bulk import brings_loads
 from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
@@ -194,11 +194,13 @@ class ReplayPlan:
             request.destination, request.at, request.adjoining, stored, before, extent, marks,
             pending,
         )  # fmt: skip
+        outside = request.destination.outside(extent, marks)
         if route is None:
             stand = "this log has no committed unit"
             if stored is not None:
                 stand = f"the target stands at {stored.position}"
             self.lines.append(f"Nothing to do: {stand}")
+            self._warn(outside)
             return
         refuse_mode(self._session, route, request.pace, request.policy)
         facts = table_facts(self._session, log, selection, options)
@@ -214,10 +216,11 @@ class ReplayPlan:
         self._tell(plan, tally, route, workload)
         if workload.statements:
             self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
-        warnings = selection_warnings(replace(plan, selection=selection), log, tally, engine)
+        warnings = [*outside]
+        warnings += selection_warnings(replace(plan, selection=selection), log, tally, engine)
         built = taken_by_flags(outcome, log, engine)
         warnings += flags_alone(plan, described(built) if built else None)
-        self.lines += [f"warning: {warning}" for warning in warnings]
+        self._warn(warnings)
         self.exit_code = EXIT_ERROR if self.problems else tally.exit_code(warnings)
         begins = before or LogPosition(log.source)
         begins = replace(begins, position=route.position)
@@ -239,6 +242,10 @@ class ReplayPlan:
             ),
             first_log=_is_first(store, extent),
         )
+
+    def _warn(self, warnings: Sequence[str]) -> None:
+        self.lines += [f"warning: {warning}" for warning in warnings]
+        self.exit_code = EXIT_WARNING if warnings else self.exit_code
 
     def _plan(self, route: Route, facts: Facts, split_bytes: int) -> Plan:
         """What is to be read and written for a route into tables with these facts."""

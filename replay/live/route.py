@@ -14,6 +14,7 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes.envelope import compare, octets, opaque
+from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -134,12 +135,27 @@ class Destination:
     """Where a user wants the target; at most one is given, and none is the end of the log.
 
     ``position``: the last commit position. ``time``: the last commit time, 17 packed bytes.
-    ``mark``: a name that was given to a position.
+    ``mark``: a name that was given to a position. ``lasting``: logs to come may reach it.
     """
 
     position: Position | None = None
     time: bytes | None = None
     mark: str | None = None
+    lasting: bool = False
+
+    def outside(self, extent: LogExtent, marks: Mapping[str, Position]) -> tuple[str, ...]:
+        """What is said where the log does not reach it. Errors as :meth:`commit`."""
+        if self.lasting:
+            return ()
+        if self.time is not None:
+            return extent.outside(
+                f"--until-time {time_text(first_of_time(self.time))}", None, self.time
+            )
+        position = self.commit(extent, marks)
+        if position is None:
+            return ()
+        named = f"the mark {self.mark}" if self.mark else "--until-position"
+        return extent.outside(f"{named} ({position.hexadecimal})", position)
 
     def commit(self, extent: LogExtent, marks: Mapping[str, Position]) -> Position | None:
         """The last commit position to go to; None for the end of the log. Raises UsageError

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from replay.changes.envelope import bounds_of, compare, opaque
-from replay.changes.notation import time_text
-from replay.changes.position import Position
+from replay.changes.notation import first_of_time, time_text
+from replay.changes.position import HIGHEST, LOWEST, Position
 from replay.changes.selection import (
     REASON,
     UNSATISFIED,
@@ -55,6 +55,28 @@ class LogExtent:
         """From where on all is in the log."""
         told = [place for place in (self.first, self.begins) if place is not None]
         return min(told, default=None)
+
+    def is_outside(self, position: Position | None = None, time: bytes | None = None) -> bool:
+        """Whether a point lies before or behind all of the log: a ``position``, or the last moment
+        that a ``time`` may mean. The lowest and the highest position are the ends of any log."""
+        if self.first is None or self.last is None:
+            return False
+        if time is not None:
+            early = self.earliest is not None and time < self.earliest
+            return early or (self.latest is not None and first_of_time(time) > self.latest)
+        if position is None or position in (LOWEST, HIGHEST):
+            return False
+        low, high = self.low or self.first, max(self.last, self.ends or self.last)
+        return (position < low and position.above != low) or position > high
+
+    def outside(
+        self, text: str, position: Position | None = None, time: bytes | None = None
+    ) -> tuple[str, ...]:
+        """What is said of a point that the log does not reach, for nobody knows what committed
+        between; nothing of another one."""
+        if not self.is_outside(position, time):
+            return ()
+        return (f"{text} lies outside of the log: {self}",)
 
     def __str__(self) -> str:
         if self.first is None or self.last is None:

@@ -25,10 +25,11 @@ Marks = Callable[[], Mapping[str, Position] | None]
 @dataclass(frozen=True)
 class Point:
     """A point of a log: everything that committed at ``position`` or before. ``text``: as it was
-    asked for."""
+    asked for. ``outside``: what is said of one that the log does not reach."""
 
     position: Position
     text: str
+    outside: tuple[str, ...] = ()
 
     @property
     def hexadecimal(self) -> str:
@@ -59,13 +60,13 @@ def read_point(
     if words.lower() in ("start", "end"):
         return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
     if _TIME.match(words):
-        return Point(_at_time(log, time_of(words, True), engine, split_bytes), words)
+        return _at_time(log, time_of(words, True), words, engine, split_bytes)
     if _DIGITS.fullmatch(words):
         placed = resolve_position(log, position_of(words), True)
         assert placed is not None
-        return Point(placed, words)
+        return _placed(log, placed, words, engine, split_bytes)
     try:
-        return Point(marks_with(kept(), words, log, marks)[words], words)
+        placed = marks_with(kept(), words, log, marks)[words]
     except UsageError as error:
         if error.code != "LR1004":
             raise
@@ -75,15 +76,25 @@ def read_point(
             " HH:MM:SS), start, end, or a mark",
             hint=f"{error.message[0].upper()}{error.message[1:]}. {error.hint}",
         ) from None
+    return _placed(log, placed, words, engine, split_bytes)
+
+
+def _placed(
+    log: LogFile, position: Position, text: str, engine: Engine | None, split_bytes: int | None
+) -> Point:
+    """A point at a commit position."""
+    extent = log_extent(log, None, engine, split_bytes)
+    return Point(position, text, extent.outside(text, position))
 
 
 def _at_time(
-    log: LogFile, moment: bytes, engine: Engine | None, split_bytes: int | None
-) -> Position:
+    log: LogFile, moment: bytes, text: str, engine: Engine | None, split_bytes: int | None
+) -> Point:
     """The last position of which all that committed is not later than a time."""
     extent = log_extent(log, moment, engine, split_bytes)
     if extent.earliest is None:
         raise UsageError(
             "LR1001", "found a time with a log that has no commit times; expected a commit position"
         )
-    return HIGHEST if extent.late is None else extent.late.below
+    position = HIGHEST if extent.late is None else extent.late.below
+    return Point(position, text, extent.outside(text, None, moment))

@@ -126,8 +126,8 @@ def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
 
 
 def lies_outside(position: Position, extent: extents.LogExtent) -> bool:
-    """Whether a position is not among the commits of a log."""
-    return not (extent.first and extent.last and extent.first <= position <= extent.last)
+    """Whether a position is not among the commits of a log, which may have none."""
+    return extent.first is None or extent.is_outside(position)
 
 
 def marks_with(

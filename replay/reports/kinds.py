@@ -175,7 +175,8 @@ def open_units(
     rows = relations.lines("open", at=None if point is None else point.hexadecimal)
     columns = ("unit", "state", "user", "plan", "job", "begin", "began", "changes", "tables")
     totals = {"units": count, "open": len(rows)}
-    said = ((), tuple(warnings), "" if rows else reason)
+    outside = () if point is None else point.outside
+    said = ((), (*outside, *warnings), "" if rows else reason)
     report = Report(ReportKind.OPEN, title, columns, rows, totals, *said)
     return shaped(report, options, ("committed", "commit", "connection", "seconds", "bytes"))
 

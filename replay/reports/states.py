@@ -142,7 +142,7 @@ def state_of(
         notes += net.notes
     if files is not None and not (selection.tables or selection.exclude_tables):
         notes += _without_changes(files, changes.forms)
-    complete, warnings = known is not None, tuple(changes.warnings)
+    complete, warnings = known is not None, (*point.outside, *changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
 
 
@@ -601,7 +601,8 @@ def difference_of(
         rows += [_turned(row) if back else row for row in differences(net)]
         notes += net.notes
     ends = (high, low) if back else (low, high)
-    return Differences(*ends, tuple(rows), tuple(changes.warnings), tuple(notes), changes.damaged)
+    warnings = (*low.outside, *high.outside, *changes.warnings)
+    return Differences(*ends, tuple(rows), warnings, tuple(notes), changes.damaged)
 
 
 def _turned(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -626,7 +627,7 @@ def difference_report(differences: Differences) -> Report:
     ends = f"{differences.high.text} from {differences.low.text}"
     title = f"what differs at {ends}: {counted(len(differences.rows), 'row')}"
     rows = [{**row, "changed": dict(row["changed"])} for row in differences.rows]
-    reason = "" if rows else "nothing found: the rows of both points are the same"
+    reason = "" if rows else "nothing found: the log changes no row between the points"
     return Report(
         "state diff",
         title,
