@@ -358,7 +358,7 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
         "replay.logs.indexed_log",
         "replay.logs.files",
         "replay.logs.made_images",
-        "replay.logs.plain",
+        "replay.logs.plain_images",
         "replay.logs.text",
         "replay.logs.capabilities",
         "replay.logs.change_types",

@@ -40,7 +40,7 @@ from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_checks import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, Headers
 from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
-from replay.logs.plain import FoundImages
+from replay.logs.plain_images import FoundImages
 from replay.logs.unchanged import FileState
 from sqlgen.constraints import Constraints
 
