@@ -13,9 +13,9 @@ from replay.pipeline.plan import Plan
 from replay.targets import TableFacts
 from replay.targets.hazards import ACCEPTABLE, Hazard, HazardKind, Under
 from sqlgen.ddl import source_type
-from sqlgen.holding import Fit, Holding, ValueLimit, fit
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType, Table
+from sqlgen.type_capacity import Fit, Holding, ValueLimit, fit
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from replay.pipeline.plan import Plan
 from replay.public import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
-from sqlgen.holding import ValueLimit
 from sqlgen.render_options import shown_columns
 from sqlgen.schema import Table
+from sqlgen.type_capacity import ValueLimit
 
 #: How long to wait for a lock that a killed replay's connection may still hold.
 LOCK_SECONDS = 10.0

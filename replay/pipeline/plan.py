@@ -44,7 +44,7 @@ from replay.pipeline.range_walk import SAMPLE_EVERY, LogIndex, index_by_tasks, s
 from sqlgen.constraints import Constraints
 
 if TYPE_CHECKING:
-    from sqlgen.holding import ValueLimit
+    from sqlgen.type_capacity import ValueLimit
 from collections.abc import Iterable, Iterator
 
 from replay.changes.balance import Tally

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind
 from replay.targets.outcomes import comparisons, standard_name
-from sqlgen.holding import holding_of
+from sqlgen.type_capacity import holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
 #: Texts that a collation may take for 'a'.

@@ -14,7 +14,7 @@ from typing import Any
 from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind, Under
 from replay.targets.outcomes import Reference
-from sqlgen.holding import Holding, ValueKind, holding_of
+from sqlgen.type_capacity import Holding, ValueKind, holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
 #: What InnoDB's own table of foreign keys has for each action.

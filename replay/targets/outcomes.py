@@ -11,7 +11,7 @@ from replay.errors import TargetError
 from replay.targets.hazards import Hazard, HazardKind
 
 if TYPE_CHECKING:
-    from sqlgen.holding import Holding
+    from sqlgen.type_capacity import Holding
 
 #: What a foreign key does by itself, of what it may say.
 _ACTIONS = ("CASCADE", "SET NULL", "SET DEFAULT")

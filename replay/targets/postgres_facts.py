@@ -12,7 +12,7 @@ from typing import Any
 
 from replay.targets import TableFacts, TargetForeignKey
 from replay.targets.hazards import Hazard, HazardKind, Under
-from sqlgen.holding import Holding, ValueKind, holding_of
+from sqlgen.type_capacity import Holding, ValueKind, holding_of
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 

@@ -12,7 +12,7 @@ from replay.targets import TableFacts
 from replay.targets.hazards import Hazard, HazardKind, Under
 from replay.targets.outcomes import Reference, comparisons
 from replay.targets.outcomes import standard_name as name
-from sqlgen.holding import holding_of
+from sqlgen.type_capacity import holding_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
 #: Strings, quoted names and comments of DDL.

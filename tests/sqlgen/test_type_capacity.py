@@ -7,9 +7,9 @@ import pytest
 
 from sqlgen.ddl import type_rule
 from sqlgen.dialects import profile_named
-from sqlgen.holding import Fit, ValueLimit, fit, holding_of
 from sqlgen.literals import Policy
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
+from sqlgen.type_capacity import Fit, ValueLimit, fit, holding_of
 
 LIVE = ("postgres", "duckdb", "sqlite", "mysql", "mariadb")
 COLUMNS = [
