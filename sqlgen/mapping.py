@@ -369,7 +369,7 @@ def parse_mapping(
         raise SqlgenError("LR1011", f"the mapping is not TOML: {error}") from None
     problems: list[str] = []
     unknown: list[str] = [] if continued else problems
-    mapping = _mapping_of(document, tables, problems, unknown)
+    mapping = mapping_of(document, tables, problems, unknown)
     problems += _type_problems(mapping, profile) if typed else []
     masks = [f"{name}.{column}" for name, entry in mapping.tables.items() for column in entry.mask]
     if masks and key is None:
@@ -398,12 +398,14 @@ def parse_mapping(
     return mapping
 
 
-def _mapping_of(
+def mapping_of(
     document: Mapping[str, Any],
     tables: Sequence[Table],
     problems: list[str],
     unknown: list[str],
 ) -> TableMap:
+    """The mapping that a file's document is. What is wrong with it is added to ``problems``, what
+    it says of other tables than ``tables`` to ``unknown``."""
     problems += [
         f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}"
         for name in document.keys() - _TOP

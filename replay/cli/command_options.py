@@ -62,7 +62,7 @@ def _groups(text: str) -> str:
 # -------------------------------------------------------------------------------------------------
 
 _JSON = "inspect check whatif status doctor report who state history mark"
-_FILES = "whatif doctor report who state history sql graph ddl"
+_FILES = "whatif doctor report who state history sql graph ddl mapping"
 LOOKING = (
     Option("KIND", one_of(*REPORT_KINDS), ", ".join(REPORT_KINDS), "report", required=True),
     Option("CODE", FILES, "such as LR2011 (default: all)", "explain"),
@@ -290,7 +290,7 @@ ANSWERS = (
             ("the file to write (default, and -: print it)", "whatif report who history sql"),
             ("write the report to this file, as JSON (-: print it)", "doctor"),
             ("the file to write", "graph"),
-            ("the file to write (default: standard output)", "ddl"),
+            ("the file to write (default: standard output)", "ddl mapping"),
         )
     ),
     Option(
@@ -302,6 +302,7 @@ ANSWERS = (
         brief="the folder (--at) or file (--diff) to write",
     ),
     Option("--overwrite", FLAG, "replace what is there already", _FILES),
+    Option("--invert F", PLACE, "the mapping whose way back is written", "mapping", required=True),
 )
 
 # -- writing

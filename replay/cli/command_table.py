@@ -106,6 +106,11 @@ before it, and state --at NAME the rows at the mark. A name can be used again: N
 mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live database, for
 replay --until-mark."""
 
+MAPPING = """\
+Write the mapping that makes the log's names of the target's again: for scripts back home, or for a
+log of the target. Masks, columns that were left out, and types that the mapping sets have no way
+back; each is a comment at the head of the file and a warning (exit code 4)."""
+
 _FILES = "LOG"
 _WHOSE = "--table --ur --user --job --plan --from-time --until-time"
 
@@ -287,6 +292,17 @@ COMMANDS: tuple[Command, ...] = (
             f"{_SMALL} --schema none --names exact --out out/exact",
         ),
         f"{_FILES} --out --initial --schema --dialect --mapping --names --table",
+    ),
+    Command(
+        "mapping",
+        WRITE,
+        "write the way back of a mapping, and name what has none",
+        (
+            "--invert fixtures/sakila/shop.toml",
+            "--invert fixtures/sakila/shop.toml --out back.toml",
+        ),
+        "--invert --out",
+        MAPPING,
     ),
     Command(
         "export",

@@ -43,10 +43,11 @@ from replay.pipeline.request import (
     Demand,
     Request,
     make_request,
+    usage_errors,
 )
 from replay.pipeline.request_checks import asserting
 from replay.pipeline.request_notes import script_notes
-from replay.storage import Place
+from replay.storage import Place, read_text
 from replay.storage.durable import write_file
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from replay.output import growth as growths
     from replay.output import migration, structure
     from replay.reports import graph, tables
+    from sqlgen import inverse_mapping
     from sqlgen.ddl.schema_script import SchemaScript
 else:  # what some commands alone need
     also, demo, extracting = (
@@ -71,6 +73,7 @@ else:  # what some commands alone need
     growths, migration, structure = (
         LateModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
     )
+    inverse_mapping = LateModule("sqlgen.inverse_mapping")
     graph, tables = map(LateModule, ("replay.reports.graph", "replay.reports.tables"))
 
 
@@ -464,10 +467,25 @@ def _tell_written(
     return bundle.exit_code
 
 
+def _mapping(arguments: argparse.Namespace) -> int:
+    check_file(arguments.out, arguments.overwrite)
+    with usage_errors():
+        found = inverse_mapping.inverse_mapping(read_text(str(arguments.invert)))
+    if arguments.out is None or is_printed(arguments.out):
+        sys.stdout.write(found.text)
+    else:
+        write_file(arguments.out, found.text)
+        print(f"written to {arguments.out}")
+    for one in found.lost:
+        print(f"warning: no way back: {one}", file=sys.stderr)
+    return EXIT_WARNING if found.lost else EXIT_OK
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "demo": _demo,
     "ddl": _ddl,
     "migrate": _migrate,
+    "mapping": _mapping,
     "redo": partial(_script, Mode.REDO),
     "undo": partial(_script, Mode.UNDO),
     "export": _export,
