@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from replay.errors import UsageError, counted
 from replay.machine import is_full
 from replay.pipeline.script_client import how_to_run
+from replay.storage.durable import refuse_special
 from sqlgen.late import LateModule
 
 if TYPE_CHECKING:
@@ -47,12 +48,14 @@ def is_printed(out: Place | None) -> bool:
 
 
 def check_file(path: Place | None, overwrite: bool) -> None:
-    """Refuse an output that is there, unless it may be overwritten, or whose folder is not there
-    (:class:`UsageError`). A store makes its folders as they are needed."""
+    """Refuse an output that is there, unless it is a file that may be overwritten, or whose folder
+    is not there (:class:`UsageError`). A store makes its folders as they are needed."""
     if path is None or is_printed(path):
         return
     if isinstance(path, Path) and not path.parent.is_dir():
         raise UsageError("LR1006", f"found no folder {path.parent}; expected one for {path.name}")
+    if isinstance(path, Path):
+        refuse_special(path)
     if path.exists() and not overwrite:
         raise UsageError("LR1002", f"{path} exists", hint="Name another file, or use --overwrite")
 

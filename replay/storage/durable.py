@@ -50,14 +50,13 @@ def rename_durably(work: Path, place: Path) -> None:
 
 def write_file(path: Place, content: str | bytes) -> None:
     """Write one file whole or not at all; one that it replaces hands on its rights. UsageError
-    (LR1002) for a folder."""
+    (LR1002) for what is no regular file."""
     raw = content.encode() if isinstance(content, str) else content
     if isinstance(path, StoredPath):
         put(raw, path)
         return
     refuse_url_as_path(path)
-    if path.is_dir():
-        raise UsageError("LR1002", f"{path} is a folder; expected a file")
+    refuse_special(path)
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         work.write_bytes(raw)
@@ -67,6 +66,19 @@ def write_file(path: Place, content: str | bytes) -> None:
     except BaseException:
         work.unlink(missing_ok=True)
         raise
+
+
+def refuse_special(path: Path) -> None:
+    """UsageError (LR1002) for a name that is there and no regular file's: a file in place of a
+    device or a pipe would take it away from everybody."""
+    if not path.exists() or path.is_file():
+        return
+    what = "a folder" if path.is_dir() else "a device, pipe or socket"
+    raise UsageError(
+        "LR1002",
+        f"{path} is {what}; expected a file",
+        hint="" if path.is_dir() else "--out - prints it, to be redirected",
+    )
 
 
 def refuse_url_as_path(path: Path) -> None:
