@@ -17,7 +17,7 @@ from replay.targets import Session
 from sqlgen.masking import mask_key, masked
 from sqlgen.render.staged_merge import Load
 from sqlgen.schema import Column, SqlType
-from tests.support.history import Maker, Step
+from tests.support.history import PARENT, Maker, Step
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.replayed import position, rows
 
@@ -286,3 +286,22 @@ def test_masks_are_written_found_and_compared(
     assert "values of staff.alias: their masks are compared" in said
     assert not [word for word in ("Penelope", "Grace", "Nick", "7700", "5550") if word in said]
     assert json.loads(certificate.read_text())["options"]["mapping"].startswith("SHA-256 ")
+
+
+def test_keys_of_the_target_put_rows_in_order(
+    fresh_database: str, tmp_path: Path, mapping: list[str]
+) -> None:
+    """Two rows exchange a value that only the target says is unique, under another name."""
+    rows(fresh_database, TARGET)
+    log = LogBuilder(tables=(PARENT,))
+    unit = log.unit()
+    unit.insert(PARENT, (1, "A", 0, 0))
+    unit.insert(PARENT, (2, "B", 0, 0))
+    unit = log.unit()
+    unit.update(PARENT, (1, "A", 0, 0), (1, "B", 0, 0))
+    unit.update(PARENT, (2, "B", 0, 0), (2, "A", 0, 0))
+    written = log.write(tmp_path)
+    path = Path(mapping[1])
+    path.write_text(MAPPING.partition('[tables."TESTOWN.CHILD"]')[0])
+    assert run("replay", written, fresh_database, "--apply", *mapping) == 0
+    assert sorted(rows(fresh_database, "SELECT folk_id, b FROM shop.folk")) == [(1, "B"), (2, "A")]
