@@ -387,7 +387,7 @@ def _chain(log: Pieces, receiver: Receiver, rng: random.Random) -> Iterator[Verd
             # what cannot be trusted may be refused; or units of it are set aside, which is said
             # and a position that damage moved ahead is no place to go on from
             late = "damaged" in told and "LR2039" in answer.text
-            if "LR2039" in answer.text and getattr(log, "mode", "") == "flagged" and not applied:
+            if "LR2039" in answer.text and isinstance(log, MadeAnew) and not applied:
                 return  # the target stands before the only unit that is known, which is open
             if "LR3012" in answer.text and not any(table.foreign for table in log.case.tables):
                 return  # as checks.exchanged has it
