@@ -211,7 +211,7 @@ class Source:
 
     connections: dict[str, Callable[[str], Any]]
     settings: dict[str, str]
-    rows: Callable[[], dict[str, list[str]]]
+    rows_of: Callable[[str], dict[str, list[str]]]
 
 
 @contextmanager
@@ -232,13 +232,14 @@ def postgres() -> Iterator[Source]:
         command = [*prefix, str(programs / name), "-D", str(folder / "data"), *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
-    def rows() -> dict[str, list[str]]:
-        names = first.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'app'").fetchall()
+    def rows_of(schema: str) -> dict[str, list[str]]:
+        query = "SELECT tablename FROM pg_tables WHERE schemaname = %s"
+        names = first.execute(query, (schema,)).fetchall()
         return {
-            f"app.{name}": sorted(
+            f"{schema}.{name}": sorted(
                 row
                 for (row,) in first.execute(
-                    f"SELECT whole_row::text FROM app.{name} whole_row".encode()
+                    f"SELECT whole_row::text FROM {schema}.{name} whole_row".encode()
                 )
             )
             for (name,) in sorted(names)
@@ -266,7 +267,7 @@ def postgres() -> Iterator[Source]:
                 "plugin.name": "pgoutput",
                 "schema.include.list": "app",
             },
-            rows,
+            rows_of,
         )
     finally:
         run("pg_ctl", "-m", "immediate", "-w", "stop")
@@ -304,13 +305,13 @@ def container(kind: str, image: str) -> Iterator[Source]:
                 time.sleep(1)
         raise SystemExit(f"found no {kind} in {_PATIENCE} seconds")
 
-    def rows() -> dict[str, list[str]]:
+    def rows_of(schema: str) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         with first.cursor() as cursor:
-            cursor.execute("SHOW TABLES FROM app")
+            cursor.execute(f"SHOW TABLES FROM {schema}")
             for (table,) in sorted(cursor.fetchall()):
-                cursor.execute(f"SELECT * FROM app.{table}")
-                found[f"app.{table}"] = sorted(map(repr, cursor.fetchall()))
+                cursor.execute(f"SELECT * FROM {schema}.{table}")
+                found[f"{schema}.{table}"] = sorted(map(repr, cursor.fetchall()))
         return found
 
     try:
@@ -333,7 +334,7 @@ def container(kind: str, image: str) -> Iterator[Source]:
                 "schema.history.internal": "io.debezium.storage.file.history.FileSchemaHistory",
                 "schema.history.internal.file.filename": f"{tempfile.mkdtemp()}/history",
             },
-            rows,
+            rows_of,
         )
     finally:
         subprocess.run(["docker", "rm", "-f", name], capture_output=True, check=False)
@@ -389,6 +390,19 @@ class Recorder:
         raise SystemExit(f"found no event with {text} in {_PATIENCE} seconds")
 
 
+def as_lines(events: list[tuple[str, str | None, str | None]]) -> bytes:
+    """Events as lines."""
+    lines = [
+        json.dumps(
+            {"topic": topic, "key": key and json.loads(key), "value": value and json.loads(value)},
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for topic, key, value in events
+    ]
+    return "\n".join(lines).encode() + b"\n"
+
+
 def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     """Record into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -402,19 +416,11 @@ def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
             source.connections[line[0]](line[2:])
         recorder.wait('"finished"')
         time.sleep(1)
-        rows = source.rows()
-    lines = [
-        json.dumps(
-            {"topic": topic, "key": key and json.loads(key), "value": value and json.loads(value)},
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        for topic, key, value in recorder.events
-    ]
-    text = "\n".join(lines).encode() + b"\n"
+        rows = source.rows_of("app")
+    text = as_lines(recorder.events)
     (folder / f"{kind}.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
     (folder / f"{kind}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-    print(f"{len(lines)} lines, {len(text):,} bytes")
+    print(f"{len(recorder.events)} lines, {len(text):,} bytes")
     sys.stdout.flush()
     os._exit(0)  # the engine's threads go on
 

