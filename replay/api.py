@@ -34,6 +34,7 @@ from replay.changes.keywords import (
     StatementOptions,
     TextOptions,
     ValueOptions,
+    csv_form,
     octets_of_position,
     script_options,
     selection_of,
@@ -380,7 +381,8 @@ class Selected:
     ) -> Writable:
         with usage_errors():
             script = script_options(dialect, selection, **options)
-        demand = Demand(mode, script, _mapping(options), baseline=_place(options.get("baseline")))
+        baseline, form = _place(options.get("baseline")), csv_form(options.get("csv"))
+        demand = Demand(mode, script, _mapping(options), baseline=baseline, csv=form)
         return Writable(self.request(demand, _keys(options), selection), self.log.engine)
 
     @checked
@@ -394,10 +396,12 @@ class Selected:
         schemas: str = "inline",
         excepted: Selection | None = None,
         baseline: str | Path | None = None,
+        csv: str | None = None,
         **options: Unpack[ValueOptions],
     ) -> Writable:
         """The changes as data: ``parquet``, ``csv``, ``jsonl``, ``debezium`` or ``load``.
-        ``baseline``: the folder or URL of the state before the log."""
+        ``baseline``: the folder or URL of the state before the log, ``csv`` how its files are
+        written."""
         chosen = replace(self.selection, excepted=excepted or self.selection.excepted)
         with usage_errors():
             export = Export(
@@ -408,7 +412,8 @@ class Selected:
                 formulas=csv_formulas,  # type: ignore[arg-type]
             )
         request = self._data(export, chosen, options)
-        return Writable(replace(request, baseline=_place(baseline)), self.log.engine)
+        request = replace(request, baseline=_place(baseline), csv=csv_form(csv))
+        return Writable(request, self.log.engine)
 
     @checked
     def extract(
@@ -583,11 +588,13 @@ def verify(
     ddl: str | Path | None = None,
     target_schema: str | None = None,
     scratch: str | None = None,
+    csv: str | None = None,
     **options: Unpack[LiveOptions],
 ) -> Verification:
     """Compare a database with the state folder ``expected``, brought by ``changes`` to where the
     database stands; or (``roundtrip``) prove in a scratch database that undo takes back what redo
-    did. Errors as those of :mod:`replay.live.verify`."""
+    did. ``csv``: how the files of the state are written. Errors as those of
+    :mod:`replay.live.verify`."""
     work, place = None, url or scratch or "postgresql:"
     if changes is not None:
         with usage_errors():
@@ -599,7 +606,15 @@ def verify(
         work = replay_request.input_of(request, changes.log.engine)
     lines: list[str] = []
     code, findings = comparison.compare(
-        url, storage.at(expected), work, lines.append, roundtrip, ddl, target_schema, scratch
+        url,
+        storage.at(expected),
+        work,
+        lines.append,
+        roundtrip,
+        ddl,
+        target_schema,
+        scratch,
+        csv_form(csv),
     )
     return Verification(code, findings, tuple(lines))
 

@@ -95,8 +95,8 @@ CODES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of a problem. ``offset`` is the byte offset in the file, ``record`` counts from 1;
-    None where it does not apply."""
+    """The place of a problem. ``offset`` is the byte offset in the file, ``record`` and ``line``
+    count from 1; None where it does not apply."""
 
     file: str | None = None
     record: int | None = None
@@ -104,10 +104,14 @@ class Where:
     field: str | None = None
     table: str | None = None
     unit: str | None = None
+    line: int | None = None
+    column: str | None = None
 
     def __str__(self) -> str:
         parts = [
             self.file,
+            None if self.line is None else f"line {self.line}",
+            None if self.column is None else f"column {self.column}",
             None if self.record is None else f"record {self.record}",
             None if self.offset is None else f"offset {self.offset} (X'{self.offset:X}')",
             None if self.field is None else f"field {self.field}",

@@ -158,3 +158,8 @@ def _spelled(text: str) -> Iterator[str]:
         if _is_secret_word(name):
             yield value
             yield re.sub(r"\\(.)", r"\1", value.strip("'"))
+
+
+def masked_value(column: str) -> str:
+    """What is said in place of a value."""
+    return f"a value in {column}, which is masked"

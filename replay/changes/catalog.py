@@ -384,8 +384,3 @@ MASKED_KEY = "(masked)"
 def any_masked(masked: Set[str], table: str, columns: Iterable[str]) -> bool:
     """Whether one of some columns of a table (OWNER.NAME) is among those that are ``masked``."""
     return any(f"{table}.{column}" in masked for column in columns)
-
-
-def masked_value(column: str) -> str:
-    """What is said in place of a value."""
-    return f"a value in {column}, which is masked"

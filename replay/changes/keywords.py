@@ -14,8 +14,9 @@ from replay.changes.options import ScriptOptions
 from replay.changes.reading_options import SELECTION
 from replay.changes.selection import Selection
 from replay.errors import UsageError
+from replay.storage.csv_form import CsvForm
 from sqlgen.constraints import Constraints
-from sqlgen.errors import SqlgenError, did_you_mean
+from sqlgen.errors import SqlgenError, choice, did_you_mean
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions
 
@@ -131,8 +132,9 @@ class ValueOptions(TextOptions, total=False):
 
 class StatementOptions(ValueOptions, total=False):
     """How scripts are written. ``baseline`` is the folder or URL of the state before the log
-    (undo: of now); ``asserts``: ``rows`` or ``none`` (``--assert``); ``client``, ``terminator`` and
-    ``encoding``: the form of scripts, ``jcl``: with a job that runs them."""
+    (undo: of now), ``csv`` how its files are written; ``asserts``: ``rows`` or ``none``
+    (``--assert``); ``client``, ``terminator`` and ``encoding``: the form of scripts, ``jcl``: with
+    a job that runs them."""
 
     where_columns: str
     asserts: str | None
@@ -141,6 +143,7 @@ class StatementOptions(ValueOptions, total=False):
     trace: bool
     upsert: bool
     baseline: str | Path | None
+    csv: str | None
     client: str | None
     terminator: str | None
     encoding: str | None
@@ -270,6 +273,11 @@ _WRITTEN = (
     "encoding",
     "jcl",
 )
+
+
+def csv_form(word: str | None) -> CsvForm | None:
+    """How a state's files are written, None: it is found out. SqlgenError (LR1001)."""
+    return None if word is None else choice(CsvForm, word, "csv")
 
 
 def check_words(options: Mapping[str, Any], words: type) -> None:

@@ -45,6 +45,7 @@ from replay.changes.option_kinds import (
     one_of,
     pair,
 )
+from replay.storage.csv_form import CsvForm
 
 # -- commands
 # -------------------------------------------------------------------------------------------------
@@ -401,6 +402,23 @@ DEPENDENCIES = (
         f"the rows before the log: {_STATE}; a unit that may depend on an incomplete one is taken"
         " if this state proves that it does not",
         "redo export",
+    ),
+    *(
+        Option(
+            "--csv",
+            one_of(*CsvForm),
+            "how those files are written: logreplay (\\N is NULL, nothing between commas is the"
+            " empty text), postgres, duckdb or db2 (nothing is NULL; db2: no names in the first"
+            " line); default: found out from each file",
+            commands,
+            group=group,
+            only=only,
+        )
+        for commands, only, group in (
+            ("whatif undo redo export", "--baseline", "known state of the rows"),
+            ("state migrate", "--initial", ""),
+            ("verify follow", "--expected", ""),
+        )
     ),
 )
 

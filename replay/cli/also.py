@@ -169,6 +169,7 @@ def _request(
             mapping=first.mapping,
             export=Export("parquet"),
             baseline=arguments.baseline,
+            csv=arguments.csv,
         )
         return export_request(opened, selection, demand, reading.keys())
     return make_request(opened, selection, replace(first, mode=Mode(kind)), reading.keys())

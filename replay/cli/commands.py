@@ -245,14 +245,20 @@ def _migration(arguments: argparse.Namespace, request: Request) -> migration.Mig
     versions = [as_logged(version) for version in request.versions]
     latest = structure.tables_within(log, versions, first)
     before = structure.tables_before(log, request.selection, latest)
+    logged = [before[name] for name in sorted(before)]
+    schema = tables.whole_schema(
+        request, logged, arguments.schema, arguments.schema_dialect, arguments.schema_encoding
+    )
     return migration.MigrationRequest(
-        [before[name] for name in sorted(before)],
+        logged,
+        schema.more,
         arguments.initial,
+        schema.constraints,
         request.constraints,
         list(request.warnings),
-        tables.declared_of(
-            request, arguments.schema, arguments.schema_dialect, arguments.schema_encoding
-        ),
+        schema.declared,
+        arguments.csv,
+        schema.undefined,
     )
 
 
@@ -324,7 +330,9 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
 
     def write(out: Path, stays: bool = False) -> int:
         check_output(out, arguments.overwrite)
-        demand = Demand(mode, options, mapping_of(arguments), baseline=arguments.baseline)
+        demand = Demand(
+            mode, options, mapping_of(arguments), baseline=arguments.baseline, csv=arguments.csv
+        )
         with WorkFolder() as scratch:
             opened = reading.open(scratch, demand, selection)
             chosen = reading.settled(opened, selection, scratch)
@@ -370,6 +378,7 @@ def _export(arguments: argparse.Namespace) -> int:
         mapping=mapping_of(arguments),
         export=export_of(arguments),
         baseline=arguments.baseline,
+        csv=arguments.csv,
     )
 
     def write(out: Path, stays: bool = False) -> int:

@@ -363,7 +363,15 @@ class Follower:
             request = reading.request(scratch, demand, selection)
             work = input_of(request, reading.engine_for(request.log, _quiet))
             code, _ = verify.compare(
-                arguments.to, arguments.expected, work, print, False, None, None, None
+                arguments.to,
+                arguments.expected,
+                work,
+                print,
+                False,
+                None,
+                None,
+                None,
+                arguments.csv,
             )
         pending = max(receiver.seen.pending for receiver in self.receivers)
         self.tell(

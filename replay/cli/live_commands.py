@@ -96,6 +96,7 @@ def _verify(arguments: argparse.Namespace) -> int:
             arguments.ddl,
             arguments.target_schema,
             arguments.scratch,
+            arguments.csv,
         )
     if arguments.certificate is not None:
         certificate.write(findings, arguments.certificate, arguments.sign_key)

@@ -163,7 +163,7 @@ def _query_of(arguments: argparse.Namespace) -> str | None:
 def _whatif(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     with asked_log(arguments, selection_of(arguments)) as (asked, selection):
-        found = what_if.what_if_of(asked, selection, arguments.baseline)
+        found = what_if.what_if_of(asked, selection, arguments.baseline, arguments.csv)
     tell_notes(found.notes)
     form = "json" if arguments.json else arguments.format
     if form == "json":
@@ -193,7 +193,12 @@ def _state(arguments: argparse.Namespace) -> int:
         check_output(arguments.out, arguments.overwrite)
     with asked_log(arguments, selection) as (asked, selection):
         state = states.state_of(
-            asked, arguments.at, selection, arguments.initial, arguments.initial_at
+            asked,
+            arguments.at,
+            selection,
+            arguments.initial,
+            arguments.initial_at,
+            arguments.csv,
         )
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]

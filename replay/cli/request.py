@@ -332,7 +332,7 @@ def options_of(
 ) -> ScriptOptions:
     """How statements and values are written."""
     read_elsewhere = {"schema", "schema_dialect", "schema_encoding"}
-    read_elsewhere |= {"mapping", "mask_key_file", "baseline"}
+    read_elsewhere |= {"mapping", "mask_key_file", "baseline", "csv"}
     names = StatementOptions.__optional_keys__ - read_elsewhere
     return script_options(dialect, selection, **only(values, names))
 

@@ -85,7 +85,7 @@ OUTPUT = (
     _output(
         "--dry-run URL",
         URL,
-        "write nothing: try the statements in this database, in a transaction that is rolled back,"
+        "try the statements in this database, in a transaction that is rolled back; write nothing,"
         " and list those that do not touch exactly one row, or fail; a script with checks would"
         " stop at them (--assert)",
         SCRIPTS,

@@ -22,21 +22,6 @@ from sqlgen.dialects import Profile
 from sqlgen.literals import Policy, plain_texts
 from sqlgen.schema import Column, SqlType
 
-#: Families of the targets' types by their names, the first that fits; else it is text.
-_FAMILIES = (
-    (r"^(interval|point|jsonb?|daterange|.*range)", SqlType.VARCHAR),
-    (r"^(character varying|varchar|char varying|nchar varying|nvarchar)", SqlType.VARCHAR),
-    (r"^(bpchar|n?char(acter)?)\b", SqlType.CHAR),
-    (r"blob|binary|bytea", SqlType.BLOB),
-    (r"timestamp.*with time zone|timestamptz", SqlType.TIMESTAMP_TZ),
-    (r"timestamp|datetime", SqlType.TIMESTAMP),
-    (r"^date", SqlType.DATE),
-    (r"^time\b", SqlType.TIME),
-    (r"bool|^tinyint", SqlType.BOOLEAN),
-    (r"double|float8", SqlType.DOUBLE),
-    (r"int|serial|numeric|decimal|^dec\b|number", SqlType.DECIMAL),
-    (r"real|float", SqlType.REAL),
-)
 _NUMBERS = frozenset(
     {SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT, SqlType.DECIMAL, SqlType.DECFLOAT}
 )
@@ -63,16 +48,6 @@ class ComparedColumn:
     def type(self) -> SqlType:
         """The type that the form hangs on."""
         return self.column.type
-
-
-def family_of(target_type: str, dialect: str) -> SqlType:
-    """The type to compare by where only the target's is known."""
-    name = target_type.lower()
-    if dialect == "sqlite" and re.search(r"real|floa|doub", name):
-        return SqlType.DOUBLE
-    if dialect == "sqlite" and not name:
-        return SqlType.VARCHAR
-    return next((kind for form, kind in _FAMILIES if re.search(form, name)), SqlType.VARCHAR)
 
 
 def of_texts(texts: pa.Array, kind: SqlType) -> pa.Array:

@@ -24,7 +24,7 @@ from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
 from replay.engine.contract import SPLIT_BYTES
 from replay.errors import TargetError, Where
-from replay.live.comparable import ComparedColumn, family_of, of_state, of_texts, of_values
+from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.differences import RowHash, SignedRows
 from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
@@ -33,12 +33,14 @@ from replay.output.bundle import raise_for
 from replay.output.datasets import ROLLED_BACK
 from replay.output.formats import ROW_BATCHES, Datasets, structure_dataset
 from replay.output.formats.batches import format_of
-from replay.output.initial_load import proof_in, state_values
+from replay.output.initial_load import proof_in
 from replay.output.run_plan import carry_out
 from replay.pipeline.plan import make_plan
 from replay.storage import at
+from replay.storage.csv_form import CsvForm
+from replay.storage.state_csv import StateCsv
+from replay.storage.state_values import family_of, state_values, strange, unreadable
 from replay.targets import Session, TableFacts
-from replay.targets.states import state_batches, state_header
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType
 from sqlgen.structure import Action
@@ -76,9 +78,9 @@ class LogChanges:
     values.
 
     ``until``: the last unit; None: all. ``pending``: units before it that the target lacks.
-    ``state``: the folder of the state before the log, which proves flagged units as the target does
-    when they are applied. Raises
-    what a replay of the same log raises before it writes: InputError (LR2016) for a damaged log.
+    ``state``: the folder of the state before the log, in this ``form``, which proves flagged units
+    as the target does when they are applied. Raises what a replay of the same log raises before it
+    writes: InputError (LR2016) for a damaged log.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class LogChanges:
         pending: frozenset[UnitId],
         folder: Path,
         state: Path,
+        form: CsvForm | None = None,
     ) -> None:
         self.work, self.log, self.folder = work, work.log, folder
         self.until, self.pending = until, pending
@@ -97,7 +100,8 @@ class LogChanges:
         options = replace(options, trace=False)
         plan = make_plan(work.log, Mode.REDO, chosen, options, SPLIT_BYTES, work.engine)
         plan = replace(plan, export=Export(ROW_BATCHES), constraints=work.constraints)
-        outcome = carry_out(plan, work.log, work.engine, folder, proof_in(at(state), work.log))
+        proof = proof_in(at(state), work.log, form)
+        outcome = carry_out(plan, work.log, work.engine, folder, proof)
         raise_for(outcome.plan, outcome.tally)
         refuse_problems(outcome.tally, [])
         self.tally: Tally = outcome.tally
@@ -261,16 +265,22 @@ class LogChanges:
                     yield place, image["action"], name
 
 
-def initial_rows(
-    path: Path, columns: Sequence[ComparedColumn], header: Mapping[str, str], work: (
-        ReplayInput | None
-    )
-) -> Iterator[SignedRows]:  # fmt: skip
-    """The rows of a state's file; ``header``: the name in the file of each column of the target."""
-    for batch in state_batches(path):
+def initial_rows(table: ComparedTable, work: ReplayInput | None) -> Iterator[SignedRows]:
+    """The rows of a table's file. InputError (LR2035) for a text that no column of its type could
+    hold, but for columns that the log does not know where types are loose."""
+    file, start = table.file, 0
+    if file is None:
+        return
+    for batch in file.batches():
         rows = {}
-        for column in columns:
-            texts = batch.column(batch.schema.get_field_index(header[column.name]))
+        for column in table.columns:
+            name = table.header[column.name]
+            texts = batch.column(batch.schema.get_field_index(name))
+            where = file.places(start, name)
+            wrong = None if table.loose and not column.logged else strange(texts, column.type)
+            if wrong is not None:
+                hidden = column.mask is not None
+                raise unreadable(texts[wrong].as_py(), column.column, where(wrong), hidden)
             if work is None or not column.logged:
                 rows[column.name] = of_texts(texts, column.type)
                 continue
@@ -278,10 +288,10 @@ def initial_rows(
             if column.mask is None:
                 rows[column.name] = of_state(texts, column.column, *how)
             else:
-                where = Where(str(path), field=column.name)
                 values = column.mask(state_values(texts, column.column, where, True))
                 rows[column.name] = of_values(values, column.column, *how)
         yield SignedRows(rows, batch.num_rows)
+        start += batch.num_rows
 
 
 def target_columns(version: TableVersion) -> list[str]:
@@ -378,11 +388,13 @@ _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 @dataclass(frozen=True)
 class ComparedTable:
     """A table as it is compared: its name in the target, the file of its state (None: it begins
-    empty) with the name of each column there, what the log says of it, and how rows are hashed."""
+    empty) with the name of each column there, what the log says of it, and how rows are hashed.
+    ``loose``: columns hold values of any type."""
 
     name: str
-    path: Path | None
+    file: StateCsv | None
     header: Mapping[str, str]
+    loose: bool
     columns: tuple[ComparedColumn, ...]
     form: RowHash
     changes: TableChanges | None
@@ -435,6 +447,7 @@ def compared_tables(
     folder: Path,
     files: Mapping[str, Path],
     log: LogChanges | None,
+    csv: CsvForm | None = None,
 ) -> Comparison:
     """What of a schema can be compared with the state ``files`` (by table) and the log. Raises
     TargetError (LR4002) where the target lacks a table or column of the state."""
@@ -471,7 +484,7 @@ def compared_tables(
         if expected is not None and expected.unknown:
             notes.append(f"table {name}: {expected.unknown}")
             continue
-        table, more = _table(session, schema, name, paths.get(name), facts, expected, log)
+        table, more = _table(session, schema, name, paths.get(name), facts, expected, log, csv)
         notes += more
         tables += [] if table is None else [table]
     for name in sorted({*present, *changes} - {*paths} - {table.name for table in tables}):
@@ -534,14 +547,25 @@ def _table(
     facts: TableFacts,
     changes: TableChanges | None,
     log: LogChanges | None,
+    csv: CsvForm | None,
 ) -> tuple[ComparedTable | None, list[str]]:
     work = None if log is None else log.work
-    header = _header(path, facts, schema, name, _renamed(work, changes))
     left_out = _left_out(work, changes)
     notes, columns = [], []
     types = dict(zip(facts.columns, facts.types, strict=True)) if facts.types else {}
     logged = _logged(work, changes)
-    for column in facts.columns:
+    known = [
+        replace(logged[column], name=column)
+        if column in logged
+        else Column(column, family_of(types.get(column, ""), session.dialect))
+        for column in facts.columns
+    ]
+    file, header = None, dict[str, str]()
+    if path is not None:
+        wanted = _of_file(work, changes, known, logged)
+        file = StateCsv(path, f"{schema}.{name}", wanted, csv, partial=True, logged=False)
+        header = _header(file, _renamed(work, changes))
+    for column, one in zip(facts.columns, known, strict=True):
         why = left_out.get(column, "")
         if column in facts.generated:
             why = "the target computes it"
@@ -558,8 +582,7 @@ def _table(
             columns.append(ComparedColumn(column, logged[column], mask=mask))
             notes += [f"values of {name}.{column}: their masks are compared"] if mask else []
         else:
-            family = family_of(kind, session.dialect)
-            columns.append(ComparedColumn(column, Column(column, family), False))
+            columns.append(ComparedColumn(column, one, False))
         if columns[-1].type is SqlType.TIMESTAMP_TZ and kind.lower().startswith(_MOMENT_TYPES):
             notes.append(f"zone of {name}.{column}: the target keeps the moment only")
         elif columns[-1].type in (SqlType.REAL, SqlType.DOUBLE):
@@ -570,8 +593,9 @@ def _table(
         )
     if not columns:
         return None, [*notes, f"table {name}: none of its columns can be compared"]
+    loose = session.dialect == "sqlite"
     form = _form(facts, columns, work, changes, log is not None and log.partial)
-    return ComparedTable(name, path, header, tuple(columns), form, changes), notes
+    return ComparedTable(name, file, header, loose, tuple(columns), form, changes), notes
 
 
 def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
@@ -587,6 +611,25 @@ def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str
     return names
 
 
+def _of_file(
+    work: ReplayInput | None,
+    changes: TableChanges | None,
+    known: Sequence[Column],
+    logged: Mapping[str, Column],
+) -> list[Column]:
+    """The columns that a state's file may have, by their names in the log under a mapping."""
+    if work is None or work.options.mapping is None or not _versions(changes):
+        return list(known)
+    latest = max(_versions(changes), key=lambda version: version.created)
+    return [*latest.source.columns, *(column for column in known if column.name not in logged)]
+
+
+def _header(file: StateCsv, renamed: Mapping[str, str]) -> dict[str, str]:
+    """The name in the file of each column of the target."""
+    names = {renamed.get(one.name.lower(), one.name): one.name for one in file.columns}
+    return {target: name for target, name in names.items() if target}
+
+
 def _mask(
     work: ReplayInput | None, changes: TableChanges | None, column: Column
 ) -> Callable[[pa.Array], pa.Array] | None:
@@ -597,31 +640,6 @@ def _mask(
         if mapping is not None and name in mapping.masked_columns(version.source):
             return partial(mapping.mask, version.source, name)
     return None
-
-
-def _header(
-    path: Path | None,
-    facts: TableFacts,
-    schema: str,
-    name: str,
-    renamed: Mapping[str, str],
-) -> dict[str, str]:
-    """The name in the file of each column of the target."""
-    spellings: dict[str, str] = {}
-    by_case = {column.lower(): column for column in facts.columns}
-    for text in [] if path is None else state_header(path):
-        known = renamed.get(text.lower(), text)
-        if not known:
-            continue
-        column = known if known in facts.columns else by_case.get(known.lower())
-        if column is None:
-            raise TargetError(
-                "LR4002",
-                f"the database lacks what the state has: column {text}",
-                Where(table=f"{schema}.{name}"),
-            )
-        spellings[column] = text
-    return spellings
 
 
 def _versions(changes: TableChanges | None) -> tuple[TableVersion, ...]:

@@ -17,6 +17,7 @@ from replay.output.initial_load import FolderState
 from replay.pipeline.request import Request
 from replay.public import public
 from replay.storage import at, is_database
+from replay.storage.csv_form import CsvForm
 from replay.targets import Session, target_of
 from sqlgen import statements
 from sqlgen.choices import WhereColumns
@@ -92,11 +93,13 @@ class TargetState:
 
 
 @contextmanager
-def open_state(place: str, tables: Sequence[Table], options: ScriptOptions) -> Iterator[StateRows]:
+def open_state(
+    place: str, tables: Sequence[Table], options: ScriptOptions, csv: CsvForm | None = None
+) -> Iterator[StateRows]:
     """The state that ``--baseline`` names: the URL of a database, which is read in one snapshot, or
-    a folder. Errors as those of :mod:`replay.targets`."""
+    a folder, whose files are in this form. Errors as those of :mod:`replay.targets`."""
     if not is_database(place):
-        yield FolderState(at(place), tables)
+        yield FolderState(at(place), tables, form=csv)
         return
     target = target_of(place)
     with closing(target.connect(place)) as session:
@@ -112,5 +115,5 @@ def baseline_of(request: Request) -> Iterator[StateRows | None]:
         yield None
         return
     tables = [version.source for version in request.log.catalog.versions]
-    with open_state(request.baseline, tables, request.options) as state:
+    with open_state(request.baseline, tables, request.options, request.csv) as state:
         yield state

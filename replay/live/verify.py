@@ -42,6 +42,7 @@ from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
 from replay.public import public
 from replay.storage import Place, at, on_this_machine
+from replay.storage.csv_form import CsvForm
 from replay.targets import Session, TableFacts, Target, target_of
 from replay.targets.hazards import ACCEPTABLE
 from replay.temp_folders import WorkFolder
@@ -59,9 +60,10 @@ def compare(
     ddl: str | Path | None,
     target_schema: str | None,
     scratch: str | None,
+    csv: CsvForm | None = None,
 ) -> tuple[int, dict[str, Any]]:
     """Carry out a comparison, or (``both_ways``) a round trip: (exit code, findings). UsageError
-    (LR1001) where the log or the database lacks."""
+    (LR1001) where the log or the database lacks. ``csv``: how the files are written."""
     if both_ways:
         if work is None:
             raise UsageError(
@@ -79,7 +81,7 @@ def compare(
         with ExitStack() as places:
             folder = places.enter_context(on_this_machine(expected))
             script = None if ddl is None else places.enter_context(on_this_machine(at(ddl)))
-            return roundtrip(url, script, target_schema, folder, work, out, scratch)
+            return roundtrip(url, script, target_schema, folder, work, out, scratch, csv)
     if url is None:
         raise UsageError(
             "LR1001",
@@ -87,7 +89,7 @@ def compare(
             hint="Say which database is to be compared",
         )
     with on_this_machine(expected) as folder:
-        return state(url, target_schema, folder, work, out)
+        return state(url, target_schema, folder, work, out, csv)
 
 
 def check_verifiable(selection: Selection) -> None:
@@ -114,6 +116,7 @@ def state(
     folder: Path,
     work: ReplayInput | None,
     out: Callable[[str], None],
+    csv: CsvForm | None = None,
 ) -> tuple[int, dict[str, Any]]:
     """Compare the target with the state ``folder``, brought by ``work`` to where the target stands;
     (exit code, the certificate as JSON-able data).
@@ -135,8 +138,8 @@ def state(
             until = None if row is None else row.position
             pending = frozenset(store.pending()) if row is not None else frozenset()
             aside = len(pending)
-            log = LogChanges(work, until, pending, Path(temporary), folder)
-        comparison = compared_tables(session, schema, folder, target.state_tables(folder), log)
+            log = LogChanges(work, until, pending, Path(temporary), folder, csv)
+        comparison = compared_tables(session, schema, folder, target.state_tables(folder), log, csv)
         differences = [
             _differences(session, schema, table, log, work) for table in comparison.tables
         ]
@@ -215,8 +218,8 @@ def _expected(
     moves = None
     if form.cells and log is not None and changes is not None:
         moves = log.moves(changes, table.columns, form)
-    if table.path is not None and (changes is None or changes.emptied is None):
-        for rows in initial_rows(table.path, table.columns, table.header, work):
+    if table.file is not None and (changes is None or changes.emptied is None):
+        for rows in initial_rows(table, work):
             yield rows if moves is None else moves.of_initial(rows, form)
     if log is not None and changes is not None:
         yield from log.rows(changes, table.columns, form, moves)
@@ -293,6 +296,7 @@ def roundtrip(
     work: ReplayInput,
     out: Callable[[str], None],
     scratch: str | None = None,
+    csv: CsvForm | None = None,
 ) -> tuple[int, dict[str, Any]]:
     """Prove in a scratch database that undo takes back what redo did, that redo repeats, and that
     both states are those of the log's values; (exit code, the certificate as JSON-able data).
@@ -307,19 +311,20 @@ def roundtrip(
         if url is not None:
             with closing(target.connect(url)) as session:
                 definitions = {table: _definition(session, schema, table) for table in files}
-            _make(target, place, schema, folder, definitions)
+            _make(target, place, schema, definitions)
+            target.load_state(place, schema, folder, csv, _types(work, schema))
         elif ddl is not None:
             target.run_scripts(place, [ddl])
-            target.load_state(place, schema, folder)
+            target.load_state(place, schema, folder, csv, _types(work, schema))
         else:
             raise UsageError(
                 "LR1001",
                 "verify --roundtrip needs to know the tables",
                 hint="Give --to (as they are there) or --ddl F",
             )
-        log = LogChanges(work, None, frozenset(), Path(temporary), folder)
+        log = LogChanges(work, None, frozenset(), Path(temporary), folder, csv)
         with closing(target.connect(place)) as session:
-            comparison = compared_tables(session, schema, folder, files, log)
+            comparison = compared_tables(session, schema, folder, files, log, csv)
             states = [_differ(session, schema, comparison, None, work)]
             counts = []
             for forward in (True, False, True):
@@ -447,7 +452,6 @@ def _make(
     target: Target,
     place: str,
     schema: str,
-    folder: Path,
     definitions: Mapping[str, tuple[list[str], TableFacts]],
 ) -> None:
     with closing(target.connect(place)) as session:
@@ -455,7 +459,16 @@ def _make(
         for statements, _ in definitions.values():
             for statement in statements:
                 session.execute(statement)
-    target.load_state(place, schema, folder)
+
+
+def _types(work: ReplayInput, schema: str) -> dict[str, dict[str, SqlType]]:
+    """The types of the log's columns by the names of tables and columns in the target."""
+    spelled = work.options.spelled
+    return {
+        spelled(version.table.name): {spelled(one.name): one.type for one in version.table.columns}
+        for version in work.log.catalog.versions
+        if spelled(version.table.schema) == schema
+    }
 
 
 def _replay(work: ReplayInput, place: str, forward: bool) -> tuple[int, int]:

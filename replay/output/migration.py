@@ -5,32 +5,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from replay.changes.selection import Selection
 from replay.engine.contract import Engine
-from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, Where
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
-from replay.output.initial_load import StateFiles, proof_in, state_rows
+from replay.output.initial_load import StateFiles, proof_in
+from replay.output.migration_load import load_steps, write_load
 from replay.output.structure import formed_tables
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan
-from replay.storage import Place, file_name
+from replay.storage import Place
+from replay.storage.csv_form import CsvForm
 from replay.version import __version__
-from sqlgen import statements
 from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import Declared
-from sqlgen.ddl.schema_script import SchemaScript, count_check, schema_script
+from sqlgen.ddl.schema_script import SchemaScript, count_checks, schema_script
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap
-from sqlgen.render_options import shown_columns
-from sqlgen.schema import SqlType, Table
-from sqlgen.script import script_prologue, search_path
+from sqlgen.schema import Table
+from sqlgen.script import search_path
 
 SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
     "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql",
@@ -38,8 +36,6 @@ SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
 )  # fmt: skip
 #: The selection of a whole log.
 _WHOLE = Selection().describe()
-#: Rows in a transaction of the load.
-_TOGETHER = 10_000
 
 
 @dataclass(frozen=True)
@@ -54,14 +50,42 @@ class Migration:
 
 @dataclass(frozen=True)
 class MigrationRequest:
-    """What is to be migrated: ``tables`` as the log has them (before the mapping) and their keys,
-    the state before the log (None: loaded by other means)."""
+    """What is to be migrated: ``tables`` as the log has them (before the mapping), ``more`` that
+    the schema defines, without a change in the log; the state before the log (None: loaded by other
+    means; ``csv``: how its files are written); the keys of all these, ``known`` of the log's tables
+    alone; ``undefined``: tables of the schema that are not understood, in words."""
 
     tables: Sequence[Table]
+    more: Sequence[Table]
     initial: Path | None
     constraints: Constraints
+    known: Constraints
     warnings: Sequence[str] = ()
     declared: Mapping[str, Declared] = field(default_factory=dict)
+    csv: CsvForm | None = None
+    undefined: Sequence[str] = ()
+
+    @property
+    def all_tables(self) -> list[Table]:
+        """All of them."""
+        return [*self.tables, *self.more]
+
+    def without(self, missing: Sequence[str], unfit: Mapping[str, InputError]) -> MigrationRequest:
+        """The same without tables beside the log that have no file, or one that is not as the
+        schema has it: what refers to them would not hold."""
+        gone = {*missing, *unfit}
+        return replace(
+            self,
+            more=[one for one in self.more if f"{one.schema}.{one.name}" not in gone],
+            undefined=[
+                *self.undefined,
+                *(f"table {name}: {self.initial} has no file of it" for name in missing),
+            ],
+            warnings=[
+                *self.warnings,
+                *(f"table {name} is not migrated: {error}" for name, error in unfit.items()),
+            ],
+        )
 
 
 def write_migration(
@@ -84,24 +108,34 @@ def write_migration(
             hint=f"Write redo --dialect {options.dialect}, and ddl for the tables",
         )
     mapping = options.mapping or TableMap()
-    tables = {
-        f"{table.schema}.{table.name}": mapping.table(table).in_target() for table in request.tables
-    }
-    constraints = mapping.constraints(request.constraints, request.tables)
-    declared = mapping.declared(request.declared, request.tables)
-    schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
     with whole_folder(out, overwrite) as folder:
         work = folder.work
+        loaded: dict[str, int] = {}
+        missing: list[str] = []
+        unfit: dict[str, InputError] = {}
+        if request.initial is not None:
+            files, missing = _files(request, StateFiles(request.initial, request.csv))
+            load = write_load(
+                work / LOAD, files, options, mapping, request.csv, frozenset(request.more)
+            )
+            loaded, unfit = load.rows, load.unfit
+        asked, request = request, request.without(missing, unfit)
+        tables = {
+            f"{table.schema}.{table.name}": mapping.table(table).in_target()
+            for table in request.all_tables
+        }
+        constraints = mapping.constraints(request.constraints, request.all_tables)
+        declared = mapping.declared(request.declared, request.all_tables)
+        schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
         (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
-        loaded = {} if request.initial is None else _load(work / LOAD, plan, mapping, request)
         bundle = write_bundle(
             plan,
             log,
             work / REDO,
             engine,
             warnings=list(request.warnings),
-            constraints=request.constraints,
-            state=None if request.initial is None else proof_in(request.initial, log),
+            constraints=request.known,
+            state=None if request.initial is None else proof_in(request.initial, log, request.csv),
         )
         if any(not line.startswith("--") for line in schema.foreign_keys):
             said = f"foreign keys for {profile.name}: when all rows are there"
@@ -112,14 +146,19 @@ def write_migration(
         expected = _expected(bundle, loaded, formed_tables(log, plan.selection))
         if expected:
             (work / VERIFY).write_text(
-                _verify_text(expected, tables, profile, options.names), encoding="utf-8"
+                _verify_text(
+                    expected, sorted(loaded.keys() - expected), tables, profile, options.names
+                ),
+                encoding="utf-8",
             )
         not_migrated = [
             *(entry for entry in constraints.unused if entry not in request.constraints.unused),
-            *_not_here(request, schema),
+            *_not_here(asked, schema),
+            *request.undefined,
         ]
         manifest = _manifest(plan, request, schema, bundle, loaded, expected) | {
-            "not_migrated": not_migrated
+            "not_migrated": not_migrated,
+            "files": [f"{LOAD}/{path.name}" for path in sorted((work / LOAD).glob("*.csv"))],
         }
         write_manifest(manifest, work / "manifest.json")
         (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
@@ -138,66 +177,24 @@ def _write_script(path: Path, said: str, statements: Sequence[str], profile: Pro
 
 def _not_here(request: MigrationRequest, schema: SchemaScript) -> list[str]:
     """What the schema and the state before the log have of tables that are not migrated."""
-    entries = [f"{entry}, which is not in this log" for entry in schema.outside]
+    entries = [f"{entry}, which is neither in this log nor in --schema" for entry in schema.outside]
     if request.initial is not None:
         files = StateFiles(request.initial)
-        others = files.others(files.of(request.tables).values())
-        entries += [f"the rows of {', '.join(others)}: of no table in this log"] if others else []
+        others = files.others(_files(request, files)[0].values())
+        where = "in this log or in --schema"
+        entries += [f"the rows of {', '.join(others)}: of no table {where}"] if others else []
     return entries
 
 
-def _load(folder: Path, plan: Plan, mapping: TableMap, request: MigrationRequest) -> dict[str, int]:
-    """Write a script of inserts for each table of the initial state; OWNER.NAME -> rows."""
-    assert request.initial is not None
-    folder.mkdir()
-    options, profile = plan.options, profile_named(plan.options.dialect)
-    counts: dict[str, int] = {}
-    padded = [
-        column.name
-        for table in request.tables
-        for column in shown_columns(table, mapping.shown)
-        if column.type is SqlType.CHAR
-    ]
-    if padded and options.render.policy.char_padding == "keep":
-        message = (
-            "found --char-padding keep with --initial; a file of rows does not tell how many"
-            f" blanks a CHAR has (column {padded[0]})"
-        )
-        raise UsageError(
-            "LR1001", message, hint="Leave --char-padding out, or load the rows by other means"
-        )
-    files = StateFiles(request.initial).of(request.tables)
-    for number, (name, path) in enumerate(files.items(), 1):
-        table = next(table for table in request.tables if f"{table.schema}.{table.name}" == name)
-        counts[name] = 0
-        with (folder / f"{number:04d}-{file_name(table.name.lower())}.sql").open(
-            "w", encoding="utf-8", newline="\n"
-        ) as script:
-            script.write(script_prologue(profile, "load"))
-            for rows in state_rows(path, table, mapping.masked_columns(table)):
-                rendered = statements.render(mapping.rows(rows), profile, options.render)
-                if rendered.problems:
-                    problem = rendered.problems[0]
-                    where = Where(
-                        str(path), counts[name] + problem.row + 2, field=problem.column, table=name
-                    )
-                    raise InputError(
-                        problem.code,
-                        f"found {problem.found}; expected {problem.expected}",
-                        where,
-                        problem.hint,
-                    )
-                _write(script, rendered.text, profile)
-                counts[name] += rows.count
-    return counts
-
-
-def _write(script: Any, text: pa.StringArray, profile: Profile) -> None:
-    begin, commit = (f"{words}\n" if words else "" for words in (profile.begin, profile.commit))
-    for start in range(0, len(text), _TOGETHER):
-        script.write(
-            f"{begin}{chr(10).join(text[start : start + _TOGETHER].to_pylist())}\n{commit}"
-        )
+def _files(request: MigrationRequest, files: StateFiles) -> tuple[dict[Table, Place], list[str]]:
+    """The files of the tables, and the tables beside the log that have none."""
+    every = request.all_tables
+    found = files.of(request.tables, every) | files.of(request.more, every, partial=True)
+    names = {f"{table.schema}.{table.name}": table for table in every}
+    return (
+        {names[name]: path for name, path in found.items()},
+        [name for name in names if name not in found],
+    )
 
 
 def _expected(bundle: Bundle, loaded: Mapping[str, int], formed: set[str]) -> dict[str, int]:
@@ -212,16 +209,22 @@ def _expected(bundle: Bundle, loaded: Mapping[str, int], formed: set[str]) -> di
 
 
 def _verify_text(
-    expected: Mapping[str, int], tables: Mapping[str, Table], profile: Profile, names: str
+    expected: Mapping[str, int],
+    unknown: Sequence[str],
+    tables: Mapping[str, Table],
+    profile: Profile,
+    names: str,
 ) -> str:
-    """Queries that give a row for each table whose number of rows is not the expected one."""
+    """Queries: a row for each table whose number of rows is not the expected one, and a last line
+    that says SAME or DIFFERENT; tables of which it is not known are named."""
     lines = [
-        f"-- logreplay verification for {profile.name}: a row that comes back names a table with"
-        f" another number of rows. {profile.client}",
+        f"-- logreplay verification for {profile.name}: a row for each table with another number of"
+        f" rows than expected, then SAME or DIFFERENT. {profile.client}",
+        *(f"-- not compared: {name}" for name in unknown),
         *search_path(profile),
-    ]
-    lines += [
-        count_check(tables[name], name, rows, profile, names) for name, rows in expected.items()
+        *count_checks(
+            [(tables[name], name, rows) for name, rows in expected.items()], profile, names
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -303,10 +306,11 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
     lines = [
         f"# Migration of {log.source} to {profile.name}",
         "",
-        "Run the scripts in this order, each to its end; stop at the first error.",
+        "Run the scripts in this folder and in this order, each to its end; stop at the first"
+        " error.",
         "",
     ]
-    lines += [f"{number}. {step}" for number, step in enumerate(_steps(manifest), 1)]
+    lines += [f"{number}. {step}" for number, step in enumerate(_steps(manifest, profile), 1)]
     lines += ["", f"For example: `{profile.client}`", "", "## What proves the rows", ""]
     lines += _proof(manifest, profile)
     if manifest["types"]:
@@ -323,7 +327,7 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
     return "\n".join(lines) + "\n"
 
 
-def _steps(manifest: Mapping[str, Any]) -> list[str]:
+def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     """What to do, one thing after the other."""
     redo = manifest["redo"]
     steps = [f"`{SCHEMA}`: the tables and their keys, empty, without foreign keys."]
@@ -335,7 +339,7 @@ def _steps(manifest: Mapping[str, Any]) -> list[str]:
     else:
         steps.append(
             f"`{LOAD}/*.sql`: {sum(manifest['loaded'].values()):,} rows of"
-            f" {len(manifest['loaded'])} tables, as they were before the log."
+            f" {len(manifest['loaded'])} tables, as they were before the log.{load_steps(profile)}"
         )
     steps.append(
         f"`{REDO}/*.sql`: {redo['statements']:,} statements in {redo['units']:,} units of recovery,"
@@ -356,7 +360,10 @@ def _steps(manifest: Mapping[str, Any]) -> list[str]:
             " highest value."
         )
     if manifest["expected_rows"]:
-        steps.append(f"`{VERIFY}`: gives no row when each table has the expected number of rows.")
+        steps.append(
+            f"`{VERIFY}`: says SAME when each table has the expected number of rows, and names the"
+            " others."
+        )
     return steps
 
 

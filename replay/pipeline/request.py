@@ -40,6 +40,7 @@ from replay.pipeline.request_notes import (
 )
 from replay.pipeline.script_client import with_client
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
+from replay.storage.csv_form import CsvForm
 from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice
@@ -93,7 +94,8 @@ class Request:
     ``versions`` are the table versions that are taken and have columns, in the order of the
     catalog; ``constraints`` what is known of the tables' keys; ``warnings`` what the result
     carries; ``notes`` what a user may want to know beside it. ``export``: data is written, not
-    scripts. ``baseline``: where the state is that the rows are compared with.
+    scripts. ``baseline``: where the state is that the rows are compared with, ``csv`` how its files
+    are written.
     """
 
     opened: OpenLog
@@ -106,6 +108,7 @@ class Request:
     notes: tuple[str, ...] = ()
     export: Export | None = None
     baseline: str | None = None
+    csv: CsvForm | None = None
 
     @property
     def log(self) -> LogFile:
@@ -126,7 +129,8 @@ class Demand:
     written; ``structure``: changes of table structure alone. ``continued``: runs over several logs
     with the same words, so a table that is not in this one is a warning; and where it goes to is
     said apart from the selection. ``dependencies``: who built on whom is asked for; ``baseline``:
-    the folder or URL of the state before the log (undo: of now); ``wide_reals``: REAL columns of
+    the folder or URL of the state before the log (undo: of now), ``csv`` how its files are written;
+    ``wide_reals``: REAL columns of
     hexadecimal floats are doubles; ``copied``: records become a log again as they are."""
 
     mode: Mode = Mode.REDO
@@ -137,6 +141,7 @@ class Demand:
     export: Export | None = None
     dependencies: bool = False
     baseline: str | None = None
+    csv: CsvForm | None = None
     wide_reals: bool = False
     copied: bool = False
 
@@ -216,6 +221,15 @@ def _in_dialect(opened: OpenLog, options: ScriptOptions) -> tuple[LogFile, Scrip
     return log.in_dialect(options.dialect) if isinstance(log, OwnDialect) else log, options
 
 
+def _stated(keys: Constraints | Callable[[Sequence[Table]], Constraints], log: LogFile) -> (
+    Constraints
+):  # fmt: skip
+    """The keys that are stated of the tables of a log."""
+    if not isinstance(keys, Constraints):
+        keys = keys([version.table for version in log.catalog.versions])
+    return replace(keys, complete=not keys.strange)
+
+
 def make_request(
     opened: OpenLog, selection: Selection, demand: Demand, keys: KeySource = None
 ) -> Request:
@@ -292,6 +306,7 @@ def make_request(
         tuple(notes),
         demand.export,
         demand.baseline,
+        demand.csv,
     )
 
 

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index, Mask, Records
-from replay.changes.catalog import TableVersion, masked_value
+from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, PartialWalk, Walk, where_of
-from replay.public import options
+from replay.public import masked_value, options
 from sqlgen import literals, statements
 from sqlgen.mapping import TableMap
 from sqlgen.rows import Op, Rows

@@ -219,6 +219,8 @@ def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str])
     if not spans:
         open_units = counted(most + 1, "unit") + (" was" if most == 0 else " were")
         reason = f"nothing found: at least {open_units} open at all times"
+    if not totals["units"]:
+        reason = "nothing found: there is no unit of recovery"
     report = Report(ReportKind.QUIET, title, columns, rows, totals, (), tuple(warnings), reason)
     return shaped(report, options)
 
@@ -238,7 +240,7 @@ def catalog(
     columns = ("committed", "kind", "table", "user", "plan", "job", "unit", "log_file")
     columns = (*columns, "log_record", *(("action", "statement") if has_structure else ()))
     totals = dict(sorted(Counter(row["kind"] for row in rows).items()))
-    reason = "" if rows else "nothing found: the log has changes of rows only"
+    reason = "" if rows else "nothing found: the log has no such changes"
     title = "catalog: changes of structure and of whole tables, commands"
     report = Report(ReportKind.CATALOG, title, columns, rows, totals, (), tuple(warnings), reason)
     return shaped(report, options, ("action", "statement", "ended", "offset", "commit"))

@@ -13,9 +13,11 @@ import pyarrow as pa
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type, row_values
-from replay.output.initial_load import StateFiles, state_rows, state_values
+from replay.output.initial_load import StateFiles, state_file, state_rows
 from replay.public import public
 from replay.reports.rows_at import TableNet
+from replay.storage.state_csv import StateCsv
+from replay.storage.state_values import state_values
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
 from sqlgen.names import identifier, table_expression, target_name
@@ -35,9 +37,12 @@ def rows_of_folder(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) ->
         for form in sorted(forms, key=lambda form: form is not net.form):
             path = next(iter(files.of([form.table], among).values()))
             try:
+                file = state_file(path, form.table, files.form)
+                if not file.headed and len({one.columns for one in forms}) > 1:
+                    raise _several_generations(file)
                 parts = [
                     _structs(form.columns, part.after, part.count)
-                    for part in state_rows(path, form.table)
+                    for part in state_rows(file, form.table)
                 ]
             except InputError as error:
                 problem = problem or error
@@ -49,6 +54,16 @@ def rows_of_folder(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) ->
         raise problem
 
     return rows
+
+
+def _several_generations(file: StateCsv) -> InputError:
+    """What is raised for a file without names that could be of several generations of its table."""
+    return InputError(
+        "LR2035",
+        "found no names in the first line, and a table whose columns the log changes; expected"
+        " names that tell which columns these are",
+        Where(str(file.path), line=1, table=file.table),
+    )
 
 
 def _structs(columns: Sequence[Column], values: Mapping[str, pa.Array], count: int) -> pa.Array:
@@ -103,10 +118,14 @@ def rows_of_database(url: str) -> Known:
         for at, column in enumerate(form.columns):
             texts = pa.array([_state_text(row[at], column) for row in fetched], pa.string())
             where = Where(public(url), field=column.name, table=net.name)
-            values[column.name] = state_values(texts, column, where)
+            values[column.name] = state_values(texts, column, _everywhere(where))
         return _structs(form.columns, values, len(fetched))
 
     return rows
+
+
+def _everywhere(where: Where) -> Callable[[int], Where]:
+    return lambda row: where
 
 
 def _state_text(value: Any, column: Column) -> str | None:

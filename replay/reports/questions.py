@@ -18,6 +18,7 @@ from replay.changes.keywords import (
     ReportWords,
     SelectionOptions,
     chosen_words,
+    csv_form,
     selection_of,
 )
 from replay.changes.selection import Selection
@@ -74,13 +75,15 @@ class Questions(ABC):
         *,
         table: str | Sequence[str] = (),
         initial_at: str | None = None,
+        csv: str | None = None,
     ) -> states.State:
-        """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables.
-        Errors as :func:`replay.reports.states.state_of`."""
+        """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables;
+        ``csv``: how the files of ``initial`` are written. Errors as
+        :func:`replay.reports.states.state_of`."""
         with usage_errors():
             asked = self.asked()
             selection = self._asked_for(asked, table, {})
-            return states.state_of(asked, str(at), selection, initial, initial_at)
+            return states.state_of(asked, str(at), selection, initial, initial_at, csv_form(csv))
 
     @checked
     def differences(
@@ -111,14 +114,19 @@ class Questions(ABC):
 
     @checked
     def whatif(
-        self, *, baseline: str | None = None, **options: Unpack[QuestionOptions]
+        self,
+        *,
+        baseline: str | None = None,
+        csv: str | None = None,
+        **options: Unpack[QuestionOptions],
     ) -> what_if.WhatIf:
         """What doing without a selection takes, as ``logreplay whatif``: ``dependents`` are the
         units that depend on it. ``str`` prints it. Errors as
         :func:`replay.reports.what_if.what_if_of`."""
         with usage_errors():
             asked = self._with_keys(options)
-            return what_if.what_if_of(asked, self._asked_for(asked, (), options), baseline)
+            chosen = self._asked_for(asked, (), options)
+            return what_if.what_if_of(asked, chosen, baseline, csv_form(csv))
 
     @checked
     def graph(

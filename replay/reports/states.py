@@ -57,6 +57,7 @@ from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of
 from replay.storage import is_database
+from replay.storage.csv_form import CsvForm
 from replay.targets import target_of
 from sqlgen.schema import Table
 
@@ -107,10 +108,12 @@ def state_of(
     selection: Selection,
     initial: str | Path | None = None,
     initial_at: str | None = None,
+    csv: CsvForm | None = None,
 ) -> State:
     """The rows of the selected tables at a point. ``initial``: a folder or the URL of a database
     with their rows at ``initial_at`` (``before`` the log, ``after`` it, or a point); where that is
-    not said: where a database was replayed to, or found out from the rows.
+    not said: where a database was replayed to, or found out from the rows. ``csv``: how the files
+    of the folder are written.
 
     UsageError (LR1001, LR1004) for a point or table that is not there, InputError (LR2035, LR2036)
     for a state that does not fit the log, Refusal (LR3002) for rows that no log has.
@@ -121,7 +124,7 @@ def state_of(
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
     known = rows_of_database(url) if url else None
-    files = StateFiles(place_of(place)) if place is not None and not url else None
+    files = StateFiles(place_of(place), csv) if place is not None and not url else None
     if files is not None:
         known = rows_of_folder(files, changes.forms)
     before = True
@@ -131,7 +134,7 @@ def state_of(
         }
         before = _is_before(changes.nets, rows, base, point, initial_at)
         if place and before and base is None and asked.log.dependent_position is not None:
-            with _proof_in(asked, place) as state:
+            with _proof_in(asked, place, csv) as state:
                 changes = _nets(asked, selection, point, base, state=state)
     nets, notes = changes.nets, changes.notes
     tables = []
@@ -169,10 +172,10 @@ def _known_rows(known: Known, net: TableNet, forms: Sequence[Dataset]) -> pa.Arr
 
 
 @contextmanager
-def _proof_in(asked: Asked, place: str) -> Iterator[StateBefore]:
+def _proof_in(asked: Asked, place: str, csv: CsvForm | None) -> Iterator[StateBefore]:
     """The state before the log as what proves flagged units."""
     if not is_database(place):
-        yield proof_in(place_of(place), asked.log)
+        yield proof_in(place_of(place), asked.log, csv)
         return
     tables = [version.table for version in asked.log.catalog.versions]
     options = ScriptOptions(dialect=target_of(place).dialect)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from replay.changes.choices import Generation
@@ -16,9 +17,11 @@ from replay.pipeline.request_checks import named_tables
 from replay.pipeline.request_notes import unread_keys
 from replay.reports.ask import Asked
 from replay.storage import is_database
-from sqlgen.ddl.schema_file import Declared, parse_declared
+from sqlgen.constraints import Constraints, parse_constraints
+from sqlgen.ddl.schema_file import Declared, parse_declared, whole_tables
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
 from sqlgen.dialects import profile_named
+from sqlgen.schema import Table
 
 
 @dataclass(frozen=True)
@@ -80,3 +83,65 @@ def declared_of(
     tables = [version.source for version in request.log.catalog.versions]
     text, _ = schema_text(str(schema), dialect, encoding)
     return parse_declared(text, dialect, tables, request.opened.family.exact_decimals)
+
+
+@dataclass(frozen=True)
+class WholeSchema:
+    """What a migration takes from a schema file: ``more`` tables than the log has, those that are
+    not understood, in words (``undefined``); keys and what else is declared of all tables."""
+
+    more: tuple[Table, ...] = ()
+    undefined: tuple[str, ...] = ()
+    constraints: Constraints = field(default_factory=Constraints)
+    declared: Mapping[str, Declared] = field(default_factory=dict)
+
+
+def whole_schema(
+    request: Request, logged: Sequence[Table], schema: object, dialect: str, encoding: str
+) -> WholeSchema:
+    """The tables that a schema file defines beside those of the log, as far as they are selected,
+    and what it says of them and of ``logged``. SqlgenError LR1010 for a file that is not
+    understood."""
+    declared = declared_of(request, schema, dialect, encoding)
+    if not isinstance(schema, str | Path) or schema == NO_SCHEMA or is_database(str(schema)):
+        return WholeSchema(constraints=request.constraints, declared=declared)
+    text, _ = schema_text(str(schema), dialect, encoding)
+    defined, undefined = whole_tables(text, dialect)
+    more = _beside(request, logged, defined)
+    every = [*logged, *more]
+    known, found = request.constraints, parse_constraints(text, dialect, every, lenient=True)
+    mapping = request.options.mapping
+    if mapping is not None:
+        mapping.check_masks(found, every)
+        found = mapping.renamed_keys(found, every)
+    constraints = replace(
+        known,
+        keys=tuple(dict.fromkeys((*known.keys, *found.keys))),
+        foreign_keys=found.foreign_keys,
+        outside=found.outside,
+        unused=tuple(dict.fromkeys((*known.unused, *found.unused))),
+    )
+    exact = request.opened.family.exact_decimals
+    declared |= parse_declared(text, dialect, more, exact) if more else {}
+    names = {f"table {version.name}:".upper() for version in request.log.catalog.versions}
+    strange = tuple(one for one in undefined if f"{one.partition(':')[0]}:".upper() not in names)
+    return WholeSchema(tuple(more), strange, constraints, declared)
+
+
+def _beside(request: Request, logged: Sequence[Table], defined: Sequence[Table]) -> list[Table]:
+    """The tables of a file that are not the log's, and that are selected; one without a schema has
+    the log's, where that is one."""
+    versions = [version.source for version in request.log.catalog.versions]
+    owners = {table.schema for table in versions}
+    home = next(iter(owners)) if len(owners) == 1 else ""
+    known = {(table.schema.upper(), table.name.upper()) for table in versions}
+    stated = {(table.schema.upper(), table.name.upper()) for table in defined}
+    alike = {name for schema, name in known if (schema, name) not in stated}
+    more = [
+        replace(table, schema=table.schema or home)
+        for table in defined
+        if (table.schema.upper() or home.upper(), table.name.upper()) not in known
+        and table.name.upper() not in alike
+    ]
+    taken = request.selection.takes_tables([f"{table.schema}.{table.name}" for table in more])
+    return [table for table, takes in zip(more, taken, strict=True) if takes and table.schema]

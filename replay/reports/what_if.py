@@ -30,6 +30,7 @@ from replay.pipeline.request import Demand, make_request
 from replay.reports.ask import Asked
 from replay.reports.layout import preformatted, table_lines
 from replay.reports.undo_commands import undo_words
+from replay.storage.csv_form import CsvForm
 
 #: Units that are listed on a terminal unless all are asked for.
 LISTED = 40
@@ -58,8 +59,11 @@ class WhatIf:
         return preformatted(str(self))
 
 
-def what_if_of(asked: Asked, selection: Selection, baseline: str | None = None) -> WhatIf:
-    """What doing without a selection takes; ``baseline``: the folder or URL of the state of now.
+def what_if_of(
+    asked: Asked, selection: Selection, baseline: str | None = None, csv: CsvForm | None = None
+) -> WhatIf:
+    """What doing without a selection takes; ``baseline``: the folder or URL of the state of now,
+    ``csv`` how its files are written.
     UsageError LR1001 where nothing is selected, LR1004 where that took no effect; errors as
     :func:`replay.pipeline.request.make_request`."""
     if not limits(selection):
@@ -68,7 +72,7 @@ def what_if_of(asked: Asked, selection: Selection, baseline: str | None = None) 
             "found no selection; expected what to do without, as of undo",
             hint="For example --ur URID, --user NAME, --job NAME, --table NAME",
         )
-    demand = Demand(dependencies=True, baseline=baseline)
+    demand = Demand(dependencies=True, baseline=baseline, csv=csv)
     request = make_request(asked.opened, selection, demand, asked.keys)
     refuse_other_run(request.log)
     warnings = list(request.warnings)

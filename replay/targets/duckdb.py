@@ -149,17 +149,20 @@ class DuckdbSession(SqlSession):
         except duckdb.Error as error:
             raise TargetError("LR4001", str(self.failure(error))) from error
 
-    def put(self, into: str, kinds: Mapping[str, str], path: Path) -> int:
+    def put(self, into: str, kinds: Mapping[str, str], rows: Iterable[pa.RecordBatch]) -> int:
+        import pyarrow as pa
+
         values = ", ".join(
             f"unhex({self.quoted(name)}[3:])" if kind == "BLOB" else f"{self.quoted(name)}::{kind}"
             for name, kind in kinds.items()
         )
-        return self.execute(
-            f"INSERT INTO {into} ({self.quoted_list(kinds)}) SELECT {values} FROM read_csv(%s,"
-            " header = true, all_varchar = true, nullstr = '\\N', quote = '\"', escape = '\"',"
-            " allow_quoted_nulls = false)",
-            (str(path),),
-        )
+        statement = f"INSERT INTO {into} ({self.quoted_list(kinds)}) SELECT {values} FROM given"
+        count = 0
+        for batch in rows:
+            self.connection.register("given", pa.Table.from_batches([batch]))
+            count += self.execute(statement.replace("%", "%%"))
+            self.connection.unregister("given")
+        return count
 
     def unchecked(self, schema: str, tables: Iterable[str]) -> None:
         """DuckDB's foreign keys always act."""

@@ -7,11 +7,11 @@ prepared statements by name: half the server's time of statements in full.
 
 from __future__ import annotations
 
+import io
 import re
 import select
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import TargetError, optional_library
@@ -35,7 +35,7 @@ from replay.targets.postgres_settings import (
     settings_statement,
 )
 from replay.targets.session import NOT_REACHED, SqlSession
-from replay.targets.states import opened, text_batches
+from replay.targets.states import text_batches
 
 if TYPE_CHECKING:
     import psycopg
@@ -352,13 +352,17 @@ class PostgresSession(SqlSession):
         except psycopg.Error as error:
             raise TargetError("LR4001", str(self.failure(error))) from error
 
-    def put(self, into: str, kinds: Mapping[str, str], path: Path) -> int:
-        columns = self.quoted_list(kinds)
-        statement = f"COPY {into} ({columns}) FROM STDIN WITH (FORMAT csv, HEADER, NULL '\\N')"
-        with self.connection.cursor() as cursor, opened(path, "rb") as file:
+    def put(self, into: str, kinds: Mapping[str, str], rows: Iterable[pa.RecordBatch]) -> int:
+        import pyarrow.csv as pa_csv
+
+        statement = f"COPY {into} ({self.quoted_list(kinds)}) FROM STDIN WITH (FORMAT csv)"
+        plain = pa_csv.WriteOptions(include_header=False)  # texts in quotes, nothing for NULL
+        with self.connection.cursor() as cursor:
             with cursor.copy(statement.encode()) as copy:
-                while block := file.read(_COPY_BYTES):
-                    copy.write(block)
+                for batch in rows:
+                    held = io.BytesIO()
+                    pa_csv.write_csv(batch, held, plain)
+                    copy.write(held.getbuffer())
             return int(cursor.rowcount)
 
     def interrupt(self) -> None:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from replay.errors import TargetError, Where
 from replay.public import public
+from replay.storage.csv_form import CsvForm
+from replay.storage.state_csv import StateCsv
+from replay.storage.state_values import family_of
 from replay.targets.outcomes import (
     LOST,
     Condition,
@@ -28,7 +31,8 @@ from replay.targets.outcomes import (
     Transient,
     standard_name,
 )
-from replay.targets.states import no_roles, state_batches, state_header, statements_of
+from replay.targets.states import no_roles, statements_of
+from sqlgen.schema import Column, SqlType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -508,48 +512,67 @@ class SqlSession:
         kinds = {name: kind for name, kind, _ in self.columns(schema, table)}
         return ", ".join(self.text_of(name, kinds[name]) for name in columns)
 
-    def load(self, into: str, schema: str, table: str, path: Path) -> int:
+    def load(
+        self,
+        into: str,
+        schema: str,
+        table: str,
+        path: Path,
+        form: CsvForm | None = None,
+        types: Mapping[str, SqlType] | None = None,
+    ) -> int:
         """Put the rows of a state's file into a table that is spelled ``into`` and has columns of
-        ``table``; the number of rows. TargetError (LR4002) when the table or a column does not
-        exist."""
+        ``table``; the number of rows. ``types``: those of columns that the log knows. TargetError
+        (LR4002) when the table does not exist."""
         kinds = {name: kind for name, kind, _ in self.columns(schema, table)}
-        names = state_header(path)
         where = Where(table=f"{schema}.{table}")
-        if missing := [name for name in names if name not in kinds]:
-            what = f"column {missing[0]}" if kinds else "the table"
-            raise TargetError("LR4002", f"the database lacks what the state has: {what}", where)
+        if not kinds:
+            raise TargetError("LR4002", "the database lacks what the state has: the table", where)
+        columns = [
+            Column(name, (types or {}).get(name) or family_of(kind, self.dialect))
+            for name, kind in kinds.items()
+        ]
+        file = StateCsv(path, f"{schema}.{table}", columns, form, partial=True, logged=False)
+        wanted = {column.name: kinds[column.name] for column in file.columns}
         try:
-            return self._do(lambda: self.put(into, {name: kinds[name] for name in names}, path))
+            return self._do(lambda: self.put(into, wanted, file.batches()))
         except (ConnectionLost, Transient):
             raise
         except TargetError as error:
             raise TargetError(error.code, error.message, where, error.hint) from error
 
-    def put(self, into: str, kinds: Mapping[str, str], path: Path) -> int:
+    def put(self, into: str, kinds: Mapping[str, str], rows: Iterable[pa.RecordBatch]) -> int:
         """Insert the rows of a state's file, whose columns have these types."""
         marks = ", ".join([self.MARK] * len(kinds))
         statement = f"INSERT INTO {into} ({self.quoted_list(kinds)}) VALUES ({marks})"
         count = 0
-        for rows in state_batches(path):
+        for batch in rows:
             values = [
                 self.bound(column.to_pylist(), kind)
-                for column, kind in zip(rows.columns, kinds.values(), strict=True)
+                for column, kind in zip(batch.columns, kinds.values(), strict=True)
             ]
             self.connection.cursor().executemany(statement, list(zip(*values, strict=True)))
-            count += rows.num_rows
+            count += batch.num_rows
         return count
 
     def bound(self, texts: list[str | None], kind: str) -> Sequence[Any]:
         """Texts of a state as the driver takes them for a column of a type."""
         return texts
 
-    def load_state(self, schema: str, tables: Mapping[str, Path]) -> int:
+    def load_state(
+        self,
+        schema: str,
+        tables: Mapping[str, Path],
+        form: CsvForm | None = None,
+        types: Mapping[str, Mapping[str, SqlType]] | None = None,
+    ) -> int:
         """Put the rows of a state's files into existing, empty tables, foreign keys unchecked; the
-        number of rows."""
+        number of rows. ``types``: by table, those of columns that the log knows."""
         self.unchecked(schema, tables)
         self.begin()
+        known = types or {}
         rows = [
-            self.load(self.quoted(schema, table), schema, table, path)
+            self.load(self.quoted(schema, table), schema, table, path, form, known.get(table))
             for table, path in tables.items()
         ]
         self.commit()

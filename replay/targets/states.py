@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from replay.errors import InputError, TargetError, UsageError, Where
@@ -16,7 +14,6 @@ from sqlgen.errors import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.csv as pa_csv
 
 #: Text of a script that is sent at once, up to the end of a statement.
 _SCRIPT_BYTES = 1 << 20
@@ -59,47 +56,15 @@ def script_parts(script: Path) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-#: Bytes of a state's file that are read at once.
+#: Bytes of rows that are parsed at once.
 _BLOCK = 16 << 20
-
-
-def state_header(path: Path) -> list[str]:
-    """The columns of a state's file. InputError (LR2001) where it cannot be read."""
-    with readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file), [])
-
-
-def opened(path: Path, mode: str, **how: Any) -> Any:
-    """A state's file, unpacked, opened as ``open`` does it."""
-    return gzip.open(path, mode, **how) if path.suffix == ".gz" else path.open(mode, **how)
-
-
-def state_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """The rows of a state's file in batches, all values as text; ``\\N`` without quotes is NULL, an
-    empty line the empty text of a table's one column. InputError (LR2035) for a file that is not
-    CSV."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
-    names = state_header(path)
-    reading = pa_csv.ReadOptions(block_size=_BLOCK, column_names=names, skip_rows=1)
-    parsing, converting = _forms(names)
-    try:
-        with pa_csv.open_csv(path, reading, parsing, converting) as reader:
-            yield from reader
-    except pa.ArrowInvalid as error:
-        if "Empty CSV file" not in str(error) and "Could not skip initial" not in str(error):
-            raise InputError(
-                "LR2035",
-                f"the file is not CSV with the columns of its first line: {error}",
-                Where(str(path)),
-            ) from error
 
 
 def text_batches(blocks: Iterable[bytes | bytearray | memoryview], names: Sequence[str]) -> (
     Iterator[pa.RecordBatch]
 ):  # fmt: skip
-    """As :func:`state_batches`, of rows in that form without a first line, one in each block."""
+    """Rows of CSV, one in each block, in batches: all values texts, ``\\N`` without quotes NULL, an
+    empty line the empty text of a table's one column."""
     held: list[bytes | bytearray | memoryview] = []
     size = 0
     for block in blocks:
@@ -117,25 +82,16 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
     import pyarrow.csv as pa_csv
 
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
-    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *_forms(names))
+    parsing = pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+    converting = pa_csv.ConvertOptions(
+        column_types={name: pa.string() for name in names},
+        null_values=["\\N"],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    rows = pa_csv.read_csv(pa.BufferReader(text), reading, parsing, converting)
     batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
     return batches
-
-
-def _forms(names: Sequence[str]) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
-    """How files of states are parsed: every value a text, ``\\N`` without quotes NULL."""
-    import pyarrow as pa
-    import pyarrow.csv as pa_csv
-
-    return (
-        pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
-        pa_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names},
-            null_values=["\\N"],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
 
 
 def no_server(url: str | None) -> None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from replay.errors import TargetError, Where, cause_of
 from replay.public import public
+from replay.storage.csv_form import CsvForm
 from replay.targets.session import SqlSession
 from replay.targets.states import new_file_of, no_server, state_tables
 from replay.temp_folders import WorkFolder
+from sqlgen.schema import SqlType
 
 
 @dataclass(frozen=True)
 class SqlTarget:
     """A kind of target; ``session`` opens a session by URL.
 
-    ``url`` names one database. A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``: a
-    header with column names, rows in CSV form, ``\\N`` for NULL. Every method that connects
+    ``url`` names one database. A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``
+    (:mod:`replay.storage.state_csv`). Every method that connects
     raises TargetError: LR4003 when the database cannot be reached (ConnectionLost where that may
     pass), LR4001 when it refuses a statement. No message holds a password.
     """
@@ -63,12 +65,19 @@ class SqlTarget:
                 except TargetError as error:
                     raise TargetError(error.code, error.message, Where(file=script.name)) from error
 
-    def load_state(self, url: str, schema: str, folder: Path) -> int:
+    def load_state(
+        self,
+        url: str,
+        schema: str,
+        folder: Path,
+        form: CsvForm | None = None,
+        types: Mapping[str, Mapping[str, SqlType]] | None = None,
+    ) -> int:
         """Put the rows of a state into existing, empty tables of ``schema``, foreign keys
-        unchecked; the number of rows."""
+        unchecked; the number of rows. ``types``: by table, those of columns that the log knows."""
         tables = state_tables(folder)
         with closing(self.connect(url)) as session:
-            return session.load_state(schema, tables)
+            return session.load_state(schema, tables, form, types)
 
 
 @dataclass(frozen=True)

@@ -418,11 +418,21 @@ _TYPES: dict[exp.DType, SqlType] = {
     exp.DType.TEXT: SqlType.CLOB,
     exp.DType.BLOB: SqlType.BLOB,
     exp.DType.XML: SqlType.XML,
+    exp.DType.SMALLSERIAL: SqlType.SMALLINT,
+    exp.DType.SERIAL: SqlType.INTEGER,
+    exp.DType.BIGSERIAL: SqlType.BIGINT,
 }
 #: Db2's FLOAT(n) is single precision up to this many bits.
 _SINGLE_BITS = 21
 #: Digits of a DECIMAL, and fraction digits of a TIMESTAMP, that state none; length of a CHAR.
 _DECIMAL_DIGITS, _FRACTION, _CHARACTERS = 5, 6, 1
+#: What types without a size are, but in Db2 and solidDB; of a DECIMAL nobody can tell.
+_ANY_SIZE = {
+    SqlType.VARCHAR: SqlType.CLOB,
+    SqlType.VARBINARY: SqlType.BLOB,
+    SqlType.BINARY: SqlType.BLOB,
+    SqlType.DECIMAL: None,
+}
 _MOMENTS = (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ)
 
 
@@ -430,18 +440,41 @@ def defined_tables(text: str, dialect: str) -> list[Table]:
     """The tables that ``CREATE TABLE`` statements in ``text`` define, in their order, with their
     primary keys. Those that a query or another table defines are not listed. SqlgenError LR1010
     where the text is not understood as SQL of the dialect."""
+    return [table for table, _ in _defined(text, dialect)]
+
+
+def whole_tables(text: str, dialect: str) -> tuple[list[Table], list[str]]:
+    """The same, but those with a column whose type is not understood are not listed, but named in
+    words."""
+    tables, strange = [], []
+    for table, unread in _defined(text, dialect):
+        if unread:
+            strange.append(
+                f"table {table.schema}.{table.name}: the type of {', '.join(unread)} is not"
+                " understood, or has no size"
+            )
+        else:
+            tables.append(table)
+    return tables, strange
+
+
+def _defined(text: str, dialect: str) -> Iterator[tuple[Table, list[str]]]:
+    """The tables, and the columns of each that are not understood."""
     found = read_schema(text, dialect, None, lenient=True)
     keys: dict[str, tuple[str, ...]] = {}
     for name, key in found.constraints.keys:
         keys.setdefault(name, key)
-    tables = []
     for place, (schema, name) in found.tables.items():
         known = found.facts.get(place, Facts()).columns.values()
         columns = [_column(one, dialect) for one in known]
         if columns:
             own = tuple(one for one in columns if one is not None)
-            tables.append(Table(schema, name, own, keys.get(place, ())))
-    return tables
+            unread = [
+                f"{said.spelled} ({said.type.strip()})"
+                for said, column in zip(known, columns, strict=True)
+                if column is None
+            ]
+            yield Table(schema, name, own, keys.get(place, ())), unread
 
 
 def _column(said: ColumnEntry, dialect: str) -> Column | None:
@@ -452,10 +485,10 @@ def _column(said: ColumnEntry, dialect: str) -> Column | None:
     primary = any(isinstance(one, KeyClause) and one.primary for one in said.clauses)
     if not isinstance(kind, exp.DataType):
         return None
-    return _typed(said.spelled, kind, said.nullable and not primary)
+    return _typed(said.spelled, kind, said.nullable and not primary, dialect in OWN_DIALECTS)
 
 
-def _typed(name: str, kind: exp.DataType, nullable: bool) -> Column | None:
+def _typed(name: str, kind: exp.DataType, nullable: bool, of_db2: bool) -> Column | None:
     given = [int(one.name) for one in kind.expressions if one.name.isdecimal()]
     if kind.this is exp.DType.FLOAT:  # REAL, or FLOAT with its bits
         single = not given or given[0] <= _SINGLE_BITS
@@ -463,6 +496,9 @@ def _typed(name: str, kind: exp.DataType, nullable: bool) -> Column | None:
     if kind.this not in _TYPES:
         return None
     sql_type = _TYPES[kind.this]
+    if not given and not of_db2 and sql_type in _ANY_SIZE:  # elsewhere it may have any
+        large = _ANY_SIZE[sql_type]
+        return None if large is None else Column(name, large, nullable)
     if sql_type is SqlType.DECIMAL:
         digits, scale = (*given, 0, 0)[:2] if given else (_DECIMAL_DIGITS, 0)
         return Column(name, sql_type, nullable, digits, scale)

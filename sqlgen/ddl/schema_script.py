@@ -119,21 +119,35 @@ def schema_script(
     )
 
 
-def count_check(table: Table, name: str, rows: int, profile: Profile, names: str) -> str:
-    """A query that gives one row, (name, found, expected), when the table does not have so many
-    rows."""
-    count, wanted = exp.Count(this=exp.Star()), exp.Literal.number(rows)
-    shown = (
-        exp.alias_(exp.Literal.string(name), "name"),
-        exp.alias_(count, "found"),
-        exp.alias_(wanted, "expected"),
+def count_checks(
+    expected: Sequence[tuple[Table, str, int]], profile: Profile, names: str
+) -> list[str]:
+    """Queries for (table, name, number of rows): one gives (name, found, expected) of each table
+    that has another number, one ``SAME``, or ``DIFFERENT`` where there is such a table."""
+    counted = [
+        exp.select(
+            exp.alias_(exp.Literal.string(name), "name"),
+            exp.alias_(exp.Count(this=exp.Star()), "found"),
+            exp.alias_(exp.Literal.number(rows), "expected"),
+        ).from_(table_expression(table, profile, names))
+        for table, name, rows in expected
+    ]
+    every = counted[0] if len(counted) == 1 else exp.union(*counted, distinct=False)
+    found, wanted = exp.column("found"), exp.column("expected")
+    differs = exp.NEQ(this=found, expression=wanted)
+    number = exp.Sum(
+        this=exp.Case().when(differs, exp.Literal.number(1)).else_(exp.Literal.number(0))
     )
-    query = (
-        exp.select(*shown)
-        .from_(table_expression(table, profile, names))
-        .having(exp.NEQ(this=count.copy(), expression=wanted.copy()))
+    said = (
+        exp.Case()
+        .when(exp.EQ(this=number, expression=exp.Literal.number(0)), exp.Literal.string("SAME"))
+        .else_(exp.Literal.string("DIFFERENT"))
     )
-    return query.sql(dialect=profile.sqlglot) + ";"
+    queries = (
+        exp.select("name", found, wanted).from_(every.subquery("c")).where(differs),
+        exp.select(exp.alias_(said, "verdict")).from_(every.subquery("c")),
+    )
+    return [f"{query.sql(dialect=profile.sqlglot)};" for query in queries]
 
 
 def _unique_keys(

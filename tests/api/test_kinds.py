@@ -53,7 +53,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("ri", "triggers", "incomplete", "where", "schema_dialect", "url"), TEXT),
     **dict.fromkeys(("from_mark", "marks", "behind_damage"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
-    **dict.fromkeys(("initial_at", "late"), TEXT),
+    **dict.fromkeys(("initial_at", "late", "csv"), TEXT),
     **dict.fromkeys(("schema_encoding", "encoding", "client", "terminator"), TEXT),
     "apply": FLAG,
     "name": TEXT,

@@ -395,3 +395,29 @@ def test_what_is_no_certificate_or_no_key(
     assert main(["verify"]) == 12
     assert main(["verify", *log, "--roundtrip", "--to", url]) == 12
     assert capsys.readouterr().err.count("LR1001") == 4
+
+
+def test_the_form_of_a_states_files_is_named(
+    shop: tuple[str, list[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A text NULL, and an empty one, in files without names: refused by each command that reads
+    such files unless their form is named."""
+    url, log, state = shop
+    (state / "item.csv").write_text('1,+10,"one"\n2,+20,\n')
+    (state / "loose.csv").write_text('"x",1\n"x",1\n')
+    out = ["--out", str(tmp_path / "out"), "--overwrite"]
+    before = ["state", *log, "--at", "start", "--format", "csv", *out, "--initial", str(state)]
+    for words, code in (
+        (["redo", *log, "--schema", "none", *out, "--baseline", str(state)], 0),
+        (["migrate", *log, "--schema", "none", *out, "--initial", str(state)], 0),
+        (["verify", *log, "--to", url, "--expected", str(state)], 8),
+        (before, 0),
+    ):
+        (state / "other.csv").write_text("x\n\\N\n")
+        assert main(words) == 12
+        assert "nothing between commas, and \\N in other.csv" in capsys.readouterr().err
+        (state / "other.csv").unlink()
+        assert main([*words, "--csv", "db2"]) == code, capsys.readouterr()
+        assert main([*words, "--csv", "logreplay"]) == 12
+        assert "found the columns" in capsys.readouterr().err
+    assert (tmp_path / "out" / "item.csv").read_text() == "id,a,b\n1,10,one\n2,20,\\N\n"

@@ -12,8 +12,7 @@ import pytest
 
 from replay.dependencies.baseline import Lookup
 from replay.errors import InputError, some_of
-from replay.output.initial_load import FolderState, StateFiles, state_rows
-from replay.targets import states
+from replay.output.initial_load import FolderState, StateFiles, state_file, state_rows
 from sqlgen.schema import Column, SqlType, Table
 
 COLUMNS = (
@@ -34,7 +33,7 @@ def rows(tmp_path: Path, text: str) -> dict[str, list[object]]:
     path = tmp_path / "t.csv"
     path.write_text(HEADER + text, encoding="utf-8")
     found: dict[str, list[object]] = {}
-    for part in state_rows(path, TABLE):
+    for part in state_rows(state_file(path, TABLE), TABLE):
         for name, values in part.after.items():
             found.setdefault(name, []).extend(values.to_pylist())
     return found
@@ -62,17 +61,18 @@ def test_values_are_as_a_log_has_them(tmp_path: Path) -> None:
 def test_a_table_without_rows(tmp_path: Path) -> None:
     assert rows(tmp_path, "") == {}
     (tmp_path / "t.csv").write_text(HEADER.rstrip())
-    assert list(state_rows(tmp_path / "t.csv", TABLE)) == []
+    assert list(state_rows(state_file(tmp_path / "t.csv", TABLE), TABLE)) == []
 
 
 def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text('t\nx\n\n""\n\\N\ny\n')
-    (part,) = state_rows(
-        tmp_path / "t.csv", Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),))
-    )
-    assert part.after["T"].to_pylist() == ["x", "", "", None, "y"]
-    (rows,) = states.state_batches(tmp_path / "t.csv")
-    assert rows["t"].to_pylist() == ["x", "", "", None, "y"]
+    table = Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),))
+    for text, values in (
+        ('t\nx\n\n""\ny\n', ["x", None, "", "y"]),
+        ("t\nx\n\n\\N\ny\n", ["x", "", None, "y"]),
+    ):
+        (tmp_path / "t.csv").write_text(text)
+        (part,) = state_rows(state_file(tmp_path / "t.csv", table), table)
+        assert part.after["T"].to_pylist() == values
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> No
         (Column("A", SqlType.VARCHAR, True, 3), "abcd", None),
         (Column("A", SqlType.CHAR, True, 3), "abcd", None),
         (Column("A", SqlType.BINARY, True, 2), "\\x00", None),
-        (Column("A", SqlType.VARBINARY, True, 2), "\\x000102", None),
+        (Column("A", SqlType.VARBINARY, True, 2), "\\xaa0102", None),
     ],
 )
 def test_a_value_is_one_that_the_log_could_have(
@@ -110,11 +110,13 @@ def test_a_value_is_one_that_the_log_could_have(
     (tmp_path / "t.csv").write_text(f"\ufeffa\n{text}\n", encoding="utf-8")
     table = Table("S", "T", (column,))
     if value is None:
-        with pytest.raises(InputError, match="record 2, field A") as caught:
-            list(state_rows(tmp_path / "t.csv", table))
+        with pytest.raises(InputError, match="line 2, column A") as caught:
+            list(state_rows(state_file(tmp_path / "t.csv", table), table))
         assert caught.value.code == "LR2035"
     else:
-        assert next(state_rows(tmp_path / "t.csv", table)).after["A"].to_pylist() == [value]
+        assert next(state_rows(state_file(tmp_path / "t.csv", table), table)).after[
+            "A"
+        ].to_pylist() == [value]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_a_value_that_is_none_is_named(tmp_path: Path, line: str, column: str, f
     good = "1,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t\n"
     with pytest.raises(InputError, match=f"found {found}") as caught:
         rows(tmp_path, good + line + "\n")
-    assert (caught.value.code, caught.value.where.record, caught.value.where.field) == (
+    assert (caught.value.code, caught.value.where.line, caught.value.where.column) == (
         "LR2035",
         3,
         column,
@@ -153,11 +155,11 @@ def test_columns_must_be_those_of_the_table(tmp_path: Path) -> None:
     for header in ("id,d\n", "id,d,f,t,b,day,at,yes,more\n", "", "id,d,f,t,b,day,at,at\n"):
         path.write_text(header + "1\n" * bool(header), encoding="utf-8")
         with pytest.raises(InputError, match="expected those of the log's table") as caught:
-            list(state_rows(path, TABLE))
+            list(state_rows(state_file(path, TABLE), TABLE))
         assert caught.value.code == "LR2035"
     path.write_text(HEADER + "1,2\n", encoding="utf-8")
-    with pytest.raises(InputError, match="not CSV") as caught:
-        list(state_rows(path, TABLE))
+    with pytest.raises(InputError, match="line 2, .*found 2 values; expected 8") as caught:
+        list(state_rows(state_file(path, TABLE), TABLE))
     assert caught.value.code == "LR2035"
 
 

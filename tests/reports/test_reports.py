@@ -166,6 +166,12 @@ def test_quiet_spans(log: replay.Log, units: list[dict[str, Any]]) -> None:
     assert log.report("quiet", most_open=0, least="1h").exit_code == 4
 
 
+def test_a_log_without_units_was_not_busy(log: replay.Log) -> None:
+    report = log.report("quiet", until="0" * 20)
+    assert report.reason == "nothing found: there is no unit of recovery"
+    assert (report.rows, report.exit_code) == ([], 4)
+
+
 def test_open_units(log: replay.Log, units: list[dict[str, Any]], incomplete: Path) -> None:
     nothing = log.report("open")
     assert (nothing.rows, nothing.exit_code) == ([], 4)

@@ -18,7 +18,7 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import InputError, Refusal, TargetError, UsageError
-from replay.output.initial_load import StateFiles, state_rows
+from replay.output.initial_load import StateFiles, state_file, state_rows
 from replay.output.state_files import state_csv
 from replay.reports.images import shown_value
 from replay.reports.net_rows import NetChange
@@ -60,7 +60,7 @@ def rows_in(folder: Path, log: replay.Log) -> dict[str, Counter[tuple[Any, ...]]
     for table in log.tables:
         (path,) = StateFiles(folder).of([table]).values()
         found: Counter[tuple[Any, ...]] = Counter()
-        for part in state_rows(path, table):
+        for part in state_rows(state_file(path, table), table):
             columns = [part.after[column.name].to_pylist() for column in table.columns]
             found.update(zip(*columns, strict=True))
         states[f"{table.schema}.{table.name}"] = found
@@ -238,7 +238,7 @@ def test_what_a_file_refuses_is_told_and_nothing_of_it_stays(
     assert "table sakila.customer" in said
     assert "CHECK constraint failed" in said
 
-    def full(target: SqlTarget, url: str, schema: str, folder: Path) -> int:
+    def full(target: SqlTarget, url: str, *state: object) -> int:
         for end in ("-journal", "-wal"):
             Path(f"{path_of(url)}{end}").write_text("left")
         raise TargetError("LR4001", "SQLITE_FULL: database or disk is full")
@@ -527,7 +527,9 @@ def test_a_letter_that_has_no_way_back(tmp_path: Path) -> None:
     table = Table("S", "İ", kinds)
     (tmp_path / f"{'İ'.lower()}.csv").write_text(f"{'İ'.lower()}\n1\n", encoding="utf-8")
     (path,) = StateFiles(tmp_path).of([table]).values()
-    assert [part.after["İ"].to_pylist() for part in state_rows(path, table)] == [[1]]
+    assert [part.after["İ"].to_pylist() for part in state_rows(state_file(path, table), table)] == [
+        [1]
+    ]
 
 
 def columns_of_later_luw(folder: Path) -> list[str]:

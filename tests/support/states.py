@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
+
+from replay.storage.state_csv import StateCsv, first_line
 from replay.targets import Session, target_of
-from replay.targets.states import state_header, state_tables
+from replay.targets.states import state_tables
+from sqlgen.schema import Column, SqlType
 
 #: How a table is made that has the columns of another one, where not ``AS SELECT``; and how values
 #: are compared where there is no EXCEPT ALL.
@@ -28,6 +33,12 @@ def compare_states(
     return [(f"{schema}.{name}", *counts) for name, *counts in sorted(found) if any(counts)]
 
 
+def state_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """The rows of a state's file, all values text."""
+    columns = [Column(name, SqlType.VARCHAR) for name in first_line(path)]
+    return StateCsv(path, path.stem, columns, logged=False).batches()
+
+
 def _compared(session: Session, schema: str, table: str, path: Path) -> tuple[int, int]:
     """How many rows a table has too many, and how many too few."""
     actual, dialect = session.quoted(schema, table), session.dialect
@@ -36,7 +47,7 @@ def _compared(session: Session, schema: str, table: str, path: Path) -> tuple[in
         how = _LIKE.get(dialect, "AS SELECT * FROM {} LIMIT 0").format(actual)
         session.execute(f"CREATE TEMPORARY TABLE {expected} {how}")
     session.load(expected, schema, table, path)
-    columns = [session.quoted(name) for name in state_header(path)]
+    columns = [session.quoted(name) for name in first_line(path)]
     counts = (
         _only_in(session, actual, expected, columns),
         _only_in(session, expected, actual, columns),

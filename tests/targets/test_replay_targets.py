@@ -15,12 +15,14 @@ import pytest
 
 from replay.cli.main import main
 from replay.logs.logmaster.opening import open_log
+from replay.storage.state_csv import first_line
 from replay.targets import Target, target_named
-from replay.targets.states import state_batches, state_header, state_tables
+from replay.targets.states import state_tables
 from sqlgen.constraints import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
 from tests.support.servers import kinds, servers_of
+from tests.support.states import state_batches
 
 KINDS = kinds("duckdb", "sqlite", "mariadb")
 
@@ -43,7 +45,7 @@ def states(sakila: Path, sakila_small: Path, tmp_path_factory: pytest.TempPathFa
         (folder / state).mkdir()
         for name, path in state_tables(source).items():
             if name in tables:
-                texts = pa.schema([(column, pa.string()) for column in state_header(path)])
+                texts = pa.schema([(column, pa.string()) for column in first_line(path)])
                 rows = pa.Table.from_batches(state_batches(path), texts)
                 write_state(folder / state / f"{name}.csv", rows, tables[name])
     return folder
@@ -157,6 +159,31 @@ def first_change(out: Path) -> tuple[str, str]:
         if found:
             return found[1], found[2]
     raise AssertionError("found no such statement")
+
+
+def test_a_migration_is_run(
+    target: Target, servers: tuple[str | None, list[str]], sakila: Path, tmp_path: Path
+) -> None:
+    """All scripts of a migration, those of tables without a change too; the last says SAME, or
+    names the table that differs."""
+    out = tmp_path / "out"
+    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
+    how = ["--initial", str(sakila / "initial"), "--schema", str(sakila / "schema-ri.sql")]
+    part = ["--until-time", "2024-03-15 08:30", "--dialect", target.dialect, "--out", str(out)]
+    assert main(["migrate", *log, "--engine", "local", *how, *part]) in (0, 4)
+    *scripts, verify = sorted(out.rglob("*.sql"))
+    checks = [line for line in verify.read_text().splitlines() if line.startswith("SELECT")]
+    with target.scratch(servers[0]) as url:
+        if target.dialect == "sqlite":
+            with closing(target.connect(url)) as session:
+                session.make_schema("sakila")
+        target.run_scripts(url, scripts)
+        assert [rows(target, url, check) for check in checks] == [[], [("SAME",)]]
+        rows(target, url, "DELETE FROM sakila.store WHERE store_id = 1")
+        assert [rows(target, url, check) for check in checks] == [
+            [("SAKILA.STORE", 1, 2)],
+            [("DIFFERENT",)],
+        ]
 
 
 def test_a_percent_sign_is_itself(target: Target, database: str) -> None:

@@ -1,0 +1,386 @@
+"""A file of a state, ``TABLE.csv`` or ``TABLE.csv.gz``: what PostgreSQL's ``COPY … CSV``, DuckDB's
+``COPY``, Db2's ``EXPORT … OF DEL`` and we write, with or without names in the first line, read as
+texts of one spelling. How a file writes NULL and bytes is found out from the file, or named
+(:class:`replay.storage.csv_form.CsvForm`); what can be read in two ways is refused (LR2035)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import IO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from replay.errors import InputError, Where
+from replay.storage import Place, for_arrow, opened, readable
+from replay.storage.csv_form import CsvForm
+from replay.storage.state_values import BYTES, TEXTS, is_value, spelled, unreadable
+from sqlgen.schema import Column, SqlType
+
+#: Bytes of a file that are read at once, and those of another file that are looked at.
+_BLOCK = 16 << 20
+_GLANCE = 1 << 20
+_NULL = "\\N"
+_WAY = f"Name how the files are written: --csv {', '.join(CsvForm)}"
+#: Bytes in hexadecimal digits, and as DuckDB writes them: what is printed is itself.
+_DIGITS = r"^\\x([0-9A-Fa-f]{2})*$"
+_ESCAPED = r"""^([ !#-&(-\[\]-~]|\\x[0-9A-F]{2})*$"""
+_ONE_BYTE = r"^(\\x[0-9A-F]{2})?$"
+#: Where Db2 put a large value that is not in the file.
+_ELSEWHERE = r"\.\d{3}\.(lob|xml)\.\d+\.\d+/$"
+_NULL_ALONE = re.compile(rb"(?:^|[,\n])\\N(?:[,\r\n]|$)")
+_NOTHING = (b",,", b",\n", b",\r", b"\n,", b"\n\n", b"\n\r\n")
+_QUOTED_NOTHING = (b',""', b'\n""', b'"",', b'""\n', b'""\r')
+
+
+class StateCsv:
+    """A file of a table's rows before or after a log. ``columns``: those of the table, in order,
+    ``table`` its name in messages; ``partial``: the file may have some of them only. Values of
+    ``masked`` tables are not told. ``logged``: the columns have the log's lengths and scales.
+    InputError: LR2001 for a file that cannot be read, LR2035 for one that is not of this table."""
+
+    def __init__(
+        self,
+        path: Place,
+        table: str,
+        columns: Sequence[Column],
+        form: CsvForm | None = None,
+        *,
+        masked: bool = False,
+        partial: bool = False,
+        logged: bool = True,
+    ) -> None:
+        self.path, self.table, self.form = path, table, form
+        self.masked, self._logged = masked, logged
+        first = first_line(path)
+        named = _columns_named(first, columns)
+        self.headed = named is not None and (partial or len(named) == len(columns))
+        if self.headed and form == CsvForm.DB2 and not self._begins_with_quote():
+            raise self._refusal(
+                "the columns' names in the first line",
+                "rows alone, as Db2 writes them",
+                "Leave --csv out, or the line",
+                1,
+            )
+        self.headed = self.headed and form != CsvForm.DB2
+        if self.headed:
+            assert named is not None
+            #: The columns of the file, in its order.
+            self.columns = named
+        elif self._is_row(first, columns):
+            self.columns = list(columns)
+        else:
+            raise self._not_of_this_table(first, columns)
+
+    # -- what the file is
+    # ---------------------------------------------------------------------------------------------
+
+    def _is_row(self, first: Sequence[str], columns: Sequence[Column]) -> bool:
+        """Whether the first line is a row: a value of a column that is no text tells."""
+        if self.form == CsvForm.LOGREPLAY or (first and len(first) != len(columns)):
+            return False
+        if not first or self.form == CsvForm.DB2:
+            return self.form == CsvForm.DB2
+        telling = [
+            (spelled(pa.array([text]), column.type)[0].as_py(), column)
+            for text, column in zip(first, columns, strict=True)
+            if column.type not in TEXTS | BYTES and text not in ("", _NULL)
+        ]
+        return bool(telling) and all(is_value(*one, self._logged) for one in telling)
+
+    def _not_of_this_table(self, first: Sequence[str], columns: Sequence[Column]) -> InputError:
+        named = f"the columns {', '.join(first)[:200] or 'of no first line'}"
+        if self.masked and first:
+            named = "other columns in its first line, or none"
+        hint = (
+            "A table that changed within the log had other columns before it: --generation first."
+            " A file without names in its first line needs a number or a date there that tells it"
+            " from names (--csv db2: it has none)"
+        )
+        expected = f"those of the log's table: {', '.join(column.name for column in columns)}"
+        if not self._logged:
+            expected = f"those of the table: {', '.join(column.name for column in columns)}"
+        return self._refusal(named, expected, hint, None)
+
+    @cached_property
+    def _null(self) -> str:
+        """What stands for NULL without quotes: nothing, or ``\\N`` where the file has it; then
+        nothing is the empty text."""
+        if self.form is not None:
+            return _NULL if self.form == CsvForm.LOGREPLAY else ""
+        null, nothing, quoted = self._hints()
+        if not null:
+            return ""
+        found, empty = self._counted([_NULL], not (nothing and quoted))
+        if not found:
+            return ""
+        if nothing and quoted:
+            _, empty_quoted = self._counted([_NULL, ""], False)
+            if 0 < empty_quoted < empty:
+                raise self._refusal(
+                    f'nothing between commas, "" and {_NULL} in one file',
+                    "one way to write NULL, and one to write the empty text",
+                    _WAY,
+                    None,
+                )
+        return _NULL
+
+    def _hints(self) -> tuple[bool, bool, bool]:
+        """Whether the bytes may hold ``\\N``, nothing between commas, and ``""``."""
+        null = nothing = quoted = False
+        with self._bytes() as file:
+            held = b"\n"
+            while block := file.read(_BLOCK):
+                held += block
+                null = null or b"\\N" in held
+                nothing = nothing or any(one in held for one in _NOTHING)
+                quoted = quoted or any(one in held for one in _QUOTED_NOTHING)
+                held = held[-4:]
+        return null, nothing or held.endswith(b","), quoted
+
+    def _counted(self, nulls: list[str], soon: bool) -> tuple[int, int]:
+        """(values that are NULL, empty texts) in columns of text and others, where these stand for
+        NULL; ``soon``: the first part with a NULL is enough."""
+        null = empty = 0
+        for batch in self._parsed(nulls):
+            null += sum(values.null_count for values in batch.columns)
+            for values in batch.columns:
+                empty += pc.sum(pc.equal(values, "")).as_py() or 0
+            if null and soon:
+                break
+        return null, empty
+
+    def _check_others(self) -> None:
+        """InputError (LR2035) where other files of the folder write NULL as ``\\N``: there, nothing
+        between commas may be the empty text."""
+        others: list[Place] = [*self.path.parent.iterdir()]
+        for other in sorted(others, key=lambda one: one.name):
+            if other.name == self.path.name or not other.name.endswith((".csv", ".csv.gz")):
+                continue
+            with readable(other), _unpacked(other) as file:
+                held = file.read(_GLANCE)
+            if _NULL_ALONE.search(held):
+                raise self._refusal(
+                    f"nothing between commas, and {_NULL} in {other.name}",
+                    "files that write NULL in one way",
+                    _WAY,
+                    None,
+                )
+
+    def _is_escaped(self, column: Column) -> bool:
+        """Whether bytes of a column are as DuckDB writes them."""
+        if self.form is not None:
+            return self.form == CsvForm.DUCKDB
+        digits = escaped = True
+        differs = None
+        for batch in self._parsed([self._null], column.name):
+            values = batch.column(0).drop_null()
+            digits = digits and _all(values, _DIGITS)
+            escaped = escaped and _all(values, _ESCAPED)
+            if not (digits and escaped):
+                return escaped
+            longer = values.filter(pc.invert(pc.match_substring_regex(values, _ONE_BYTE)))
+            differs = differs or (longer[0].as_py() if len(longer) else None)
+        if differs is None or self._null == _NULL or self._is_ours():
+            return False
+        shown = "bytes" if self.masked else differs[:40]
+        raise self._refusal(
+            f"{shown} in column {column.name}, which PostgreSQL and DuckDB would read as other"
+            " bytes each",
+            "bytes that tell which of them wrote the file",
+            _WAY,
+            None,
+        )
+
+    def _is_ours(self) -> bool:
+        """Whether ``logreplay state`` wrote the folder."""
+        place = self.path.parent / "manifest.json"
+        try:
+            with opened(place) as file:
+                return b'"mode": "state"' in file.read(_GLANCE)
+        except OSError:
+            return False
+
+    # -- reading
+    # ---------------------------------------------------------------------------------------------
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in batches, each value a text in our spelling, bytes as ``\\x`` and hexadecimal
+        digits, null for NULL; columns by the names that they have in the table."""
+        looked = self.form is not None or self._null == _NULL
+        escaped = {one.name for one in self.columns if one.type in BYTES and self._is_escaped(one)}
+        start = 0
+        for batch in self._parsed([self._null]):
+            arrays = []
+            for values, column in zip(batch.columns, self.columns, strict=True):
+                if not looked and column.type in TEXTS and values.null_count:
+                    self._check_others()
+                    looked = True
+                if column.name in escaped:
+                    values = self._unescaped(values, column, start)
+                elif column.type in (SqlType.CLOB, SqlType.XML):
+                    self._refuse_references(values, column, start)
+                arrays.append(spelled(values, column.type))
+            yield pa.RecordBatch.from_arrays(arrays, [one.name for one in self.columns])
+            start += batch.num_rows
+
+    def where(self, row: int, column: str) -> Where:
+        """The place of a value in the ``row``-th row, counted from 0."""
+        return Where(str(self.path), line=self._line(row), column=column, table=self.table)
+
+    def places(self, start: int, column: str) -> Callable[[int], Where]:
+        """The place of each value of a part whose first row is the ``start``-th."""
+        return lambda row: self.where(start + row, column)
+
+    def _unescaped(self, values: pa.Array, column: Column, start: int) -> pa.Array:
+        wrong = pc.index(pc.match_substring_regex(values, _ESCAPED), False).as_py()
+        if wrong >= 0:
+            text = values[wrong].as_py()
+            raise unreadable(text, column, self.where(start + wrong, column.name), self.masked)
+        return pa.array(map(_hexadecimal, values.to_pylist()), pa.string())
+
+    def _refuse_references(self, values: pa.Array, column: Column, start: int) -> None:
+        """InputError (LR2035) for values that Db2 wrote into files of their own."""
+        if self.headed:
+            return
+        there = pc.index(pc.match_substring_regex(values, _ELSEWHERE), True).as_py()
+        if there >= 0:
+            raise InputError(
+                "LR2035",
+                "found a reference to another file; expected the value itself",
+                self.where(start + there, column.name),
+                "Write the file again without LOBSINFILE and XML TO",
+            )
+
+    def _parsed(self, nulls: list[str], only: str | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows as they are written, all values text."""
+        names = [column.name for column in self.columns]
+        reading = pa_csv.ReadOptions(
+            block_size=_BLOCK, column_names=names, skip_rows=int(self.headed)
+        )
+        # an empty line is a row where a table has one column
+        parsing = pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+        converting = pa_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=nulls,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            include_columns=None if only is None else [only],
+        )
+        try:
+            with pa_csv.open_csv(for_arrow(self.path), reading, parsing, converting) as reader:
+                yield from reader
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" not in str(error) and "Could not skip initial" not in str(error):
+                raise self._not_csv(error) from error
+
+    def _not_csv(self, error: Exception) -> InputError:
+        """What is raised for a file that cannot be parsed: the first line that is wrong."""
+        wanted, line = len(self.columns), 0
+        try:
+            for line, fields in self._records():
+                if len(fields) != wanted:
+                    return self._refusal(
+                        f"{len(fields)} values", f"{wanted}, one for each column", "", line
+                    )
+        except UnicodeDecodeError:
+            line = self._strange_line()
+            return self._refusal("bytes that are not UTF-8", "text in UTF-8", "", line)
+        except csv.Error:
+            return self._refusal("what is not CSV", "values between commas", "", line + 1)
+        why = "a quote that is not closed" if self.masked else f"what is not CSV ({error})"
+        return self._refusal(why, "values between commas", "", None)
+
+    def _strange_line(self) -> int:
+        """The first line that is not UTF-8."""
+        with _unpacked(self.path) as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    line.decode()
+                except UnicodeDecodeError:
+                    return number
+        return 1
+
+    def _line(self, row: int) -> int:
+        """The line that the ``row``-th row begins in, counted from 1."""
+        for number, (line, _) in enumerate(self._records(), -int(self.headed)):
+            if number == row:
+                return line
+        return 1
+
+    def _records(self) -> Iterator[tuple[int, list[str]]]:
+        """(line that it begins in, values) of each record, the names too."""
+        csv.field_size_limit(1 << 31)
+        with _text(self.path) as file:
+            records, line = csv.reader(file), 1
+            for fields in records:
+                if fields or len(self.columns) == 1:
+                    yield line, fields or [""]
+                line = records.line_num + 1
+
+    @contextmanager
+    def _bytes(self) -> Iterator[IO[bytes]]:
+        with readable(self.path), _unpacked(self.path) as file:
+            yield file
+
+    def _begins_with_quote(self) -> bool:
+        with self._bytes() as file:
+            return file.read(4).removeprefix(b"\xef\xbb\xbf").startswith(b'"')
+
+    def _refusal(self, found: str, expected: str, hint: str, line: int | None) -> InputError:
+        where = Where(str(self.path), line=line, table=self.table)
+        return InputError("LR2035", f"found {found}; expected {expected}", where, hint)
+
+
+def first_line(path: Place) -> list[str]:
+    """The values of a file's first line. InputError (LR2001) where it cannot be read."""
+    with readable(path), _text(path, "replace") as file:
+        return next(csv.reader(file), [])
+
+
+@contextmanager
+def _unpacked(path: Place) -> Iterator[IO[bytes]]:
+    with opened(path) as raw:
+        packed = path.name.endswith(".gz")
+        yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
+
+
+@contextmanager
+def _text(path: Place, errors: str = "strict") -> Iterator[IO[str]]:
+    with _unpacked(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors, newline="") as file:
+        yield file
+
+
+def folded(name: str) -> str:
+    """A name for which case does not count: a Turkish İ in lower case has another upper one."""
+    return name.lower().upper()
+
+
+def _columns_named(names: Sequence[str], columns: Sequence[Column]) -> list[Column] | None:
+    """The columns with these names, each once, their case as it is or any; None where one of the
+    names is of none."""
+    exact = {column.name: column for column in columns}
+    alike: dict[str, Column] = {folded(column.name): column for column in columns}
+    found = [exact.get(name, alike.get(folded(name))) for name in names]
+    kept = [column for column in found if column is not None]
+    once = len({column.name for column in kept}) == len(found)
+    return kept if names and once and len(kept) == len(found) else None
+
+
+def _all(values: pa.Array, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(values, pattern)).as_py() is not False
+
+
+def _hexadecimal(text: str | None) -> str | None:
+    """Bytes of DuckDB's as ``\\x`` and hexadecimal digits."""
+    if text is None:
+        return None
+    plain = re.sub(r"\\x(..)", lambda found: chr(int(found[1], 16)), text)
+    return f"\\x{plain.encode('latin-1').hex()}"
