@@ -59,14 +59,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(list(argv))
     gc.enable()  # the command's own program comes without
     atexit.register(last_moments)
+    _settle_streams()
     _settle_output()
     code = None
     with suppress(KeyboardInterrupt):  # a signal that comes while it says that one came
-        code = _main(sys.argv[1:])
+        code = _written(sys.argv[1:])
     if code is None:
         code = code_of_signal()
     end_at_once(code)
     return code
+
+
+def _settle_streams() -> None:
+    """Have something behind each standard stream that the caller closed: nothing is read, messages
+    go nowhere, and an answer that cannot be written is an error."""
+    for name, access in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, access)
+            setattr(sys, name, os.fdopen(handle, "r" if name == "stdin" else "w", encoding="utf-8"))
+
+
+def _written(given: list[str]) -> int:
+    """Run a command, and see that all it printed is written, a help or a version too; the exit
+    code."""
+    try:
+        try:
+            code = _main(given)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else EXIT_OK
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _give_up_output()
+        with suppress(OSError):
+            print(f"logreplay: {_CLOSED}", file=sys.stderr)
+    except OSError as error:
+        _give_up_output()
+        with suppress(OSError):
+            print(f"logreplay: LR1006 found {error.strerror}: {OUTPUT}", file=sys.stderr)
+    return EXIT_UNUSABLE
 
 
 def _settle_output() -> None:

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -146,6 +147,10 @@ class Parser(argparse.ArgumentParser):
             if name.startswith("--")
             and not any(known.startswith(name) for known in self._option_string_actions)
         ]
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write it; an error of that is raised, and not passed over."""
+        (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line, and where the options are listed. An option that is

@@ -14,7 +14,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from replay.machine import room_for
 from replay.public import HIDDEN, hidden, is_secret_setting, secrets_of
 from sqlgen.hidden import visible
 
@@ -39,13 +38,13 @@ class Shown:
     def write(self, text: str) -> int:
         """Write a text; its length."""
         shown = hidden(text, self._secrets)
-        with room_for(OUTPUT):
+        with _named():
             self.raw.write(visible(shown, "\n\t") if self._whole else shown)
         return len(text)
 
     def flush(self) -> None:
         """Give what was written to whoever reads it."""
-        with room_for(OUTPUT):
+        with _named():
             self.raw.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -55,6 +54,17 @@ class Shown:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.raw, name)
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Have an error of a stream, which has no name, say that it is the output's."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = OUTPUT
+        raise
 
 
 @contextmanager
