@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from replay.errors import TargetError, Where
 from replay.public import public
 from replay.storage.csv_form import CsvForm
-from replay.storage.state_csv import StateCsv
-from replay.storage.state_values import family_of
 from replay.targets.outcomes import (
     LOST,
     Condition,
@@ -32,10 +30,11 @@ from replay.targets.outcomes import (
     standard_name,
 )
 from replay.targets.states import no_roles, statements_of
-from sqlgen.schema import Column, SqlType
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sqlgen.schema import SqlType
 
 #: What to do about a server that cannot be connected to.
 NOT_REACHED = (
@@ -524,6 +523,11 @@ class SqlSession:
         """Put the rows of a state's file into a table that is spelled ``into`` and has columns of
         ``table``; the number of rows. ``types``: those of columns that the log knows. TargetError
         (LR4002) when the table does not exist."""
+        # who looks at a command's help does not wait for what these import
+        from replay.storage.state_csv import StateCsv
+        from replay.storage.state_values import family_of
+        from sqlgen.schema import Column
+
         kinds = {name: kind for name, kind, _ in self.columns(schema, table)}
         where = Where(table=f"{schema}.{table}")
         if not kinds:

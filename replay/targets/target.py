@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replay.errors import TargetError, Where, cause_of
 from replay.public import public
@@ -13,7 +14,9 @@ from replay.storage.csv_form import CsvForm
 from replay.targets.session import SqlSession
 from replay.targets.states import new_file_of, no_server, state_tables
 from replay.temp_folders import WorkFolder
-from sqlgen.schema import SqlType
+
+if TYPE_CHECKING:
+    from sqlgen.schema import SqlType
 
 
 @dataclass(frozen=True)

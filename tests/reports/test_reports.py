@@ -296,7 +296,7 @@ def test_totals_have_the_names_of_the_log(
     ("words", "said"),
     [
         (["whatif", "--ur", "000000000000A1B2E377"], "warning: no foreign keys are known"),
-        (["state", "--diff", "start", "start"], "warning: nothing found: the rows of both"),
+        (["state", "--diff", "start", "start"], "warning: nothing found: the log changes no row"),
         (["report", "integrity"], "note: nothing later depends on the selected changes"),
     ],
 )
