@@ -140,7 +140,7 @@ def _standing(request: Request, at: PositionText | None) -> Position | None:
     :func:`replay.pipeline.points.read_point`."""
     if not isinstance(at, str):
         return placed(request, octets_of_position(at))
-    point = read_point(request.log, at, request.selection.marks)
+    point = read_point(request.log, at, request.selection.marks, reached=False)
     return None if point.position == LOWEST else point.position
 
 

@@ -52,9 +52,11 @@ def read_point(
     engine: Engine | None = None,
     split_bytes: int | None = None,
     kept: Marks = lambda: None,
+    reached: bool = True,
 ) -> Point:
     """A point as people name it: a commit position, a time, ``start``, ``end``, or a mark: of a
-    live database (``kept``), or of the file ``marks`` (None: the one beside the log). UsageError
+    live database (``kept``), or of the file ``marks`` (None: the one beside the log). ``reached``:
+    whether the log reaches a position is asked, for which all headers are read. UsageError
     (LR1001, LR1004) for other text; errors as :func:`replay.logs.marks.mark_of`."""
     words = text.strip()
     if words.lower() in ("start", "end"):
@@ -63,10 +65,20 @@ def read_point(
         return _at_time(log, time_of(words, True), words, engine, split_bytes)
     if _DIGITS.fullmatch(words):
         placed = resolve_position(log, position_of(words), True)
-        assert placed is not None
-        return _placed(log, placed, words, engine, split_bytes)
+    else:
+        placed = _mark(log, text, marks, kept)
+    assert placed is not None
+    if not reached:
+        return Point(placed, words)
+    extent = log_extent(log, None, engine, split_bytes)
+    return Point(placed, words, extent.outside(words, placed))
+
+
+def _mark(log: LogFile, text: str, marks: str | None, kept: Marks) -> Position:
+    """The position of a mark; errors as :func:`read_point`."""
+    words = text.strip()
     try:
-        placed = marks_with(kept(), words, log, marks)[words]
+        return marks_with(kept(), words, log, marks)[words]
     except UsageError as error:
         if error.code != "LR1004":
             raise
@@ -76,15 +88,6 @@ def read_point(
             " HH:MM:SS), start, end, or a mark",
             hint=f"{error.message[0].upper()}{error.message[1:]}. {error.hint}",
         ) from None
-    return _placed(log, placed, words, engine, split_bytes)
-
-
-def _placed(
-    log: LogFile, position: Position, text: str, engine: Engine | None, split_bytes: int | None
-) -> Point:
-    """A point at a commit position."""
-    extent = log_extent(log, None, engine, split_bytes)
-    return Point(position, text, extent.outside(text, position))
 
 
 def _at_time(

@@ -265,17 +265,9 @@ class StateCsv:
         reading = pa_csv.ReadOptions(
             block_size=_BLOCK, column_names=names, skip_rows=int(self.headed)
         )
-        # an empty line is a row where a table has one column
-        parsing = pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
-        converting = pa_csv.ConvertOptions(
-            column_types={name: pa.string() for name in names},
-            null_values=nulls,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            include_columns=None if only is None else [only],
-        )
+        forms = csv_forms(names, nulls, only)
         try:
-            with pa_csv.open_csv(for_arrow(self.path), reading, parsing, converting) as reader:
+            with pa_csv.open_csv(for_arrow(self.path), reading, *forms) as reader:
                 yield from reader
         except pa.ArrowInvalid as error:
             if "Empty CSV file" not in str(error) and "Could not skip initial" not in str(error):
@@ -337,6 +329,23 @@ class StateCsv:
     def _refusal(self, found: str, expected: str, hint: str, line: int | None) -> InputError:
         where = Where(str(self.path), line=line, table=self.table)
         return InputError("LR2035", f"found {found}; expected {expected}", where, hint)
+
+
+def csv_forms(
+    names: Sequence[str], nulls: list[str], only: str | None = None
+) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
+    """How Arrow reads rows of CSV with these columns, or ``only`` one of them: all values texts,
+    null for what stands in ``nulls`` without quotes; an empty line is a row of one column."""
+    return (
+        pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+        pa_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=nulls,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            include_columns=None if only is None else [only],
+        ),
+    )
 
 
 def first_line(path: Place) -> list[str]:

@@ -81,15 +81,10 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
+    from replay.storage.state_csv import csv_forms
+
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
-    parsing = pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
-    converting = pa_csv.ConvertOptions(
-        column_types={name: pa.string() for name in names},
-        null_values=["\\N"],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    rows = pa_csv.read_csv(pa.BufferReader(text), reading, parsing, converting)
+    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names, ["\\N"]))
     batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
     return batches
 

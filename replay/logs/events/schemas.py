@@ -4,7 +4,7 @@ each value is written."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -202,10 +202,13 @@ def with_declared(version: TableVersion, types: DeclaredTypes, signed: bool) -> 
             column = replace(entry.column, type=kind, length=length)
             entry = replace(entry, column=column, code=code, length=length)
         made.append(entry)
-    columns = tuple(entry.column for entry in made)
-    return replace(
-        version, table=replace(version.table, columns=columns), format=RowFormat(tuple(made))
-    )
+    return _with_columns(version, made)
+
+
+def _with_columns(version: TableVersion, made: Sequence[ColumnFormat]) -> TableVersion:
+    """A table version with these columns."""
+    table = replace(version.table, columns=tuple(entry.column for entry in made))
+    return replace(version, table=table, format=RowFormat(tuple(made)))
 
 
 def in_zone(version: TableVersion) -> TableVersion:
@@ -216,10 +219,7 @@ def in_zone(version: TableVersion) -> TableVersion:
         else entry
         for entry in version.format.columns
     ]
-    columns = tuple(entry.column for entry in made)
-    return replace(
-        version, table=replace(version.table, columns=columns), format=RowFormat(tuple(made))
-    )
+    return _with_columns(version, made)
 
 
 def described(schema: RowSchema, text: str) -> dict[str, str]:
