@@ -404,7 +404,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
             for line in family.dump_record(log, arguments.record, arguments.file, arguments.hex):
                 print(line)
             return EXIT_OK
-        refuse_other_run(log)
+        with Bar(sys.stderr) as progress:
+            refuse_other_run(log, reading.engine_for(log, progress), reading.split_bytes)
         description = inspect.describe(family, log)
         checked = _agreement(reading, opened) if arguments.deep else None
     code, values = description.exit_code, dict(description.values)

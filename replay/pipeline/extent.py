@@ -106,16 +106,18 @@ def log_extent(
     return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
 
 
-def refuse_other_run(log: LogFile) -> None:
+def refuse_other_run(
+    log: LogFile, engine: Engine | None = None, split_bytes: int | None = None
+) -> None:
     """InputError (LR2042) where a unit commits behind the end that a control file states, if all
-    its records say so: a damaged position is no end. Reads all headers; a damaged framing is
-    reported by whoever reads the records."""
+    its records say so: a damaged position is no end. Reads all headers, as :func:`log_extent` does;
+    a damaged framing is reported by whoever reads the records."""
     end = final_position(log)
     if end is None:
         return
     behind, sooner = set[bytes](), set[bytes]()
     with suppress(InputError):
-        if (last := log_extent(log).last) is not None and last > end:
+        if (last := log_extent(log, None, engine, split_bytes).last) is not None and last > end:
             for some in all_headers(log):
                 units, later = some.envelope.unit(), compare(some.envelope.commit(), end) > 0
                 behind |= {*np.unique(opaque(units[later & some.committed()])).tolist()}

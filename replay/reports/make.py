@@ -223,7 +223,7 @@ def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Re
     an undo would hit."""
     demand = Demand(dependencies=True)
     request = replace(make_request(asked.opened, selection, demand, asked.keys), mode=Mode.UNDO)
-    refuse_other_run(request.log)
+    refuse_other_run(request.log, asked.engine, asked.split_bytes)
     plan = request.plan(asked.split_bytes, asked.engine)
     spaces = KeySpaces(request.log.catalog, request.constraints)
     analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)

@@ -74,7 +74,7 @@ def what_if_of(
         )
     demand = Demand(dependencies=True, baseline=baseline, csv=csv)
     request = make_request(asked.opened, selection, demand, asked.keys)
-    refuse_other_run(request.log)
+    refuse_other_run(request.log, asked.engine, asked.split_bytes)
     warnings = list(request.warnings)
     with target_state.baseline_of(request) as state:
         plan = replace(request, mode=Mode.UNDO).plan(asked.split_bytes, asked.engine)

@@ -79,6 +79,8 @@ PROFILE = Profile(
         "Text becomes WCHAR and WVARCHAR, which hold it in a database of any encoding.",
         "Refused, for no manual says how: control characters in text, a row of a table without a"
         " key, --upsert.",
+        "An undo that leaves units out does not ask whether a key is free: a row that has it stops"
+        " the script.",
     ),
     abilities=Abilities(
         constraints=ALL,

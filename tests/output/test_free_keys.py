@@ -179,7 +179,12 @@ def test_counted_rows_need_no_look_at_the_key(tmp_path: Path) -> None:
         assert "EXISTS" not in "".join(statements(bundle))
 
 
-@pytest.mark.parametrize("dialect", few(DIALECTS, "postgres", "mysql", "oracle"))
+#: Dialects that can say it: solidDB cannot (a key that is taken stops the script), and Db2 for z/OS
+#: says what Db2 does, in short lines.
+LOOKING = [name for name in DIALECTS if name not in ("soliddb", "db2zos")]
+
+
+@pytest.mark.parametrize("dialect", few(LOOKING, "postgres", "mysql", "oracle"))
 def test_words_of_each_dialect(tmp_path: Path, dialect: str) -> None:
     """Dialects that have a MERGE say it that way, which gives literals the types of columns;
     MariaDB and MySQL set down what they find before they change the table."""
