@@ -5,6 +5,8 @@ on as DuckDB text.
 row that enters or leaves the set counts. ``changed(col, …)``: an update that changes one of them.
 A condition on an image that a change lacks (before of an INSERT, after of a DELETE) is unknown.
 
+Db2's own forms are read too: ``+ 1 DAY``, ``BX'00'``, ``YEAR(col)`` and its like.
+
 Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
 numbers divide to whole numbers. Timestamps are compared with each other and with constants to their
 last digit, as Db2 does: hour 24 lies before hour 0 of the next day. DuckDB has microseconds, so in
@@ -19,9 +21,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
@@ -37,7 +40,30 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce,
     exp.Upper, exp.Lower, exp.Abs, exp.Length,
     exp.Substring, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
+    exp.Year, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
 )  # fmt: skip
+
+#: Where the digits of a part of a timestamp stand in its text: begin (from 1) and how many.
+_PARTS: dict[type[exp.Expr], tuple[int, int]] = {
+    exp.Year: (1, 4),
+    exp.Month: (6, 2),
+    exp.Day: (9, 2),
+    exp.Hour: (12, 2),
+    exp.Minute: (15, 2),
+    exp.Second: (18, 2),
+}
+#: Units of Db2's labeled durations, and its special registers of two words, by the second one (Db2
+#: for z/OS SQL Reference, "Datetime operands" and "Special registers").
+_DURATIONS = frozenset(
+    f"{unit}{plural}"
+    for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND")
+    for plural in ("", "S")
+)
+_CURRENT = {
+    "DATE": TokenType.CURRENT_DATE,
+    "TIME": TokenType.CURRENT_TIME,
+    "TIMESTAMP": TokenType.CURRENT_TIMESTAMP,
+}
 
 #: ``changed(col, …)``: an update that changes one of some columns.
 CHANGED = "CHANGED"
@@ -84,6 +110,7 @@ _WHOLE_IF_OPERANDS_ARE = (
 _OPENINGS = re.compile(
     r"""'(?:[^']|'')*+'|"(?:[^"]|"")*+"|/\*.*?\*/|--[^\n]*|(?P<open>'|"|/\*)""", re.DOTALL
 )
+_POSTGRES = Dialect.get_or_raise("postgres")
 #: Deeper than any condition a person writes, and well within what the parser, the generator and
 #: DuckDB can stand.
 _DEEPEST = 40
@@ -105,6 +132,10 @@ _CASTS = {
 _HINT = (
     'Write a condition on columns, for example: --where "after.amount > 100 AND before.status ='
     " 'A'\""
+)
+_OF_HEADERS = (
+    f"{_HINT}. What only headers have is asked of units: --units \"SELECT unit FROM units WHERE"
+    " authid <> 'BATCH'\" (logreplay sql lists their columns)"
 )
 
 
@@ -146,6 +177,10 @@ class Predicate:
                 for node in operands:
                     if node.is_string:
                         node.set("this", node.name.rstrip(" "))
+
+        for part in list(tree.find_all(*_PARTS)):
+            if _is_timestamp(part.this, types):
+                part.replace(_digits(part))
 
         def place(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Anonymous):
@@ -206,7 +241,7 @@ def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> 
     moments = [
         node
         for node in operands
-        if isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.TIMESTAMP
+        if _is_timestamp(node, types)
     ]
     others = [node for node in operands if all(node is not one for one in moments)]
     texts = [_constant_moment(node) for node in others]
@@ -247,6 +282,17 @@ def _constant_moment(node: exp.Expr) -> str | None:
     return f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction}"
 
 
+def _is_timestamp(node: exp.Expr, types: dict[str, Column]) -> bool:
+    return isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.TIMESTAMP
+
+
+def _digits(part: exp.Expr) -> exp.Expr:
+    """A part of a timestamp of its text, for hour 24 is of the day before."""
+    begin, length = map(exp.Literal.number, _PARTS[type(part)])
+    part.this.meta[_WHOLE] = True
+    return exp.cast(exp.Substring(this=part.this, start=begin, length=length), exp.DType.INT)
+
+
 def _whole_moment(named: exp.Expr) -> exp.Expr:
     """The text of a timestamp with the most digits that one has."""
     point = exp.Case().when(
@@ -266,7 +312,7 @@ def _is_whole(node: exp.Expr, types: dict[str, Column]) -> bool:
         return node.to.this in _WHOLE_CASTS
     if isinstance(node, _WHOLE_IF_OPERANDS_ARE):
         return all(_is_whole(part, types) for part in node.iter_expressions())
-    return isinstance(node, exp.Length)
+    return isinstance(node, (exp.Length, *_PARTS))
 
 
 def _typed(named: exp.Expr, column: Column) -> exp.Expr:
@@ -310,7 +356,7 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
                 "LR1003",
                 f"{said} names column {node.name!r}{_place(node, text)}, which no table of the"
                 " log has",
-                _HINT if said == "--where" else "logreplay inspect shows the columns",
+                _OF_HEADERS if said == "--where" else "logreplay inspect shows the columns",
             )
         columns.add((image, node.name.upper()))
     _check_one_of_each(columns, tables)
@@ -352,7 +398,10 @@ def _parsed(text: str) -> exp.Expr:
             "LR1003", f"--where nests {deepest} deep; expected at most {_DEEPEST}", _HINT
         )
     try:
-        tree: exp.Expr = sqlglot.parse_one(text, into=exp.Condition, dialect="postgres")
+        tokens = list(_tokens(_POSTGRES.tokenize(text)))
+        tree = _POSTGRES.parser().parse_into(exp.Condition, tokens, text)[0]
+        if tree is None:
+            raise ParseError("found no condition")
         tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
         return tree
     except TokenError:
@@ -369,6 +418,28 @@ def _parsed(text: str) -> exp.Expr:
         raise SqlgenError("LR1003", "--where nests too deep to be read", _HINT) from None
 
 
+def _tokens(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Tokens in which a form of Db2's is the one that others have for it."""
+    place = 0
+    while place < len(tokens):
+        one, other = tokens[place], tokens[place + 1 : place + 2]
+        kind, word = one.token_type, one.text.upper()
+        behind = other[0].text.upper() if other else ""
+        joined: list[tuple[TokenType, str]] = []
+        if kind is TokenType.NUMBER and behind in _DURATIONS:
+            joined = [(TokenType.INTERVAL, "INTERVAL"), (TokenType.STRING, word)]
+            joined.append((TokenType.VAR, behind.removesuffix("S")))
+        elif word == "BX" and other and other[0].token_type is TokenType.STRING:
+            joined = [(TokenType.HEX_STRING, other[0].text)]
+        elif kind is TokenType.VAR and word == "CURRENT" and behind in _CURRENT:
+            joined = [(_CURRENT[behind], f"CURRENT_{behind}")]
+        if not joined:
+            yield one
+        for made, text in joined:
+            yield Token(made, text, one.line, one.col, one.start, other[0].end)
+        place += 1 + bool(joined)
+
+
 def _check_kinds(tree: exp.Expr, text: str) -> None:
     """SqlgenError (LR1003) for what a predicate must not be made of."""
     for node in tree.walk():
@@ -382,8 +453,11 @@ def _check_kinds(tree: exp.Expr, text: str) -> None:
             )
         if not isinstance(node, _ALLOWED):
             found = f"--where uses {node.key.upper()} ({_shown(node)}){_place(node, text)}"
+            expected = "conditions on columns"
+            if isinstance(node, exp.CurrentDate | exp.CurrentTime | exp.CurrentTimestamp):
+                expected = "a constant, for a condition must mean the same whenever it is asked"
             raise SqlgenError(
-                "LR1003", f"{found}, which is not allowed; expected conditions on columns", _HINT
+                "LR1003", f"{found}, which is not allowed; expected {expected}", _HINT
             )
         if isinstance(node, exp.DataType) and node.this not in _CAST_TYPES:
             raise SqlgenError(
