@@ -44,6 +44,16 @@ class Site:
             database.execute("create table t (k integer not null primary key, v integer not null)")
             database.commit()
         self.log = LogBuilder(tables=(TABLE,))
+        self.mapping: list[str] = []
+
+    def rename(self) -> None:
+        """From now on the target has other names than the logs, of the key too."""
+        with closing(sqlite3.connect(self.folder / "testown.db")) as database:
+            database.execute("alter table t rename column k to v2")
+            database.execute("alter table t rename to u")
+        names = '[tables."TESTOWN.T"]\nname = "u"\ncolumns = { K = "v2" }\n'
+        (self.folder / "map.toml").write_text(names, encoding="utf-8")
+        self.mapping = ["--mapping", str(self.folder / "map.toml")]
 
     def arrive(self, number: int, keys: range, where: Path | None = None) -> LogPair:
         """A log arrives that inserts rows."""
@@ -60,14 +70,15 @@ class Site:
     def words(self, *more: str) -> list[str]:
         names = ["--logs", str(self.logs), "--to", self.url, "--engine", "local"]
         settle = [] if {"--settle", "marker", "rename"} & {*more} else ["--settle", "0"]
-        return ["follow", *names, *settle, *more]
+        return ["follow", *names, *settle, *self.mapping, *more]
 
     def once(self, *more: str) -> int:
         return main(self.words("--once", *more))
 
     def keys(self) -> list[int]:
         with closing(sqlite3.connect(self.folder / "testown.db")) as database:
-            return [key for (key,) in database.execute("select k from t order by k")]
+            asked = "select v2 from u order by 1" if self.mapping else "select k from t order by 1"
+            return [key for (key,) in database.execute(asked)]
 
 
 @pytest.fixture
@@ -501,7 +512,14 @@ def test_what_a_cut_over_waits_for(
 
 
 @pytest.fixture
-def follower(site: Site) -> Iterator[subprocess.Popen[str]]:
+def mapped(site: Site, request: pytest.FixtureRequest) -> bool:
+    if request.param:
+        site.rename()
+    return bool(request.param)
+
+
+@pytest.fixture
+def follower(site: Site, mapped: bool) -> Iterator[subprocess.Popen[str]]:
     words = [sys.executable, "-m", "replay", *site.words("--every", "1", "--log-json")]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     yield process
@@ -511,6 +529,7 @@ def follower(site: Site) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("mapped", [False, True], indirect=True, ids=["", "mapped"])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_follower_that_is_ended_loses_nothing(
     site: Site, follower: subprocess.Popen[str], how: signal.Signals
