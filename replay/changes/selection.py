@@ -68,6 +68,7 @@ REASONS: tuple[str, ...] = (
     "not to be propagated (CAPTURE_OFF)",
     "unit of recovery begins before the log",
     "table of another catalog (--log-option catalog)",
+    "made by logreplay's own replay (--log-option replayed)",
     "taken by the output folder before (--after)",
     "inserted and deleted by one statement",
 )
@@ -99,6 +100,7 @@ _NO_CHANGES = (
     (Change.UNCAPTURED, "not to be propagated (CAPTURE_OFF)"),
     (Change.HEADLESS, "unit of recovery begins before the log"),
     (Change.ELSEWHERE, "table of another catalog (--log-option catalog)"),
+    (Change.REPLAYED, "made by logreplay's own replay (--log-option replayed)"),
 )
 
 #: Field of :class:`Selection` -> the reason of those that it names, where what it names may be

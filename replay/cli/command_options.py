@@ -469,6 +469,20 @@ LIVE = (
         "--role NAME", TEXT, "also grant role NAME the rights on them that replay needs", "prepare"
     ),
     Option("--print", FLAG, "only show the statements", "prepare", field="only_print"),
+    Option(
+        "--way-back",
+        FLAG,
+        "show the statements that have PostgreSQL record what users change (publication, slot,"
+        " REPLICA IDENTITY), for the way back to the source",
+        "prepare",
+    ),
+    Option(
+        "--target-schema NAME",
+        TEXT,
+        "the schema of the tables (default: all schemas)",
+        "prepare",
+        only="--way-back",
+    ),
     Option("--runs N", POSITIVE, "how many runs to show (default 10)", "status", default=10),
     Option("--watch", FLAG, "repeat until interrupted, printing what has changed", "status"),
     Option(

@@ -355,8 +355,9 @@ COMMANDS: tuple[Command, ...] = (
             "--to postgresql://owner@host/shop",
             "--to postgresql://owner@host/shop --role app",
             "--to postgresql://owner@host/shop --print",
+            "--to postgresql://owner@host/shop --way-back",
         ),
-        "--to --role --print",
+        "--to --role --print --way-back",
     ),
     Command(
         "follow",

@@ -104,6 +104,9 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _prepare(arguments: argparse.Namespace) -> int:
+    if arguments.way_back:
+        print(status.way_back(arguments.to, arguments.role, arguments.target_schema))
+        return EXIT_OK
     print(status.prepare(arguments.to, arguments.role, arguments.only_print))
     return EXIT_OK
 

@@ -308,6 +308,13 @@ def prepare(url: str, role: str | None, only_print: bool) -> str:
     return f"the tables of the position are in {public(url)}{granted}"
 
 
+def way_back(url: str, role: str | None, schema: str | None) -> str:
+    """The statements that have a target's changes recorded from now on; nothing is written."""
+    with closing(target_of(url).connect(url)) as session:
+        wanted = [*own_tables.statements(session), *session.way_back(role, schema)]
+    return "\n".join(f"{statement};" for statement in wanted)
+
+
 def mark(url: str, name: str, commit: Position | None) -> str:
     """Name a commit position (None: where the target stands) in the target; a sentence that says
     so."""

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from replay.errors import TargetError, optional_library
+from replay.errors import TargetError, UsageError, optional_library
 from replay.public import without
 from replay.targets import (
     LOST,
@@ -56,6 +56,16 @@ _NOT_PREPARED, _PREPARED_ALREADY = "26000", "42P05"
 REPLICA = (
     "Only a superuser, or who was granted SET ON PARAMETER session_replication_role, may do that"
 )
+
+
+#: Publication and slot of what is recorded for the way back.
+_WAY_BACK = "logreplay_way_back"
+_RECORDING = "-- restart the server behind this one\nALTER SYSTEM SET wal_level = logical"
+#: Tables of users: schema, name, whether it is a partition, whether old rows are recorded whole.
+_TO_RECORD = """SELECT n.nspname, c.relname, c.relispartition, c.relreplident = 'f' FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p')
+AND c.relpersistence = 'p' AND (n.nspname = %s OR (%s::text IS NULL AND n.nspname NOT IN
+('pg_catalog', 'information_schema', 'logreplay'))) ORDER BY 1, 2"""
 
 
 def is_gone(sqlstate: str | None) -> bool:
@@ -168,6 +178,30 @@ class PostgresSession(SqlSession):
         return [
             f"GRANT USAGE ON SCHEMA logreplay TO {self.quoted(role)}",
             f"{rights} TO {self.quoted(role)}",
+        ]
+
+    def way_back(self, role: str | None, schema: str | None) -> list[str]:
+        rows = self.query(_TO_RECORD, (schema, schema))
+        if not rows:
+            raise UsageError(
+                "LR1001",
+                f"found no tables{f' in schema {schema}' if schema else ''}; expected those whose"
+                " changes are to be recorded",
+            )
+        names = [self.quoted(*name) for *name, is_part, _ in rows if not is_part]
+        recording = self.query("SHOW wal_level")[0][0] == "logical"
+        return [
+            *([] if recording else [_RECORDING]),
+            *(
+                f"ALTER TABLE {self.quoted(*name)} REPLICA IDENTITY FULL"
+                for *name, _, is_full in rows
+                if not is_full
+            ),
+            f"CREATE PUBLICATION {_WAY_BACK} FOR TABLE"
+            f" {', '.join([*names, self.own('position')])}"
+            " WITH (publish_via_partition_root = true)",
+            *([] if role is None else [f"ALTER ROLE {self.quoted(role)} REPLICATION"]),
+            f"SELECT pg_create_logical_replication_slot('{_WAY_BACK}', 'pgoutput')",
         ]
 
     def lock(self) -> bool:

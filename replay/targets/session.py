@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from replay.errors import TargetError, Where
+from replay.errors import TargetError, UsageError, Where
 from replay.public import public
 from replay.storage.csv_form import CsvForm
 from replay.targets.outcomes import (
@@ -216,6 +216,17 @@ class SqlSession:
         """Statements (without ``;``) that give ``role`` the rights on our tables that a replay
         needs. UsageError (LR1001) where the target has no roles."""
         return no_roles(role)
+
+    def way_back(self, role: str | None, schema: str | None) -> list[str]:
+        """Statements (without ``;``) that have the changes of users (in one ``schema``) recorded as
+        change events, and logreplay's position with them; ``role`` may read them. UsageError
+        (LR1001) where there is nothing to do it with."""
+        raise UsageError(
+            "LR1001",
+            f"found --way-back for {self.title}; expected PostgreSQL",
+            hint="Debezium reads the binary log of MySQL and MariaDB without it, whole rows with"
+            " binlog_row_image=FULL; it must read the database logreplay, too",
+        )
 
     def alike(self, table: str) -> list[tuple[str, str]]:
         """(schema, name) of what has this name in any schema and case."""

@@ -127,9 +127,9 @@ class Console:
             return [line.rstrip("\n") for line in islice(file, int(words[0][1:]))]
 
 
-def run_page(page: Path, url: str) -> None:
+def run_page(page: Path, url: str, console: Console | None = None) -> None:
     """Run the commands of a page, each of which must print what the page shows."""
-    console = Console(url)
+    console = console or Console(url)
     for step in steps(page.read_text(encoding="utf-8")):
         found = console.run(step.command)
         failed = found[-1:] != step.printed[-1:] and "".join(found[-1:]).startswith("[exit code")

@@ -47,6 +47,11 @@ FAMILY = Family(
             "logged: MySQL writes what foreign keys cascade to its binary log, as from 9.6 on"
             " (default: it does not)"
         ),
+        "replayed": (
+            "skip, keep: whether transactions that logreplay's own replay made, which change its"
+            " position too, are passed over or taken (default: passed over with a warning; refused"
+            " where others worked before them)"
+        ),
         "unavailable": (
             "what stands for a value that the connector does not have (its"
             " unavailable.value.placeholder; default: __debezium_unavailable_value)"

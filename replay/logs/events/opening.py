@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Records
 from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
@@ -31,6 +32,8 @@ _KINDS = {
     "r": rules.SNAPSHOT,
 }
 _STATUS = {"BEGIN": rules.BEGIN, "END": rules.END}
+#: Where logreplay keeps how far it has replayed.
+_OWN_SCHEMA = "logreplay"
 _ROWS = (rules.CREATE, rules.UPDATE, rules.DELETE)
 _SETTINGS = "provide.transaction.metadata=true, and the topic TOPIC.PREFIX.transaction"
 
@@ -144,6 +147,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
             found["unkeyed"][found["version"] == version.index] = False
     made = rules.ordered(found)
+    passed = _pass_own(made, tables, inputs)
     if snapshot is not None:
         snapshot.check(*made.committed, inputs.log[0])
     units = found["unit"][found["unit"] >= 0]
@@ -162,7 +166,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         changes={},
         source="events",
-        opening_warnings=tuple(_warnings(made, tables, missing)),
+        opening_warnings=(*_warnings(made, tables, missing), *passed),
         lacking=lacking,
         unread=tables.unread,
         snapshot=made.snapshot,
@@ -357,7 +361,7 @@ def _images(
         np.asarray(found["kind"][chosen] == rules.UPDATE),
         tables.layouts[version],
         tables.versions[version].table.key,
-        None if whole else tables.identity(version),
+        None if whole or _is_own(tables.versions[version]) else tables.identity(version),
         unavailable,
     )
     found["unkeyed"][chosen] = made.unkeyed
@@ -390,10 +394,45 @@ def _admit_order(found: Records, path: str) -> None:
         )
 
 
+def _pass_own(made: rules.Ordered, tables: _Tables, inputs: Inputs) -> list[str]:
+    """Pass over what logreplay's own replay wrote: brought back to where it came from, it would run
+    in a circle. A warning where nobody said it. Refusal LR3020 where others worked before it."""
+    asked = inputs.options.get("replayed", "").strip()
+    if asked not in ("", "skip", "keep"):
+        raise UsageError("LR1001", f"found --log-option replayed={asked}; expected skip or keep")
+    own = [one.index for one in tables.versions if _is_own(one)]
+    if not own or asked == "keep":
+        return []
+    chosen, behind = rules.replayed(made, own)
+    if behind and not asked:
+        raise Refusal(
+            "LR3020",
+            "found transactions of logreplay's own replay behind those of others: the source has"
+            " changed after others began to work here; expected none since the cut-over",
+            Where(inputs.log[0]),
+            "Brought back, changes could run in a circle. --log-option replayed=keep reads all that"
+            " happened in this database, replayed=skip the work of others alone",
+        )
+    made.entries["change"][chosen] = Change.REPLAYED
+    units = len(np.unique(made.entries["unit"][chosen]))
+    if asked or not units:
+        return []
+    return [
+        f"{units:,} transaction(s) of logreplay's own replay are passed over: --log-option"
+        " replayed=skip says that this is right, replayed=keep takes them"
+    ]
+
+
+def _is_own(version: TableVersion) -> bool:
+    return version.table.schema.lower() == _OWN_SCHEMA
+
+
 def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[str, ...]]:
     """Make absent what old rows do not tell; which columns that are, by table."""
     lacking = dict[str, tuple[str, ...]]()
     for version in tables.versions:
+        if _is_own(version):
+            continue
         names = [column.name for column in version.table.columns]
         identity = tables.identities.get(version.name, rows.OldRows())
         here = (found["version"] == version.index) & (found["before"] >= 0)

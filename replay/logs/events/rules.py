@@ -9,6 +9,7 @@ place; a transaction lies in the binary log as a whole, and commits at its last 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,6 +130,23 @@ def ordered(found: Records) -> Ordered:
         entries["fault"][blamed] = of_wrong[blamed]
     empty = int((found["events"][found["kind"] == END] == 0).sum())
     return Ordered(entries, units, empty, int((found["kind"] == SNAPSHOT).sum()), (ids, commit))
+
+
+def replayed(made: Ordered, versions: Sequence[int]) -> tuple[Mask, bool]:
+    """Which changes are of transactions that write logreplay's own tables (``versions``), so that
+    its replay made them; and whether one that changes other tables too commits behind a transaction
+    that did not. Of a state before the log those tables alone are passed over."""
+    entries, (ids, commit) = made.entries, made.committed
+    unit = entries["unit"]
+    changes = (entries["version"] >= 0) & (unit >= 0) & (entries["change"] != Change.REPEATED)
+    marks = changes & np.isin(entries["version"], versions)
+    own, with_rows = np.zeros((2, len(ids)), bool)
+    own[unit[marks]] = True
+    with_rows[unit[changes & ~marks]] = True
+    own[ids == STATE] = with_rows[ids == STATE] = False
+    others = commit[with_rows & ~own & (commit >= 0)]
+    behind = bool(len(others) and (commit[own & with_rows] > others.min()).any())
+    return marks | (changes & own[np.maximum(unit, 0)]), behind
 
 
 def _in_turn(found: Records, chosen: Mask) -> Index:
