@@ -49,7 +49,7 @@ FAMILY = Family(
         ),
         "replayed": (
             "skip, keep: whether transactions that logreplay's own replay made, which change its"
-            " position too, are passed over or taken (default: passed over with a warning; refused"
+            " position too, are skipped or taken (default: skipped with a warning; refused"
             " where others worked before them)"
         ),
         "unavailable": (

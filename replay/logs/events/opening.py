@@ -418,7 +418,7 @@ def _pass_own(made: rules.Ordered, tables: _Tables, inputs: Inputs) -> list[str]
     if asked or not units:
         return []
     return [
-        f"{units:,} transaction(s) of logreplay's own replay are passed over: --log-option"
+        f"{units:,} transaction(s) of logreplay's own replay are skipped: --log-option"
         " replayed=skip says that this is right, replayed=keep takes them"
     ]
 
