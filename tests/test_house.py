@@ -106,7 +106,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "numba": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "llvmlite": ("replay.native.machine_code", "replay.native.shared_kernel"),
     "py4j": ("replay.engine.spark", "replay.engine.spark_start"),
-    "networkx": ("replay.dependencies.graph", "replay.dependencies.least_turned"),
+    "networkx": ("replay.dependencies.least_turned",),
     "sqlglot": ("sqlgen",),
     "duckdb": (
         "replay.changes.value_filter",
@@ -756,7 +756,6 @@ USED_ALL_THE_SAME = {
     "replay.logs.logmaster_load.values": {"octet"},  # a published format's word
     "replay.pipeline.extent": {"octets"},  # the name of a type
     "sqlgen.db2": {"octets"},  # a keyword of Db2
-    "replay.dependencies.drawing": {"built on"},  # a label of GraphML
     "replay.logs.logmaster.log_set": {"told"},
 }
 

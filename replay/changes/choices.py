@@ -135,8 +135,6 @@ class DrawingFormat(Choices):
 
     HTML = "html"
     JSON = "json"
-    GRAPHML = "graphml"
-    MERMAID = "mermaid"
 
 
 class ApplyMode(Choices):

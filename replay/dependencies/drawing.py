@@ -1,10 +1,9 @@
-"""The dependency graph to look at: units of recovery, the rows they touched, and who built on whom,
-as JSON, GraphML or Mermaid (:mod:`replay.reports.page` has the page)."""
+"""The dependency graph as data: units of recovery, the rows they touched, and which unit depends on
+which (:mod:`replay.reports.page` has the page)."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,6 @@ from replay.changes import order
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.position import UnitId, unit_of
 from replay.dependencies.analysis import Subgraph
-from replay.dependencies.graph import (
-    graphml,
-)
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
@@ -137,49 +133,3 @@ def _units(subgraph: Subgraph, chosen: frozenset[UnitId]) -> list[dict[str, Any]
             }
         )
     return units
-
-
-def text(description: Mapping[str, Any], kind: str) -> str:
-    """A description (:func:`describe`) as ``json``, ``mermaid`` or ``graphml``."""
-    if kind == "json":
-        return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
-    if kind == "mermaid":
-        return _mermaid(description)
-    return _graphml(description)
-
-
-def _mermaid(description: Mapping[str, Any]) -> str:
-    lines = [f"%% warning: {warning}" for warning in description["warnings"]]
-    lines.append("graph LR")
-    for number, unit in enumerate(description["units"]):
-        lines.append(f'  u{number}["{unit["unit"]}"]' + (":::chosen" if unit["chosen"] else ""))
-    for edge in description["edges"]:
-        keys = sorted({link["key"] for link in edge["links"]})
-        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-        lines.append(f'  u{edge["from"]} -->|"{_plain(keys[0])}{more}"| u{edge["to"]}')
-    lines.append("  classDef chosen stroke-width:4px")
-    return "\n".join(lines) + "\n"
-
-
-def _plain(label: str) -> str:
-    """A label without characters that end one, or mean markup, in Mermaid."""
-    return "".join(c if c.isalnum() or c in " /.,_-+:()" else f"#{ord(c)};" for c in label)
-
-
-def _graphml(description: Mapping[str, Any]) -> str:
-    nodes = [
-        (f"u{number}", {"kind": "unit", **{key: str(value) for key, value in unit.items()}})
-        for number, unit in enumerate(description["units"])
-    ]
-    nodes += [
-        (f"r{number}", {"kind": "row", "row": row})
-        for number, row in enumerate(description["rows"])
-    ]
-    edges = [
-        (f"u{c['unit']}", f"r{c['row']}", {"kind": c["change"], "statement": c["statement"]})
-        for c in description["changes"]
-    ]
-    for edge in description["edges"]:
-        keys = ", ".join(sorted({link["key"] for link in edge["links"]}))
-        edges.append((f"u{edge['from']}", f"u{edge['to']}", {"kind": "built on", "keys": keys}))
-    return graphml(nodes, edges, description["warnings"])

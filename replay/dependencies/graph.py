@@ -9,7 +9,7 @@ question reaches is kept in arrays too, which lie in files where they are long
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -479,32 +479,6 @@ def _ends(nodes: Index, count: int) -> Index:
     for some in windows(nodes):
         sizes[1:] += np.bincount(some, minlength=count)
     return spilled(np.cumsum(sizes))
-
-
-def graphml(
-    nodes: Sequence[tuple[str, Mapping[str, str]]],
-    edges: Sequence[tuple[str, str, Mapping[str, str]]],
-    warnings: Sequence[str] = (),
-) -> str:
-    """Nodes and edges with their attributes as GraphML."""
-    import networkx as nx
-
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-    if warnings:
-        graph.graph["warnings"] = _xml("\n".join(warnings))
-    graph.add_nodes_from(
-        (name, {key: _xml(value) for key, value in facts.items()}) for name, facts in nodes
-    )
-    graph.add_edges_from(
-        (one, other, {key: _xml(value) for key, value in facts.items()})
-        for one, other, facts in edges
-    )
-    return "\n".join(nx.generate_graphml(graph)) + "\n"
-
-
-def _xml(text: str) -> str:
-    """Text without the control characters that XML cannot hold, which are shown as ``\\u00XX``."""
-    return "".join(c if c >= " " or c in "\t\n" else f"\\u{ord(c):04X}" for c in text)
 
 
 def windows(values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:

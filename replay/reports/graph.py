@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,9 +44,9 @@ class Graph:
         return drawing.describe(self.subgraph, self.chosen, self.plan, self.warnings)
 
     def text(self, form: str = DrawingFormat.JSON) -> str:
-        """The graph as ``json``, ``mermaid``, ``graphml``, or (``html``) as a page."""
+        """The graph as ``json``, or (``html``) as a page."""
         if form != DrawingFormat.HTML:
-            return drawing.text(self.picture, form)
+            return json.dumps(self.picture, indent=1, ensure_ascii=False) + "\n"
         made = page.graph_page(self.asked, self.subgraph.graph, self.chosen)
         return page.page_html({**made, "warnings": list(self.warnings)})
 

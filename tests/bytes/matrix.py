@@ -53,7 +53,7 @@ EXPORTS = (
     "--format jsonl",
     "--format debezium",
 )
-GRAPHS = ("--format html", "--format json", "--format graphml", "--format mermaid")
+GRAPHS = ("--format html", "--format json")
 INCOMPLETE = ("--incomplete resolve", "--incomplete quarantine", "--incomplete dependentrba")
 #: Options of redo and undo that do not depend on the log.
 HOW = (
@@ -140,7 +140,7 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
             "--include-aborted --format jsonl",
             "--table *.FILM --op update --format csv",
         ),
-        "graph": (*GRAPHS, "--back --table *.FILM --format mermaid"),
+        "graph": GRAPHS,
         "whatif": (
             "--ur 000000000000A1B2DC19 --json",
             "--user CLERK0 --json " + SHOP_KEYS,
@@ -190,7 +190,6 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         "graph": (
             *(f"{form} {KEYS}" for form in GRAPHS),
             f"--ur {KIN} --back --format json {KEYS}",
-            "--format graphml",
         ),
         "ddl": (KEYS,),
     },
