@@ -31,10 +31,8 @@ from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.native import machine_code
 from replay.output.lazy_statements import LateScript, MadeTexts
 from replay.output.steps import Script, ScriptUnit
-from replay.pipeline.copy_lines import CopyLines
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
 from replay.targets import (
@@ -48,7 +46,7 @@ from replay.targets import (
 from replay.targets.hazards import HazardKind, Under
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
-from sqlgen.render.staged_merge import BY_KEY, Load, Merging, NotPlain, Unmergeable
+from sqlgen.render.staged_merge import BY_KEY, Load, Merging, Unmergeable
 from sqlgen.render_options import shown_columns
 from sqlgen.rows import Rows
 from sqlgen.schema import SqlType
@@ -72,14 +70,9 @@ class RowLoads:
         plan: Plan,
         log: LogFile,
         facts: Mapping[str, TableFacts | None],
-        expected: int = 0,
     ) -> None:
-        """``expected``: about how many steps there are in all."""
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = plan.options.profile
-        self.quick = None
-        if expected >= machine_code.WORTH:
-            self.quick = CopyLines(log, self.profile, plan.options)
 
     def loads(self, batch: ChangeBatch) -> list[ChangesLoad]:
         """The loads of changes of rows, each of a row of its own: inserts, then updates, then
@@ -113,19 +106,15 @@ class RowLoads:
     def _load(
         self, batch: ChangeBatch, changes: Index, version: int, kind: Change, number: int
     ) -> Load:
-        """The load of some changes of a kind, of values that are not decoded where that can be."""
+        """The load of some changes of a kind."""
         facts = self.facts[self.log.catalog.versions[version].name]
         assert facts is not None
         types = dict(zip(facts.columns, facts.types, strict=True))
-        load = Merging(self.profile, self.plan.options.render, types).load
+        merging = Merging(self.profile, self.plan.options.render, types)
         place = batch.records, batch.head[changes], batch.weight[changes], version, kind
-        rows = None if self.quick is None else self.quick.rows(*place)
-        if rows is not None:
-            with suppress(NotPlain):
-                return load(rows, number)
         try:
             mapping = self.plan.options.mapping
-            return load(_in_order(list(whole_rows(self.log, *place, mapping))), number)
+            return merging.load(_in_order(list(whole_rows(self.log, *place, mapping))), number)
         except InputError as error:
             raise Unmergeable(error.message) from error
 

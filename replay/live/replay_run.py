@@ -310,8 +310,7 @@ class ReplayRun:
             transactions, request.policy, diagnoser, first_log, request.enforcement
         )
         if pace.in_bulk:
-            expected = self.statements.workload.statements
-            row_loads = RowLoads(plan, self.log, self.statements.facts, expected)
+            row_loads = RowLoads(plan, self.log, self.statements.facts)
             accepted, enforced = self.request.accepted, self.request.enforced
             independent = independent_changes(row_loads, accepted, enforced)
             return strict if independent is None else OrderInBulk(strict, independent)

@@ -24,7 +24,6 @@ from replay.native.fast_path_tables import (
     EMPTY,
     EXCLUDED_COLUMNS,
     FIXED,
-    FLAG,
     IMAGES,
     KEYED,
     LISTED,
@@ -34,7 +33,6 @@ from replay.native.fast_path_tables import (
     NOTED,
     NULL,
     ODD,
-    OR_NULL,
     PREFIX,
     REKEYED,
     SHOWN,
@@ -42,6 +40,7 @@ from replay.native.fast_path_tables import (
     STANDS,
     STAYING,
     SUFFIX,
+    SUFFIX_END,
     TIMES,
     WATCHED,
     WHEN,
@@ -59,13 +58,6 @@ from replay.native.shared_kernel import (
 #: So many rows together are fetched from memory, while those before them are written, and the bytes
 #: that come at once. Fetched one by one, each would wait for where its page lies in memory.
 ROWS_FETCHED, LINE = 16, 64
-
-
-@machine_code
-def _fixed(pool: Array, elements: Array, element: int, text: int, out: Array, place: int) -> int:
-    """One of the texts of an element."""
-    start, end = elements[U(element), U(text)], elements[U(element), U(text + 1)]
-    return copied(pool, start, end, out, place)
 
 
 @machine_code
@@ -149,11 +141,6 @@ def _statement(
         if when == AGAIN:
             place = copied(out, noted, noted_end, out, place)
             continue
-        if when == FLAG or (when == OR_NULL and not changed[U(column)]):
-            there = changed[U(column)] != 0
-            place = _fixed(pool, elements, element, PREFIX if there else NULL, out, place)
-            code |= int(there) << elements[U(element), STANDS]
-            continue
         kept, still_first = place, first
         side = elements[U(element), SIDE]
         here = side * len(cells) + column
@@ -174,7 +161,8 @@ def _statement(
             )  # fmt: skip
             if place < 0:
                 return -1
-            place = _fixed(pool, elements, element, SUFFIX, out, place)
+            start, end = elements[U(element), SUFFIX], elements[U(element), SUFFIX_END]
+            place = copied(pool, start, end, out, place)
         if (when == CHANGED and not changed[U(column)]) or (when == MOVING and not rekeyed):
             # it was only read: a value that the other way looks at must be right here too
             place, first = kept, still_first

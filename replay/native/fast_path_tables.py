@@ -37,11 +37,9 @@ LISTED, STANDS, EMPTY, ELEMENT = range(9, 13)
 #: What SIDE says, and WHEN: in every row, where the column changed (of a column that did not, the
 #: value of an assignment is not looked at), where the key changed, or where it did not, and rows in
 #: which it did are not for us. AGAIN repeats what came out of the elements between two that are
-#: NOTED. FLAG is PREFIX where the column changed and NULL where it did not, without the value
-#: (the bit that says that it stands there is where the column changed);
-#: OR_NULL the value where it changed, and NULL where it did not.
+#: NOTED.
 BEFORE, AFTER = range(2)
-ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN, FLAG, OR_NULL = range(9)
+ALWAYS, CHANGED, ASSIGNED, MOVING, STAYING, NOTED, AGAIN = range(7)
 
 #: Bytes of a value at most, text apart.
 ROOM = 40

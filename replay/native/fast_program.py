@@ -4,7 +4,7 @@ their tables, row images. And what it gives: the texts that it wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -291,33 +291,26 @@ def points_of(number: int) -> list[int]:
 
 @lru_cache(maxsize=256)
 def characters_of(charsets: tuple[int, ...], texts: templates.Texts) -> tuple[Bytes, Bytes]:
-    """:func:`spelled_characters` in literals of a dialect."""
-
-    def spelled(letter: str) -> str | None:
-        if letter < "\x80" and texts.special[ord(letter)]:
-            return None
-        return texts.quote if letter == "'" else letter
-
-    return spelled_characters(charsets, spelled)
-
-
-def spelled_characters(
-    charsets: tuple[int, ...], spelled: Callable[[str], str | None]
-) -> tuple[Bytes, Bytes]:
     """``uint8[c, 256]`` and ``uint8[c, 256, 4]``: what each byte of each character set is written
-    as; the first says how long that is, as :data:`replay.native.fast_path_tables.SEVERAL`
-    does. ``spelled`` gives what a character is written as; None: it is not plain."""
+    as in literals of a dialect; the first says how long that is, as
+    :data:`replay.native.fast_path_tables.SEVERAL` does."""
     lengths, codes = (
         np.full((len(charsets), 256), tables.SEVERAL, np.uint8),
         np.zeros((len(charsets), 256, 4), np.uint8),
     )
     for place, number in enumerate(charsets):
         for byte, point in enumerate(points_of(number)):
-            letters = None if point == code_pages.UNDEFINED else spelled(chr(point))
-            written = b"" if letters is None else letters.encode()
+            written = b"" if point == code_pages.UNDEFINED else _spelled(chr(point), texts)
             if not 0 < len(written) <= codes.shape[2]:
                 continue
             alone = len(written) == 1
             lengths[place, byte] = written[0] if alone else tables.SEVERAL + len(written)
             codes[place, byte, : len(written)] = list(written)
     return lengths, codes
+
+
+def _spelled(letter: str, texts: templates.Texts) -> bytes:
+    """What a character is written as in literals of a dialect; nothing: it is not plain."""
+    if letter < "\x80" and texts.special[ord(letter)]:
+        return b""
+    return (texts.quote if letter == "'" else letter).encode()

@@ -9,9 +9,8 @@ table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import lru_cache
 from typing import Any
 
@@ -89,38 +88,6 @@ class Unmergeable(Exception):
     """These rows cannot be merged; the reason, in words."""
 
 
-class NotPlain(Exception):
-    """Lines cannot be written from images as they are: decoded values are needed."""
-
-
-class Value(Enum):
-    """What stands in a line: the value; the value where its column changed, else NULL; whether it
-    changed."""
-
-    ALWAYS = "always"
-    CHANGED = "changed"
-    FLAG = "flag"
-
-
-@dataclass(frozen=True)
-class Slot:
-    """What a line has of a column, in place of its values: the image ``side`` (``before`` or
-    ``after``), and ``when``."""
-
-    column: Column
-    side: str
-    when: Value = Value.ALWAYS
-
-
-@dataclass(frozen=True)
-class ImageRows(Rows):
-    """Rows whose values are not decoded: ``before`` and ``after`` have a :class:`Slot` for each
-    column, and ``lines`` writes lines of some slots, as COPY reads them. Floats and bytes are not
-    among them. Raises NotPlain."""
-
-    lines: Callable[[Sequence[Slot]], bytes] = field(kw_only=True)
-
-
 @dataclass
 class _Stage:
     """The columns of a staging table: (name, type) and their values."""
@@ -145,8 +112,7 @@ class Merging:
 
     def load(self, rows: Rows, number: int) -> Load:
         """The load for ``rows``, of which no two have the same key; of updates both images have all
-        columns. ``number`` names the staging table. Raises Unmergeable; NotPlain of
-        :class:`ImageRows`."""
+        columns. ``number`` names the staging table. Raises Unmergeable."""
         if rows.op is Op.INSERT:
             return self._insert(rows)
         stage = f"pg_temp.logreplay_{number}"
@@ -190,7 +156,7 @@ class Merging:
                 continue
             flag = None
             if not pc.all(mask).as_py():
-                flag = stage.add(f"c{number}", "boolean", _flags(rows, column, mask))
+                flag = stage.add(f"c{number}", "boolean", pc.if_else(mask, "t", "f"))
             value = stage.add(
                 f"n{number}", self._type(column), self._texts(rows.after[column.name], column, mask)
             )
@@ -273,8 +239,6 @@ class Merging:
     def _texts(self, values: pa.Array, column: Column, mask: pa.Array | None = None) -> Any:
         """Values as COPY reads them; where ``mask`` is false, NULL. What a policy would change goes
         another way, where keys are kept from it."""
-        if isinstance(values, Slot):
-            return values if mask is None else replace(values, when=Value.CHANGED)
         texts, problems = plain_texts(values, column, self.profile, self.options.policy.of_keys())
         wrong = _of_interest(problems, mask)
         if wrong:
@@ -311,19 +275,10 @@ def _of_interest(problems: list[ValueProblem], mask: pa.Array | None) -> list[Va
     return [problem for problem in problems if wanted[problem.row]]
 
 
-def _flags(rows: Rows, column: Column, mask: pa.Array) -> Any:
-    """Whether a column changed, as COPY reads it."""
-    if isinstance(rows, ImageRows):
-        return Slot(column, "after", Value.FLAG)
-    return pc.if_else(mask, "t", "f")
-
-
 def _lines(rows: Rows, values: Sequence[Any]) -> bytes:
     """The lines of COPY's text format."""
     if not rows.count:
         return b""
-    if isinstance(rows, ImageRows):
-        return rows.lines(values)
     filled = [pc.fill_null(column, COPY_NULL) if column.null_count else column for column in values]
     lines = pc.binary_join_element_wise(*filled, "\t")
     return b"".join(_buffer(part) for part in _parts(pc.binary_join_element_wise(lines, "\n", "")))
