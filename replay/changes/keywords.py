@@ -97,7 +97,6 @@ class ReportWords(QuestionOptions, total=False):
 
     group_by: str | Sequence[str]
     shown: Sequence[str]
-    top: int
     least: str | float | None
     most_open: int
     most_rows: int

@@ -34,14 +34,10 @@ from sqlgen.errors import did_you_mean
 
 REPORT_KINDS = (
     "audit",
-    "detail",
     "summary",
-    "integrity",
     "quiet",
     "open",
-    "activity",
     "catalog",
-    "large",
     "page",
 )
 GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "op", "origin")
@@ -144,7 +140,7 @@ LOOKING = (
         each(Kind(_groups)),
         f"group or sort the lines of the report by: {', '.join(GROUPS)}",
         "report",
-        only="kind=audit,detail,summary,activity",
+        only="kind=audit,summary",
         brief="group by user, job, plan, hour, table, unit or others",
     ),
     Option(
@@ -170,9 +166,6 @@ LOOKING = (
         default="iso",
         only=f"kind={','.join(REPORT_KINDS[:-1])}",
     ),
-    Option(
-        "--top N", POSITIVE, "how many units (default 20)", "report", default=20, only="kind=large"
-    ),
     Option("--min TIME", TEXT, "spans of at least 30s, 5m, 1h30m …", "report", only="kind=quiet"),
     Option(
         "--max-open N",
@@ -184,29 +177,13 @@ LOOKING = (
     ),
     Option("--at POINT", TEXT, "the units that were open at a point", "report", only="kind=open"),
     Option(
-        "--undo-columns GLOB",
-        GLOBS,
-        "as if these columns alone were undone (undo --columns)",
-        "report",
-        field="columns",
-        only="kind=integrity",
-    ),
-    Option(
-        "--undo-exclude-columns GLOB",
-        GLOBS,
-        "as if all but these columns were undone (undo --exclude-columns)",
-        "report",
-        field="exclude_columns",
-        only="kind=integrity",
-    ),
-    Option(
         "--max-rows N",
         POSITIVE,
         "refuse to list more changes; page: leave out rows and dependencies if there are more"
         " (default 100000)",
         "report",
         default=100_000,
-        only="kind=audit,detail,integrity,page",
+        only="kind=audit,page",
     ),
     Option(
         "--compare A B",

@@ -71,18 +71,15 @@ REPORT = """\
 Reports from the log alone:
 
   audit      who changed which columns of which row, and when
-  detail     every change with whole rows and its place in the log
   summary    how many changes of each kind, by table (or --group-by)
-  activity   the same by hour and user (or --group-by)
-  integrity  for each selected change, what later work an undo would hit, by row, key and column
   quiet      spans in which no unit of recovery was open (--min, --max-open)
   open       units without an end in the log, or open at a point (--at)
-  large      the longest and the largest units (--top)
   catalog    changes of structure and of whole tables, commands, status changes
   page       all of it as one page for a browser that needs no network: a timeline, units and rows
              with filters, their dependencies, and the command for each choice (--max-rows)
 
-If there is nothing to report, the exit code is 4 and the reason is printed."""
+If there is nothing to report, the exit code is 4 and the reason is printed. For other questions:
+logreplay sql."""
 
 SQL = """\
 A SELECT of DuckDB over the relations units, changes, and OWNER.NAME of each table, with the columns
@@ -193,7 +190,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "report",
         ASK,
-        "audit, detail, summary, integrity, quiet, open, activity, catalog, large or page",
+        "audit, summary, quiet, open, catalog or page",
         (
             f"page {_LOG} {_KEYS} --out page.html",
             f"summary {_LOG} --group-by user,hour",

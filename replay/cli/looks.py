@@ -86,13 +86,12 @@ def tell(arguments: argparse.Namespace, text: str) -> None:
         print(f"written to {arguments.out}")
 
 
-def tell_beside(warnings: Sequence[str], reason: str = "", clean: bool = False) -> None:
-    """Say on standard error what CSV has no room for: the warnings, and why there is no row (a
-    warning too, unless that is good news)."""
+def tell_beside(warnings: Sequence[str], reason: str = "") -> None:
+    """Say on standard error what CSV has no room for: the warnings, and why there is no row."""
     for line in warnings:
         print(f"warning: {line}", file=sys.stderr)
     if reason:
-        print(f"{'note' if clean else 'warning'}: {reason}", file=sys.stderr)
+        print(f"warning: {reason}", file=sys.stderr)
 
 
 def _history(arguments: argparse.Namespace) -> int:
@@ -282,7 +281,6 @@ def _report(arguments: argparse.Namespace) -> int:
         options = kinds.ReportOptions(
             tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by)),
             _names(arguments.shown),
-            arguments.top,
             None if arguments.min is None else kinds.seconds_of(arguments.min),
             arguments.max_open,
             arguments.max_rows,
@@ -314,7 +312,7 @@ def _told(
     """Write a report to where it shall go; its exit code."""
     tell(arguments, layout.written(report, form, style))
     if form is layout.ReportFormat.CSV:
-        tell_beside(report.warnings, report.reason, report.clean)
+        tell_beside(report.warnings, report.reason)
     return report.exit_code
 
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.changes.catalog import names_apart
-from replay.changes.envelope import ORIGINS
+from replay.changes.choices import Derived
 from replay.changes.options import Export, ScriptOptions
-from replay.changes.position import Position, UnitId
-from replay.changes.selection import BY_LOCATION, Selection, limits, unit_text, units_of_query
+from replay.changes.position import Position
+from replay.changes.selection import Selection, limits
 from replay.dependencies.baseline import StateBefore
 from replay.dependencies.key_spaces import KeySpaces
 from replay.engine.contract import Engine
@@ -30,7 +29,6 @@ from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
 from replay.pipeline.points import Point, read_point
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request
-from replay.pipeline.resolve_positions import place
 from replay.public import command
 from replay.reports.history import (
     DatasetChanges,
@@ -51,8 +49,6 @@ from sqlgen.schema import Column
 
 #: Records of a bucket, and so of the rows that are looked at together.
 _RECORDS_TOGETHER = 100_000
-#: Origins of changes that foreign keys made.
-_BY_KEYS = (ORIGINS["R"], ORIGINS["B"])
 
 
 @dataclass(frozen=True)
@@ -246,8 +242,7 @@ def history_of(
             start if not keys else None,
             matched,
         )
-    placed = place(selection, asked.log)
-    spots = _at_places(asked, base, selection, tables)
+    spots = _shown_places(asked, base, selection, tables)
     request = row_request(asked, base)
     changes = rows_of(asked, request)
     parts = _collected(changes, tables, start)
@@ -255,7 +250,7 @@ def history_of(
     lived = lives(parts, wanted)
     if spots is not None:
         lived = [change for change in lived if _spot(change) in spots]
-    versions, hidden = _shown(lived, tables, placed, rolled_back, asked.log)
+    versions, hidden = _shown(lived, tables, rolled_back, asked.log)
     of = _of_what(selection, keys)
     total = changes.tally.statements
     changes.close()
@@ -271,15 +266,24 @@ def history_of(
     )
 
 
-def _at_places(
+def _shown_places(
     asked: Asked, base: Selection, selection: Selection, tables: Tables
 ) -> set[tuple[str, int]] | None:
-    """The changes that a selection takes by what only headers tell; None where it asks for none."""
-    named = {name: getattr(selection, name) for name in ("luws", *BY_LOCATION)}
-    if not any(named.values()):
+    """The places of the changes that a selection takes beside its tables and rows; None: all."""
+    wanted = replace(
+        selection,
+        tables=base.tables,
+        exclude_tables=(),
+        columns=(),
+        exclude_columns=(),
+        where=None,
+        include_aborted=base.include_aborted,
+    )
+    whole = Derived.SKIP not in (selection.ri, selection.triggers)
+    if whole and not limits(replace(wanted, tables=())):
         return None
     spots: set[tuple[str, int]] = set()
-    _match(asked, replace(base, **named), tables, None, spots)
+    _match(asked, wanted, tables, None, spots)
     return spots
 
 
@@ -340,21 +344,16 @@ def _match(
     start: dict[str, set[str]] | None,
     matched: set[tuple[str, int]],
 ) -> None:
-    """Note the changes that satisfy ``where``, and the keys of their rows."""
+    """Note the places of the changes that a selection takes, and (``start``) their rows' keys."""
     changes = rows_of(asked, row_request(asked, selection))
     for part in dataset_changes(changes, tables.key):
-        if part.dataset.table.schema:
+        places = (part.rows[name].to_pylist() for name in ("log_file", "log_record"))
+        matched.update(zip(*places, strict=True))
+        if start is not None and part.dataset.table.schema:
             identity = tables.identity(f"{part.dataset.table.schema}.{part.dataset.table.name}")
-            pairs = zip(
-                part.rows["log_file"].to_pylist(),
-                part.rows["log_record"].to_pylist(),
-                strict=True,
-            )
-            matched.update(pairs)
-            if start is not None:
-                for side in ("key_before", "key_after"):
-                    texts = pc.unique(part.rows[side].drop_null()).to_pylist()
-                    start.setdefault(identity, set()).update(texts)
+            for side in ("key_before", "key_after"):
+                texts = pc.unique(part.rows[side].drop_null()).to_pylist()
+                start.setdefault(identity, set()).update(texts)
     changes.close()
 
 
@@ -407,7 +406,6 @@ def _wanted(
 def _shown(
     lived: Sequence[Mapping[str, Any]],
     tables: Tables,
-    selection: Selection,
     rolled_back: bool,
     log: LogFile,
 ) -> tuple[list[Version], Counter[str]]:
@@ -416,8 +414,6 @@ def _shown(
     taken = {change["row"] for change in lived if change["wanted"] and change["fate"] <= 0}
     taken |= {-1} if taken else set()
     for change in lived:
-        if not takes(selection, change):
-            continue
         if not rolled_back and (change["fate"] > 0 or change["row"] not in taken):
             hidden.update([fate_text(change["fate"], log)] if change["fate"] > 0 else [])
             continue
@@ -425,54 +421,6 @@ def _shown(
     rows = dict.fromkeys(version.row for version in versions if version.row)
     numbers = {row: number for number, row in enumerate(rows, 1)}
     return [replace(version, row=numbers.get(version.row, 0)) for version in versions], hidden
-
-
-def takes(selection: Selection, change: Mapping[str, Any]) -> bool:
-    """Whether a selection (placed) shows a change by its facts."""
-    commit = change["commit_lrsn"]
-    time = change["commit_time"]
-    low, high = selection.from_position, selection.until_position
-    if (low is not None and commit < low.hex().upper()) or (
-        high is not None and commit > high.hex().upper()
-    ):
-        return False
-    if selection.from_time is not None or selection.until_time is not None:
-        if time is None:
-            return False
-        digits = time.strftime("%Y%m%d%H%M%S%f")
-        first, last = selection.from_time, selection.until_time
-        if first is not None and digits < first.hex()[: len(digits)]:
-            return False
-        if last is not None and digits > last.hex()[: len(digits)]:
-            return False
-    if selection.ops and change["op"] not in selection.ops:
-        return False
-    if (selection.ri == "skip" and change["origin"] in _BY_KEYS) or (
-        selection.triggers == "skip" and change["origin"] == ORIGINS["T"]
-    ):
-        return False
-    unit, member = change["urid"], change["member"]
-    if selection.query_units is not None:
-        unit_id = bytes.fromhex(unit) + (member or 0).to_bytes(2)
-        if UnitId(unit_id) not in units_of_query(selection.query_units):
-            return False
-    if selection.units and not any(
-        unit_text(urid, None) == unit and wanted in (None, member)
-        for urid, wanted in selection.units
-    ):
-        return False
-    if selection.members and member not in selection.members:
-        return False
-    for globs, name in (
-        (selection.authids, "authid"),
-        (selection.plans, "plan"),
-        (selection.correlations, "correlation_id"),
-        (selection.connections, "connection_id"),
-    ):
-        text = (change[name] or "").upper()
-        if globs and not any(fnmatchcase(text, pattern.upper()) for pattern in globs):
-            return False
-    return True
 
 
 def _refuse_all(selection: Selection) -> None:
@@ -511,7 +459,7 @@ def _of_changes(asked: Asked, selection: Selection, rolled_back: bool) -> RowHis
         change["wanted"] = True
         if change["key_after"] is not None:
             numbers[change["identity"], change["key_after"]] = change["row"]
-    versions, hidden = _shown(every, tables, Selection(), rolled_back, asked.log)
+    versions, hidden = _shown(every, tables, rolled_back, asked.log)
     changes.close()
     warnings = aside_warnings(changes)
     reason = "" if versions else "nothing found: the log has no change that the selection takes"

@@ -39,14 +39,10 @@ class ReportKind(Choices):
     """What is reported."""
 
     AUDIT = "audit"
-    DETAIL = "detail"
     SUMMARY = "summary"
-    INTEGRITY = "integrity"
     QUIET = "quiet"
     OPEN = "open"
-    ACTIVITY = "activity"
     CATALOG = "catalog"
-    LARGE = "large"
     WHO = "who"
 
 
@@ -67,21 +63,19 @@ class GroupBy(Choices):
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How a report is made: ``group_by`` and ``columns`` (empty: those of its kind); ``top`` units
-    of a large one; at least ``least`` seconds and at most ``most_open`` units of a quiet span;
-    ``most_rows`` of lines that list changes; ``at`` (position in hexadecimal digits): units that
-    are open there."""
+    """How a report is made: ``group_by`` and ``columns`` (empty: those of its kind); at least
+    ``least`` seconds and at most ``most_open`` units of a quiet span; ``most_rows`` of lines that
+    list changes; ``at`` (position in hexadecimal digits): units that are open there."""
 
     group_by: tuple[GroupBy, ...] = ()
     columns: tuple[str, ...] = ()
-    top: int = 20
     least: float | None = None
     most_open: int = 0
     most_rows: int = 100_000
     at: str | None = None
 
     def __post_init__(self) -> None:
-        settle_counts(self, top="--top", most_rows="--max-rows")
+        settle_counts(self, most_rows="--max-rows")
         settle_kinds(self)
         if self.most_open < 0:
             raise UsageError("LR1001", f"found --max-open {self.most_open}; expected 0 or more")
@@ -110,16 +104,15 @@ _COUNTS = ("units", *_CHANGES, "rolled_back", "bytes")
 #: What lines are put together by where nobody says.
 _GROUPS = {
     ReportKind.SUMMARY: (GroupBy.TABLE,),
-    ReportKind.ACTIVITY: (GroupBy.HOUR, GroupBy.USER),
     ReportKind.WHO: (GroupBy.USER, GroupBy.JOB, GroupBy.PLAN),
 }
 
 
-def activity(
+def counts(
     kind: ReportKind, relations: Relations, options: ReportOptions, warnings: Sequence[str]
 ) -> Report:
-    """``summary`` (by table unless said otherwise), ``activity`` (by hour and user) and ``who`` (by
-    user, job and plan, the most changes first): how many changes of each kind."""
+    """``summary`` (by table unless said otherwise) and ``who`` (by user, job and plan, the most
+    changes first): how many changes of each kind."""
     dims = options.group_by or _GROUPS[kind]
     rows = relations.lines("summary", ", ".join(f'"{dim}"' for dim in dims))
     if kind is ReportKind.WHO:
@@ -139,25 +132,6 @@ def activity(
 
 # -- units
 # -------------------------------------------------------------------------------------------------
-
-_TOTALS = """SELECT count(*) AS units, coalesce(sum(changes), 0)::BIGINT AS changes,
-count(seconds) AS timed FROM units"""
-
-
-def large(relations: Relations, options: ReportOptions, warnings: Sequence[str]) -> Report:
-    """The longest and the largest units: the first ``top`` by changes, and by time."""
-    rows = relations.lines("large", top=options.top)
-    totals = relations.select(_TOTALS).to_pylist()[0]
-    who = ("unit", "user", "plan", "job", "committed", "seconds")
-    columns = ("size_rank", "time_rank", *who, "changes", "bytes", "state", "tables")
-    timed = totals.pop("timed")
-    note = "how long a unit took is not known: the log has no time of its begin"
-    notes = (note,) if rows and not timed else ()
-    reason = "" if rows else "nothing found: the selection takes no unit of this log"
-    title = f"large: the {options.top:,} largest and the {options.top:,} longest units"
-    report = Report(ReportKind.LARGE, title, columns, rows, totals, notes, tuple(warnings), reason)
-    return shaped(report, options, ("begin", "began", "commit", "connection", "records"))
-
 
 def open_units(
     relations: Relations, options: ReportOptions, warnings: Sequence[str], point: Point | None
@@ -258,14 +232,13 @@ def _moment(text: str | None) -> datetime | str | None:
 
 
 def listed(
-    kind: ReportKind,
     versions: Iterable[Version],
     options: ReportOptions,
     notes: Sequence[str],
     warnings: Sequence[str],
 ) -> Report:
-    """``audit``: who changed which columns of which row when; ``detail``: whole rows, and where
-    each change stands in the log."""
+    """``audit``: who changed which columns of which row when. Whole rows, and where each change
+    stands in the log, are columns too."""
     rows: list[dict[str, Any]] = []
     for version in versions:
         if len(rows) == options.most_rows:
@@ -306,8 +279,6 @@ def listed(
     rows.sort(key=lambda row: [str(row[name] or "") for name in names])
     row_of = ("committed", "user", "plan", "job", "unit", "table", "op", "key")
     usual: tuple[str, ...] = (*row_of, "changed", "origin")
-    if kind is ReportKind.DETAIL:
-        usual = (*row_of, "before", "after", "origin", "log_file", "log_record", "log_position")
     if any(row["fate"] != "committed" for row in rows):
         usual = (*usual, "fate")
     columns = (*names, *(name for name in usual if name not in names))
@@ -316,9 +287,11 @@ def listed(
     totals |= dict(groups)
     reason = "" if rows else "nothing found: the selection takes no change of this log"
     by = f" by {', '.join(names)}" if names else ""
-    title = f"{kind}: {counted(len(rows), 'change')}{by}"
+    title = f"audit: {counted(len(rows), 'change')}{by}"
     said = (tuple(notes), tuple(warnings), reason)
-    report = Report(kind, title, columns, rows, totals, *said, from_log=frozenset(groups))
+    report = Report(
+        ReportKind.AUDIT, title, columns, rows, totals, *said, from_log=frozenset(groups)
+    )
     every = tuple(rows[0]) if rows else tuple(usual)
     return shaped(report, options, every)
 
@@ -342,7 +315,7 @@ def report_options(words: dict[str, Any]) -> ReportOptions:
         {"group_by": names, "shown": shown}, {"group_by": Sequence[str], "shown": Sequence[str]}
     )
     given = {
-        name: words.pop(name) for name in ("top", "most_open", "most_rows", "at") if name in words
+        name: words.pop(name) for name in ("most_open", "most_rows", "at") if name in words
     }
     if isinstance(given.get("at"), datetime):
         given["at"] = str(given["at"])

@@ -51,8 +51,7 @@ class Report:
     ``notes``. ``from_log``: the totals that go by a name of the log, which is shown as it is (in
     all others a blank stands for an underscore). ``reason``: why there are no rows. ``extra`` is in
     JSON only.
-    ``clean``: it is good news that there is no row. ``commands``: what each of them is about, and
-    the command that undoes it."""
+    ``commands``: what each of them is about, and the command that undoes it."""
 
     kind: str
     title: str
@@ -63,19 +62,17 @@ class Report:
     warnings: tuple[str, ...] = ()
     reason: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    clean: bool = False
     damaged: bool = False
     from_log: frozenset[str] = frozenset()
     commands: tuple[tuple[str, str], ...] = ()
 
     @property
     def exit_code(self) -> int:
-        """4 where nothing was found, unless that is good news (``clean``), or with warnings; 8
-        where changes cannot be read (``damaged``)."""
+        """4 where nothing was found, or with warnings; 8 where changes cannot be read
+        (``damaged``)."""
         if self.damaged:
             return EXIT_ERROR
-        clean = self.clean or bool(self.rows)
-        return EXIT_OK if clean and not self.warnings else EXIT_WARNING
+        return EXIT_OK if self.rows and not self.warnings else EXIT_WARNING
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from replay.changes.choices import Mode
-from replay.changes.envelope import Change
 from replay.changes.selection import Selection
-from replay.dependencies.analysis import DependencyAnalysis
-from replay.dependencies.cascade import consequences
-from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.links import (
-    LINK_WORDS,
-    Link,
-)
-from replay.dependencies.reasons import key_texts
-from replay.dependencies.write_sets import WriteSets
 from replay.errors import UsageError
-from replay.output.formats import OPS
-from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.ask import (
     Asked,
@@ -40,21 +27,18 @@ from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.kinds import (
     ReportKind,
     ReportOptions,
-    activity,
     catalog,
-    large,
+    counts,
     listed,
     open_units,
     quiet,
-    shaped,
 )
 from replay.reports.layout import Report
 from replay.reports.relations import Relations
 from replay.reports.undo_commands import undo_words
-from replay.reports.what_if import unit_facts
 
 #: Reports of counts.
-_COUNTS = (ReportKind.SUMMARY, ReportKind.ACTIVITY, ReportKind.WHO)
+_COUNTS = (ReportKind.SUMMARY, ReportKind.WHO)
 #: What they take of a change.
 _ROW_FACTS = (
     *("op", "commit_lrsn", "commit_time", "urid", "member", "authid", "plan", "correlation_id"),
@@ -63,11 +47,9 @@ _ROW_FACTS = (
 #: Reports that headers are enough for.
 _OF_HEADERS = (
     ReportKind.SUMMARY,
-    ReportKind.ACTIVITY,
     ReportKind.WHO,
     ReportKind.QUIET,
     ReportKind.OPEN,
-    ReportKind.LARGE,
     ReportKind.CATALOG,
 )
 
@@ -78,20 +60,18 @@ def report_of(
     """A report on what a selection takes. Errors as
     :func:`replay.pipeline.request.make_request`; UsageError (LR1001) for options that do not go
     together."""
-    if kind is ReportKind.INTEGRITY:
-        return _integrity(asked, selection, options)
     if kind not in _OF_HEADERS:
-        return _of_changes(asked, kind, selection, options)
+        return _audit(asked, selection, options)
     if selection.where is not None:
         if kind not in _COUNTS:
             raise UsageError(
                 "LR1001",
                 f"found --where with report {kind}, which reads record headers only; expected a"
                 " selection without values",
-                hint="report audit, detail, summary, activity and integrity take --where",
+                hint="report audit and summary take --where",
             )
         return _by_values(asked, kind, selection, options)
-    undone = kind in (ReportKind.QUIET, ReportKind.OPEN, ReportKind.LARGE)
+    undone = kind in (ReportKind.QUIET, ReportKind.OPEN)
     shown = selection.include_aborted or (undone and knows_undone(asked.opened))
     request = make_request(
         asked.opened, replace(selection, include_aborted=shown), Demand(), asked.keys
@@ -99,11 +79,9 @@ def report_of(
     relations = headers_in(asked, request)
     warnings = list(request.warnings)
     if kind in _COUNTS:
-        return with_undo(asked, activity(kind, relations, options, warnings))
+        return with_undo(asked, counts(kind, relations, options, warnings))
     if kind is ReportKind.QUIET:
         return quiet(relations, options, warnings)
-    if kind is ReportKind.LARGE:
-        return large(relations, options, warnings)
     if kind is ReportKind.CATALOG:
         has_structure = _add_statements(asked, selection, relations)
         return catalog(relations, has_structure, options, warnings)
@@ -127,7 +105,7 @@ def _by_values(
     changes.close()
     relations.run("row_parts")
     relations.run("headers")
-    report = activity(kind, relations, options, aside_warnings(changes))
+    report = counts(kind, relations, options, aside_warnings(changes))
     columns = tuple(name for name in report.columns if name != "bytes")
     totals = {name: value for name, value in report.totals.items() if name != "bytes"}
     report = replace(report, columns=columns, totals=totals, notes=())
@@ -185,9 +163,7 @@ def _add_statements(asked: Asked, selection: Selection, relations: Relations) ->
     return bool(relations.one("SELECT count(*) FROM structure_parts"))
 
 
-def _of_changes(
-    asked: Asked, kind: ReportKind, selection: Selection, options: ReportOptions
-) -> Report:
+def _audit(asked: Asked, selection: Selection, options: ReportOptions) -> Report:
     request = row_request(asked, selection)
     tables = Tables(request)
     changes = rows_of(asked, request)
@@ -204,7 +180,7 @@ def _of_changes(
         else (versions())
     )
     notes = left_out_columns(request)
-    report = listed(kind, ordered, options, notes, aside_warnings(changes))
+    report = listed(ordered, options, notes, aside_warnings(changes))
     changes.close()
     return replace(report, damaged=bool(changes.damaged))
 
@@ -212,92 +188,3 @@ def _of_changes(
 def _place(version: Version) -> tuple[Any, ...]:
     facts = version.facts
     return facts["commit_lrsn"], version.unit, facts["log_position"]
-
-
-# -- what an undo would hit
-# -------------------------------------------------------------------------------------------------
-
-
-def _integrity(asked: Asked, selection: Selection, options: ReportOptions) -> Report:
-    """For each selected change, the later work on the same columns of the row (or on its key) that
-    an undo would hit."""
-    demand = Demand(dependencies=True)
-    request = replace(make_request(asked.opened, selection, demand, asked.keys), mode=Mode.UNDO)
-    refuse_other_run(request.log, asked.engine, asked.split_bytes)
-    plan = request.plan(asked.split_bytes, asked.engine)
-    spaces = KeySpaces(request.log.catalog, request.constraints)
-    analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
-    result = consequences(analysis, plan)
-    subgraph, links = result.subgraph, result.subgraph.links
-    outside = result.chosen[links["source"]] & ~result.chosen[links["target"]]
-    hit = links[outside]
-    facts = unit_facts(subgraph)
-    changed: Mapping[int, int] = {}
-    written: Mapping[int, int] = {}
-    if len(hit):
-        write_sets = WriteSets(request.log, spaces)
-        changed, written = write_sets.column_masks(subgraph.batch, plan.options.render)
-    if len(hit) > options.most_rows:
-        raise UsageError(
-            "LR1001",
-            f"found more than {options.most_rows:,} conflicts; expected at most that many"
-            " (--max-rows)",
-            hint="Select fewer changes, or raise --max-rows",
-        )
-    rows: list[dict[str, Any]] = []
-    keys = key_texts(subgraph, hit)
-    for (source, target, link, _, _), text in zip(hit.tolist(), keys, strict=True):
-        one, other = str(subgraph.unit(source)), str(subgraph.unit(target))
-        common = _columns_of(subgraph, written, source) & _columns_of(subgraph, changed, target)
-        rows.append(
-            {
-                "unit": one,
-                "table": subgraph.log.catalog.versions[int(subgraph.batch.version[target])].name,
-                "key": text.partition("/")[2],
-                "op": _op(subgraph, source),
-                "columns": sorted(common) or None,
-                "later_unit": other,
-                "later_committed": facts[other]["committed"],
-                "later_who": facts[other]["who"],
-                "later_op": _op(subgraph, target),
-                "why": LINK_WORDS[Link(link)],
-                "committed": facts[one]["committed"],
-                "who": facts[one]["who"],
-                "record": int(subgraph.batch.records["number"][subgraph.batch.head[source]]),
-                "later_record": int(subgraph.batch.records["number"][subgraph.batch.head[target]]),
-            }
-        )
-    chosen, blocked = int(result.chosen.sum()), int(result.blocked.sum())
-    totals = {
-        "changes_selected": chosen,
-        "that_others_built_on": len(set(hit["source"].tolist())),
-        "left_out_by_cascade_non-conflicting": blocked,
-        "units_that_built_on_them": len(result.units),
-        "log_read_to": subgraph.survey.last.hexadecimal,
-    }
-    mine, later = ("table", "key", "op", "unit", "columns"), ("later_op", "later_unit")
-    columns = (*mine, *later, "later_committed", "later_who", "why")
-    reason = "" if rows else "nothing later depends on the selected changes: all can be undone"
-    reason = reason if chosen else "nothing found: the selection takes no change that took effect"
-    title = "integrity: later work that an undo of the selected changes would hit"
-    warnings = tuple(request.warnings)
-    report = Report(
-        ReportKind.INTEGRITY, title, columns, rows, totals, (), warnings, reason, {}, bool(chosen)
-    )
-    return shaped(report, options, ("committed", "who", "record", "later_record"))
-
-
-def _op(subgraph: Any, change: int) -> str:
-    kind = Change(int(subgraph.batch.change[change]))
-    return OPS.get(kind, kind.name.lower())
-
-
-def _columns_of(subgraph: Any, masks: Mapping[int, int], change: int) -> set[str]:
-    """The columns that an update changed (all, for what makes or removes a row)."""
-    version = int(subgraph.batch.version[change])
-    places = subgraph.spaces.column_places[version]
-    names = [entry.column.name for entry in subgraph.log.catalog.versions[version].format.columns]
-    if change not in masks:
-        return set(names)
-    mask = masks[change]
-    return {name for name, place in zip(names, places, strict=True) if mask >> place & 1}

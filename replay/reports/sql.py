@@ -179,7 +179,7 @@ def _one_unit(
         expected = (
             "one of these, or more digits"
             if like
-            else "the id of a unit of this log (report large, history and the page show them)"
+            else "the id of a unit of this log (sql LOG 'SELECT unit FROM units' shows them)"
         )
         raise UsageError("LR1001" if like else "LR1004", f"{found}; expected {expected}")
     return bytes.fromhex(ids.pop()), member

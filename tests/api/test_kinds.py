@@ -115,7 +115,7 @@ GIVEN: dict[str, object] = {
     "at": "F" * 20,
     "one": "0" * 20,
     "other": "F" * 20,
-    "kind": "activity",
+    "kind": "summary",
     "query": "SELECT 1",
     "selection": Selection(),
 }

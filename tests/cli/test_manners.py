@@ -93,8 +93,8 @@ replay | 2 | arguments are required: --to
 report sumary | 2 | did you mean summary?
 redo --names lowr | 2 | did you mean lower?
 graph --nul strip | 2 | unrecognized arguments: --nul
-report audit --top 3 | 12 | found --top with report audit; expected report
-report large --at end | 12 | found --at with report large; expected report
+report audit --max-open 3 | 12 | found --max-open with report audit; expected report
+report audit --at end | 12 | found --at with report audit; expected report
 inspect --hex | 12 | found --hex without --record
 export --csv-null x --out o | 12 | expected --format csv
 redo C --csv-null x --out o | 2 | (an option of export, follow)
@@ -119,7 +119,7 @@ replay C --to postgresq://app@h/x | 12 | did you mean postgresql?
 replay C --to postgresql://app:bad@127.0.0.1:1/x | 12 | Check host, port, database and user
 replay C --to sqlite:///none.db | 12 | found no such file. Three slashes before a relative path
 replay C --to shop | 12 | expected a URL such as postgresql://user@host/database
-history C --ur FFFF | 12 | (report large, history and the page show them)
+history C --ur FFFF | 12 | (sql LOG 'SELECT unit FROM units' shows them)
 history C --table CUSTOMR --key 1 | 12 | (did you mean CUSTOMER?)
 redo C --columns EMAIL --table CUSTOMER --out o | 12 | Name key columns in --columns too
 redo C --schema text.txt --out o | 12 | line 1: CREATE TABLE SAKILA.CUSTOMER (ID INT PRIMRY KEY

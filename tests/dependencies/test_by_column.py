@@ -1,5 +1,5 @@
-"""Who builds on a change is asked by column: undo, its cascades, what-if and the report of
-integrity say the same, and of columns that the undo leaves alone nothing is a conflict."""
+"""Who builds on a change is asked by column: undo, its cascades and what-if say the same, and of
+columns that the undo leaves alone nothing is a conflict."""
 
 from __future__ import annotations
 
@@ -42,19 +42,14 @@ def undo(log: LogBuilder, folder: Path, unit: Unit, cascade: str = "none", **ren
 
 
 def dependents(folder: Path, log: LogBuilder, unit: Unit, *columns: str) -> list[str]:
-    """What the three ways of asking say; they must agree."""
+    """What the ways of asking say; they must agree."""
     control, data = log.write(folder)
     files = ["--control", str(control), "--data", *map(str, data), "--schema", "none"]
     out = folder / "answer.json"
     tail = ["--engine", "local", "--json", "--out", str(out), "--overwrite"]
     assert main(["whatif", *files, "--ur", unit.name, *columns, *tail]) == 0
     asked = json.loads(out.read_text())
-    asking = [word.replace("--", "--undo-") if word[:2] == "--" else word for word in columns]
-    main(["report", "integrity", *files, "--ur", unit.name, *asking, *tail])
-    report = json.loads(out.read_text())
     direct = {entry["unit"] for entry in asked["conflicts"]}
-    assert direct == {row["later_unit"] for row in report["rows"]}
-    assert report["totals"]["units_that_built_on_them"] == len(asked["units"])
     options = {
         word.removeprefix("--").replace("-", "_"): (glob,)
         for word, glob in zip(columns[::2], columns[1::2], strict=True)
@@ -165,14 +160,6 @@ def test_a_redo_without_a_unit_keeps_what_touched_other_columns(tmp_path: Path) 
     assert main(["redo", *files, "--overwrite"]) == 4
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["consequences"]["units"] == [two.name, three.name]
-
-
-def test_which_columns_is_asked_of_integrity_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log, _ = built()
-    assert main(["report", "audit", *words(tmp_path, log), "--undo-columns", "NAME"]) == 12
-    assert "--undo-columns" in capsys.readouterr().err
 
 
 def exchanged(*later: int) -> tuple[LogBuilder, list[Unit]]:

@@ -39,7 +39,6 @@ COMMANDS = [
     ["whatif", "--plan", "*"],
     ["history", "--table", "SHOP.ITEM", "--key", "1"],
     ["report", "audit"],
-    ["report", "integrity"],
     ["report", "open", "--at", TIME],
     ["report", "page", "--out", "{}/page.html"],
     ["replay", "--to", "sqlite:///{}/shop.db", "--until-time", TIME, "--apply"],

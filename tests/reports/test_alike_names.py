@@ -78,7 +78,7 @@ def test_state_goes_on_from_its_own_files(log: list[str], tmp_path: Path) -> Non
 
 
 def test_report(log: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "detail", *log, "--json"]) == 0
+    assert main(["report", "audit", *log, "--columns", "table,before,after", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["table"].rpartition(".")[2] for row in rows] == ["ITEM", "Item"] * 2
 

@@ -61,7 +61,7 @@ def test_summary_counts_what_is_there(log: replay.Log, changes: list[dict[str, A
             assert row["deletes"] == expected[(*group, "delete")]
             assert 0 <= row["updates"] - expected[(*group, "update")] <= 5
         assert report.totals["inserts"] == sum(c["op"] == "insert" for c in changes)
-    by_hour = log.report("activity", group_by=["hour"])
+    by_hour = log.report("summary", group_by=["hour"])
     hours = Counter(str(c["commit_time"])[:13] + ":00" for c in changes if c["op"] == "insert")
     assert {row["hour"]: row["inserts"] for row in by_hour.rows} == dict(hours)
 
@@ -83,8 +83,8 @@ def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> No
     everything = log.report("summary", include_aborted=True)
     assert everything.totals["rolled_back"] > 0
     assert everything.totals["inserts"] == log.report("summary").totals["inserts"]
-    with pytest.raises(UsageError, match="LR1001 found --where with report large"):
-        log.report("large", where="customer_id = 1")
+    with pytest.raises(UsageError, match="LR1001 found --where with report open"):
+        log.report("open", where="customer_id = 1")
 
 
 def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Path) -> None:
@@ -97,11 +97,10 @@ def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Pat
     assert everything.totals["units"] > bundle.tally.units
     (note,) = everything.notes
     assert "no-op updates are counted here but not written" in note
-    assert log.report("activity").notes == everything.notes
     assert not log.report("summary", ops="insert").notes
 
 
-def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> None:
+def test_audit(log: replay.Log, changes: list[dict[str, Any]]) -> None:
     mine = [c for c in changes if c["table"] == "SAKILA.CUSTOMER" and c["authid"] == "CLERK1"]
     audit = log.report("audit", table="CUSTOMER", authids="CLERK1")
     assert len(audit.rows) == len(mine)
@@ -111,27 +110,12 @@ def test_audit_and_detail(log: replay.Log, changes: list[dict[str, Any]]) -> Non
         if before and after:
             assert set(row["changed"]) == {k.upper() for k in before if before[k] != after[k]}
         assert row["key"]["CUSTOMER_ID"] == (after or before)["customer_id"]  # type: ignore[index]
-    detail = log.report("detail", table="CUSTOMER", authids="CLERK1", group_by="op")
-    assert detail.columns[0] == "op"
-    assert [row["op"] for row in detail.rows] == sorted(c["op"] for c in mine)
-    assert detail.totals["update"] == sum(c["op"] == "update" for c in mine)
+    sorted_by_op = log.report("audit", table="CUSTOMER", authids="CLERK1", group_by="op")
+    assert sorted_by_op.columns[0] == "op"
+    assert [row["op"] for row in sorted_by_op.rows] == sorted(c["op"] for c in mine)
+    assert sorted_by_op.totals["update"] == sum(c["op"] == "update" for c in mine)
     with pytest.raises(UsageError, match="LR1001 found more than 10 changes"):
         log.report("audit", most_rows=10)
-
-
-def test_large_units(log: replay.Log, units: list[dict[str, Any]]) -> None:
-    report = log.report("large", top=5)
-    sizes = sorted((sum(unit["records"].values()) for unit in units), reverse=True)
-    found = {row["unit"]: row for row in report.rows}
-    largest = [row["records"] for row in report.rows if row["size_rank"] <= 5]
-    assert max(largest) <= sizes[0]
-    begun = {f"{unit['uorid']}/{unit['member']}": unit for unit in units}
-    for name, row in found.items():
-        assert row["begin"] == begun[name]["uoridlrsn"]
-        assert str(row["committed"]) == begun[name]["commit_time"]
-        assert row["changes"] == sum(row["tables"].values())
-    longest = [row["seconds"] for row in report.rows if row["time_rank"] <= 5]
-    assert sorted(longest, reverse=True)[0] == max(longest)
 
 
 def spans_of(units: list[dict[str, Any]], most: int) -> list[tuple[str, str]]:
@@ -197,35 +181,6 @@ def test_catalog(log: replay.Log) -> None:
     assert report.rows[0]["unit"] == "000000000000A1C0B252/1"
 
 
-def test_integrity(log: replay.Log, changes: list[dict[str, Any]]) -> None:
-    unit = "000000000000A1B6D835"
-    (mine,) = [change for change in changes if change["urid"] == unit]
-    key = json.loads(mine["after"])["address_id"]
-    columns = {
-        k for k, v in json.loads(mine["after"]).items() if json.loads(mine["before"])[k] != v
-    }
-    later, left = [], set(columns)  # columns that no later change has set yet
-    for change in changes[changes.index(mine) + 1 :]:
-        if change["table"] == mine["table"] and change["before"] and left:
-            before, after = json.loads(change["before"]), json.loads(change["after"] or "null")
-            if before["address_id"] == key:
-                other = {k for k in before if after is None or before[k] != after[k]}
-                if left & other:
-                    later.append((change["urid"], sorted(k.upper() for k in columns & other)))
-                    left -= other
-    report = log.report("integrity", units=unit, schema="none")
-    assert [(row["later_unit"][:20], row["columns"]) for row in report.rows] == [
-        (urid, names) for urid, names in later
-    ]
-    assert report.totals["changes_selected"] == 1
-    alone = log.report("integrity", units="000000000000A1B6D835", tables="FILM", schema="none")
-    assert alone.exit_code == 4
-    last = changes[-1]
-    free = log.report("integrity", units=last["urid"], schema="none")
-    assert (free.rows, free.exit_code) == ([], 0)
-    assert "all can be undone" in free.reason
-
-
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -242,8 +197,8 @@ class _Page(HTMLParser):
 @pytest.mark.parametrize(
     "kind",
     [
-        *("summary", "integrity", "quiet", "open", "activity", "catalog", "large"),
-        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("audit", "detail")),
+        *("summary", "quiet", "open", "catalog"),
+        pytest.param("audit", marks=pytest.mark.long),
     ],
 )
 def test_every_report_in_every_format(
@@ -251,7 +206,6 @@ def test_every_report_in_every_format(
 ) -> None:
     files = of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")
     words = ["report", kind, *files, "--engine", "local"]
-    words += ["--schema", "none"] if kind == "integrity" else []
     codes = {main([*words, "--json"])}
     described = json.loads(capsys.readouterr().out)
     codes.add(main([*words, "--format", "csv"]))
@@ -297,7 +251,6 @@ def test_totals_have_the_names_of_the_log(
     [
         (["whatif", "--ur", "000000000000A1B2E377"], "warning: no foreign keys are known"),
         (["state", "--diff", "start", "start"], "warning: nothing found: the log changes no row"),
-        (["report", "integrity"], "note: nothing later depends on the selected changes"),
     ],
 )
 def test_csv_says_beside_it_why_an_exit_code_is_not_0(
@@ -309,7 +262,7 @@ def test_csv_says_beside_it_why_an_exit_code_is_not_0(
 
 
 def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["report", "detail", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
+    words = ["report", "audit", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
     assert main([*words, "--columns", "committed,key,sequence", "--times", "eur"]) == 0
     lines = capsys.readouterr().out.split("\n")
     assert lines[0] == "committed,key,sequence"
@@ -361,15 +314,16 @@ def test_moments_clocks_and_the_order_of_tables(tmp_path: Path) -> None:
     clocked = related(
         tmp_path, dict(zip(hour, times, strict=True)), {"B": 2, "A": 2, "C": 3, "D": 3}
     )
-    large = clocked.lines("large", top=2)
-    assert [*large[0]["tables"]] == ["C", "D", "A", "B"]
-    assert [line["committed"] for line in large] == [
+    rows = clocked.select("FROM units ORDER BY number").to_pylist()
+    assert [name for name, _ in rows[0]["tables"]] == ["C", "D", "A", "B"]
+    assert [line["commit_time"] for line in rows] == [
         datetime(2024, 3, 15, 8, 0, 0, 12), datetime(2024, 3, 15, 9, 0, 0, 12),
     ]  # fmt: skip
-    assert [line["began"] for line in large] == [line["committed"] for line in large]
+    assert [line["begin_time"] for line in rows] == [line["commit_time"] for line in rows]
     for other in (["2024-03-15 08:00:00", "2024-03-15 08:30:00"], ["unknown", times[1]]):
         without = related(tmp_path, dict(zip(hour, other, strict=True)), {"A": 1})
-        assert [line["began"] for line in without.lines("large", top=2)] == [None, None]
+        begins = without.select("SELECT begin_time FROM units")["begin_time"]
+        assert begins.to_pylist() == [None, None]
 
 
 def test_who_changed_a_column_and_the_undo_of_one_of_them(

@@ -20,7 +20,7 @@ SMALL, WHOLE = FIXTURES / "sakila" / "small", FIXTURES / "sakila" / "log"
 @pytest.mark.parametrize(
     "command",
     [
-        *("redo", "report summary", "report integrity", "check", "export", "inspect", "doctor"),
+        *("redo", "report summary", "check", "export", "inspect", "doctor"),
         *("whatif --user CLERK0", "mark NIGHT --ur 2DF3/2"),
     ],
 )
