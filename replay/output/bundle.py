@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from replay.output.continuation import (
     refuse_other_types,
 )
 from replay.output.run_plan import CompletedRun, carry_out
-from replay.output.whole_folder import check_files, whole_folder, write_manifest
+from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
 from replay.pipeline.script_client import JOB, check_sizes, job_of
@@ -93,8 +93,7 @@ def write_bundle(
     if before is not None:
         check_continuation(before, plan, log, adjoining, engine)
         plan = plan_after(plan, log, before)
-    check = partial(check_files, engine, log)
-    with whole_folder(out, overwrite, check) as folder, Digests(log, plan.digests) as digests:
+    with whole_folder(out, overwrite) as folder, Digests(log, plan.digests) as digests:
         work, stored = folder.work, folder.stored
         asked = replace(plan, constraints=constraints or Constraints())
         outcome = carry_out(asked, log, engine, work, state, stored)

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.changes.balance import Tally
-from replay.engine import local
 from replay.engine.contract import Engine
 from replay.errors import InputError, Where
 from replay.logs import LogFile, Split
@@ -168,8 +167,7 @@ def write(
             with suppress(OSError):
                 exchange.end()
     if rewritten_elsewhere(engine, folder):
-        reader = engine if exchange is None else local.ENGINE  # tasks may not find the folder
-        check_files(reader, log, folder, [file for result in results for file in result.files])
+        check_files(folder, [file for result in results for file in result.files])
     return tally, results
 
 

@@ -9,8 +9,7 @@ lies there without a manifest is its to replace.
 
 The files are those that tasks wrote: they are read again where they lie, and their bytes compared
 with what the attempts that count said of them. A size says that a file is not cut off, and nothing
-of what is in it: blocks that a machine lost on its way down have the right length. Few files are
-read by the driver, many by tasks.
+of what is in it: blocks that a machine lost on its way down have the right length.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ import errno
 import hashlib
 import json
 import os
-import pickle
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -31,10 +29,8 @@ from typing import Any
 
 from replay import storage
 from replay.changes.choices import EngineName
-from replay.engine import local
-from replay.engine.contract import Engine, read_size
+from replay.engine.contract import Engine
 from replay.errors import InputError, UsageError, Where
-from replay.logs import LogFile, Split
 from replay.pipeline.plan import WrittenFile
 from replay.storage import Place, StoredPath
 from replay.storage.durable import refuse_url_as_path, rename_durably, sync_tree
@@ -106,12 +102,10 @@ class UnpublishedFolder:
 
 
 @contextmanager
-def whole_folder(
-    out: Place, overwrite: bool, check: Checking = lambda folder, files: None
-) -> Iterator[UnpublishedFolder]:
-    """A folder to be written, which becomes ``out`` at the end of the block, when ``check`` has
-    looked at what tasks wrote into a store. Where the block raises, nothing is left behind. Errors
-    as those of :func:`check_output`."""
+def whole_folder(out: Place, overwrite: bool) -> Iterator[UnpublishedFolder]:
+    """A folder to be written, which becomes ``out`` at the end of the block, when what tasks wrote
+    into a store was read again. Where the block raises, nothing is left behind. Errors as those of
+    :func:`check_output` and :func:`check_files`."""
     check_output(out, overwrite)
     if isinstance(out, Path):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +117,7 @@ def whole_folder(
     try:
         yield UnpublishedFolder(work, stored)
         check_output(out, overwrite)  # another run may have been faster
-        publish(work, out, stored, check)
+        publish(work, out, stored)
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         if stored is not None:
@@ -134,12 +128,12 @@ def whole_folder(
         hidden.cleanup()
 
 
-def publish(work: Path, out: Place, stored: StoredFolder | None, check: Checking) -> None:
+def publish(work: Path, out: Place, stored: StoredFolder | None) -> None:
     """Rename ``work`` to ``out``; an old bundle is moved aside first and removed last. In a store,
     what tasks wrote (``stored``) and what is in ``work`` get their places, the manifest last, when
-    ``check`` has looked at what tasks wrote."""
+    what tasks wrote was read again."""
     if stored is not None:
-        stored.publish(work, check)
+        stored.publish(work)
         return
     assert isinstance(out, Path)
     plain = work / ".mode"
@@ -174,8 +168,6 @@ def publish(work: Path, out: Place, stored: StoredFolder | None, check: Checking
 STAGED, _OPEN, _PUBLISHES = ".attempts-", "open", "publishes"
 MANIFEST = "manifest.json"
 _RIGHTS = "Look at the rights of the executors there, and at their credentials in the environment"
-#: Reads files of a folder again, and raises InputError where one is not what its task wrote.
-Checking = Callable[[StoredPath, Sequence[WrittenFile]], None]
 
 
 @dataclass
@@ -228,9 +220,9 @@ class StoredFolder:
         with ThreadPoolExecutor(storage.REQUESTS) as pool:
             list(pool.map(one, names))
 
-    def publish(self, work: Path, check: Checking) -> None:
+    def publish(self, work: Path) -> None:
         """Put everything into its place, with the files of ``work``; what is there goes, its
-        manifest first. InputError LR2001 where a file is not whole, or ``check`` finds others."""
+        manifest first. InputError LR2001 where a file is not what its task wrote."""
         old = _published(self.out)
         own = [path for path in work.rglob("*") if path.is_file() and path != work / MANIFEST]
         names = {path.relative_to(work).as_posix(): path for path in own}
@@ -242,7 +234,7 @@ class StoredFolder:
         storage.copy_all([(staged, self.out / name) for name, (staged, _) in self.taken.items()])
         for name, file in names.items():
             storage.put(file, self.out / name)
-        check(self.out, [replace(file, name=name) for name, (_, file) in self.taken.items()])
+        check_files(self.out, [replace(file, name=name) for name, (_, file) in self.taken.items()])
         (self.staging / _OPEN).unlink()
         for staging in _stagings(self.out):
             if staging == self.staging:
@@ -339,54 +331,21 @@ def _unwritable(place: StoredPath, error: OSError) -> InputError:
 # -------------------------------------------------------------------------------------------------
 
 
-#: Bytes of files that one task reads, bytes from which on tasks of the engine do it, and bytes that
-#: are read at a time.
-_TOGETHER, _BY_TASKS, _READ = 64 << 20, 256 << 20, 1 << 20
+#: Bytes that are read at a time.
+_READ = 1 << 20
 _DISKS = "Run it again. If it comes back, look at the disks, and at who else writes there"
 
 
-@dataclass(frozen=True)
-class ReadAgainJob:
-    """Reads files of ``folder`` and compares them: the ``file`` of a split is the number of its
-    group. Results are (group, :func:`problem` with its first bad file); good groups have none."""
+def check_files(folder: Place, files: Sequence[WrittenFile]) -> None:
+    """Read files of a folder again. InputError LR2001 where one is not what its task wrote."""
 
-    title = "read files again"
-    together = 4
+    def found(file: WrittenFile) -> str | None:
+        return problem(folder / file.name, file)
 
-    folder: Place
-    groups: tuple[tuple[WrittenFile, ...], ...]
-
-    @property
-    def buckets(self) -> int:
-        """None: nothing meets."""
-        return 0
-
-    def scan(self, log: LogFile, split: Split) -> Iterator[tuple[int, bytes]]:
-        """What is wrong with the files of a group."""
-        for file in self.groups[split.file]:
-            found = problem(self.folder / file.name, file)
-            if found is not None:
-                yield 0, pickle.dumps((split.file, found))
-                return
-
-    def reduce(self, log: LogFile, bucket: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Nothing."""
-        yield from ()
-
-
-def check_files(engine: Engine, log: LogFile, folder: Place, files: Sequence[WrittenFile]) -> None:
-    """Read files of a folder again, which tasks of ``engine`` must be able to reach. InputError
-    LR2001 where one is not what its task wrote."""
-    groups = tuple(_groups(files))
-    job = ReadAgainJob(folder.absolute() if isinstance(folder, Path) else folder, groups)
-    splits = [
-        Split(number, 0, sum(file.size for file in group), 1) for number, group in enumerate(groups)
-    ]
-    by_tasks = read_size(splits) >= _BY_TASKS
-    execute = engine.execute if by_tasks else local.ENGINE.execute
-    problems = sorted(pickle.loads(blob) for blob in execute(job, log, splits))
+    with ThreadPoolExecutor(storage.REQUESTS) as pool:
+        problems = list(filter(None, pool.map(found, files)))
     if problems:
-        raise InputError("LR2001", problems[0][1], Where(file=str(folder)), _DISKS)
+        raise InputError("LR2001", problems[0], Where(file=str(folder)), _DISKS)
 
 
 def files_beside(folder: Path, known: Iterable[WrittenFile]) -> tuple[WrittenFile, ...]:
@@ -433,19 +392,6 @@ def wrong_size(file: WrittenFile, size: int | None) -> str:
     """What is said of a file that has ``size`` bytes (None: that is not there)."""
     state = "it is not there" if size is None else f"{size:,} bytes of it are there"
     return f"a task wrote {file.size:,} bytes of {file.name}, but {state}"
-
-
-def _groups(files: Sequence[WrittenFile]) -> Iterator[tuple[WrittenFile, ...]]:
-    group: list[WrittenFile] = []
-    size = 0
-    for file in files:
-        if group and size + file.size > _TOGETHER:
-            yield tuple(group)
-            group, size = [], 0
-        group.append(file)
-        size += file.size
-    if group:
-        yield tuple(group)
 
 
 # -- the manifest

@@ -22,7 +22,6 @@ from replay.engine.contract import Job
 from replay.errors import InputError, UsageError
 from replay.logs import LogFile, Split
 from replay.logs.logmaster.opening import open_log
-from replay.output import whole_folder
 from replay.output.bundle import write_bundle
 from replay.output.jobs import RenderJob, write
 from replay.pipeline.plan import make_plan
@@ -117,17 +116,14 @@ def test_a_file_that_is_not_whole(sakila_small: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("by_tasks", [False, True])
 def test_a_file_of_other_bytes(
-    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_tasks: bool
+    sakila_small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the right size: what a machine makes of blocks that never came to the disk."""
     log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
-    jobs: list[Job] = []
 
     def torn(job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
-        jobs.append(job)
         for blob in local.ENGINE.execute(job, log, splits):
             if isinstance(job, RenderJob):
                 bucket, value = pickle.loads(blob)
@@ -136,16 +132,9 @@ def test_a_file_of_other_bytes(
                     path.write_bytes(path.read_bytes()[:-30] + b"\0" * 30)
             yield blob
 
-    if by_tasks:
-        monkeypatch.setattr(whole_folder, "_BY_TASKS", 0)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"LR2001.*a task wrote 0002-redo.sql with the SHA-256"):
         write_bundle(plan, log, Path("out"), MadeEngine(torn, EngineName.SPARK))
-    job = jobs[-1]
-    assert isinstance(job, whole_folder.ReadAgainJob) == by_tasks
-    if isinstance(job, whole_folder.ReadAgainJob):
-        assert isinstance(job.folder, Path)
-        assert job.folder.is_absolute()  # tasks are in folders of their own
     assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
 
 
@@ -164,7 +153,6 @@ def test_tasks_that_do_not_find_the_folder_give_their_files_through_a_store(
         return made(suffix, prefix, dir)
 
     monkeypatch.setattr(tempfile, "mkdtemp", denied)
-    monkeypatch.setattr(whole_folder, "_BY_TASKS", 0)  # nor would they find what was put there
     log = open_log(sakila_small / "small.ctl", [sakila_small / "small.dat"], scratch=tmp_path)
     plan = make_plan(log, "redo", Selection(), ScriptOptions(records_per_file=50), 1 << 20)
     plan = replace(plan, steps=steps)
