@@ -11,9 +11,9 @@ not, and where anything else fails, the transaction is undone and its statements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -29,9 +29,7 @@ from replay.errors import InputError
 from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
-from replay.live.transaction_size import Pace
 from replay.logs import LogFile
-from replay.output.lazy_statements import LateScript, MadeTexts
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
@@ -52,15 +50,6 @@ from sqlgen.rows import Rows
 from sqlgen.schema import SqlType
 
 
-@dataclass(frozen=True)
-class ChangesLoad:
-    """The load of changes of one ``kind`` of a table version, in their order."""
-
-    version: int
-    kind: Change
-    load: Load
-
-
 class RowLoads:
     """Makes loads of changes of a plan's scripts. ``facts`` is what the target says about the
     tables, by OWNER.NAME."""
@@ -74,7 +63,7 @@ class RowLoads:
         self.plan, self.log, self.facts = plan, log, facts
         self.profile = plan.options.profile
 
-    def loads(self, batch: ChangeBatch) -> list[ChangesLoad]:
+    def loads(self, batch: ChangeBatch) -> list[Load]:
         """The loads of changes of rows, each of a row of its own: inserts, then updates, then
         deletes. Raises Unmergeable where a change has no load."""
         groups = [
@@ -88,7 +77,7 @@ class RowLoads:
             load = self._load(batch, changes, version, kind, number)
             if load.count != len(changes):
                 raise Unmergeable("a change that changes nothing")
-            loads.append(ChangesLoad(version, kind, load))
+            loads.append(load)
         return loads
 
     def more_columns(self, version: int) -> bool:
@@ -142,9 +131,7 @@ def _in_order(parts: list[tuple[Index, Rows]]) -> Rows:
 
 #: Rows that make a load worth its statements.
 WORTH = 200
-#: Transactions that are prepared together.
-TOGETHER = 8
-#: Text of statements whose rows are held in memory together at most.
+#: Text of statements whose rows are held in memory at most.
 MOST_BYTES = 32 << 20
 #: What a table may do by itself without telling the order of its changes.
 _HARMLESS = frozenset({HazardKind.GENERATED, HazardKind.REQUIRED, HazardKind.UNLOGGED})
@@ -184,52 +171,37 @@ class IndependentChanges:
         versions = self.log.catalog.versions
         self.movable = np.array([self._movable(number) for number in range(len(versions))], bool)
 
-    def part(self, script: Script, transactions: Sequence[Index]) -> list[Parted | None]:
-        """Part the steps of some transactions of a script, each on its own; None where no change
-        may leave its place, or too few to be worth it, and where statements are among them that are
-        no changes of rows. Raises Unmergeable where that cannot be said."""
-        steps = np.concatenate(transactions)
-        sizes = [len(some) for some in transactions]
-        number = np.repeat(np.arange(len(sizes)), sizes)
+    def part(self, script: Script, steps: Index) -> Parted | None:
+        """Part the steps of a transaction of a script; None where no change may leave its place, or
+        too few to be worth it, and where statements are among them that are no changes of rows.
+        Raises Unmergeable where that cannot be said."""
         rows = script.rows(steps)
         change, version = (np.ascontiguousarray(rows[name]) for name in ("change", "version"))
-        odd = ~np.isin(change, ROW_CHANGES) | (rows["part"] > 0)
-        free = self.movable[version] & (np.bincount(number, odd)[number] == 0)
-        if not free.any():
-            return [None] * len(sizes)
+        free = self.movable[version]
+        if not free.any() or (~np.isin(change, ROW_CHANGES) | (rows["part"] > 0)).any():
+            return None
         records, head = script.records_of(steps)
         batch = ChangeBatch(records, head, rows["weight"].astype(np.int64), change, version)
-        free &= ~self._tied(batch, number)
-        kind = (number * len(self.movable) + version) * 4 + change
+        free &= ~self._tied(batch)
+        kind = version * 4 + change
         free &= np.bincount(kind, free)[kind] >= WORTH
-        chosen = np.flatnonzero(free)
-        parts: list[list[Load]] = [[] for _ in sizes]
-        for load in self.row_loads.loads(batch.part(chosen)):
-            mine = (change[chosen] == load.kind) & (version[chosen] == load.version)
-            counts = np.bincount(number[chosen[mine]], minlength=len(sizes)).tolist()
-            for one, cut in zip(parts, load.load.cut(counts), strict=True):
-                one += [cut] if cut.count else []
-        ends = np.cumsum(sizes)
-        loose = [
-            some[~free[end - len(some) : end]] for some, end in zip(transactions, ends, strict=True)
-        ]
-        return [
-            Parted(tuple(loads), rest) if loads else None
-            for loads, rest in zip(parts, loose, strict=True)
-        ]
+        if not free.any():
+            return None
+        loads = self.row_loads.loads(batch.part(np.flatnonzero(free)))
+        return Parted(tuple(loads), steps[~free])
 
-    def _tied(self, batch: ChangeBatch, number: Index) -> Mask:
-        """Which changes share a key with another one of their transaction (by ``number``), of which
-        one writes what has that key; and updates that give a row another key."""
+    def _tied(self, batch: ChangeBatch) -> Mask:
+        """Which changes share a key with another one, of which one writes what has that key; and
+        updates that give a row another key."""
         alone = self.raw_keys.alone(batch)
         if alone is None:
-            return self._tied_by_value(batch, number)
+            return self._tied_by_value(batch)
         rows = np.flatnonzero(~alone)
         tied = np.zeros(len(alone), bool)
-        tied[rows] = self._tied_by_value(batch.part(rows), number[rows])
+        tied[rows] = self._tied_by_value(batch.part(rows))
         return tied
 
-    def _tied_by_value(self, batch: ChangeBatch, number: Index) -> Mask:
+    def _tied_by_value(self, batch: ChangeBatch) -> Mask:
         write_sets = WriteSets(self.log, self.spaces, with_images=False)
         touches = write_sets.touches(batch)
         if write_sets.unreadable:
@@ -237,7 +209,7 @@ class IndependentChanges:
         tied = np.zeros(len(batch.head), bool)
         if not len(touches):
             return tied
-        of = [*(touches[name] for name in ("check", "key", "space")), number[touches["change"]]]
+        of = [touches[name] for name in ("check", "key", "space")]
         order = np.lexsort(of)
         begins = np.ones(len(order), bool)
         begins[1:] = np.logical_or.reduce([one[order][1:] != one[order][:-1] for one in of])
@@ -375,113 +347,39 @@ def independent_changes(
     return independent if independent.movable.any() else None
 
 
-def long_enough(pace: Pace) -> bool:
-    """Whether transactions may have enough statements for loads."""
-    return min(pace.units, pace.statements) >= WORTH
-
-
-def brings_loads(
-    plan: Plan,
-    log: LogFile,
-    facts: Mapping[str, TableFacts | None],
-    pace: Pace,
-    accepted: frozenset[str],
-    enforced: bool,
-) -> bool:
-    """Whether rows come in as loads, so that few statements are run."""
-    if not (pace.in_bulk and long_enough(pace)):
-        return False
-    row_loads = RowLoads(plan, log, facts)
-    return independent_changes(row_loads, accepted, enforced) is not None
-
-
 class OrderInBulk:
     """A strategy: what strict order (``strict``) does, in fewer statements. Where that fails and
-    single statements do not, it is not tried again. Several transactions are prepared together, for
-    that takes little more than one."""
+    single statements do not, it is not tried again."""
 
     def __init__(self, strict: StrictOrder, independent: IndependentChanges) -> None:
         self.strict, self.independent = strict, independent
         self.transactions = strict.transactions
-        pace = self.each = strict.pace
-        self.prepares_ahead = long_enough(pace)
-        together = TOGETHER if self.prepares_ahead else 1
-        self.pace = replace(
-            pace, units=pace.units * together, statements=pace.statements * together
-        )
         self.tried = True
         #: Changes that came in together so far.
         self.loaded = 0
 
-    def prepare(self, group: UnitGroup) -> Callable[[], None]:
-        """Make the loads of the transactions that the group is cut into; what applies them."""
-        groups = list(self.transactions.route.split(group, self.each))
-        parted: dict[int, Parted] = {}
-        for script, mine in self._chosen(groups).items() if self.tried else ():
-            with suppress(Unmergeable):
-                parted |= self._parted(script, groups, mine)
-        return partial(self._apply, groups, parted, self._made(groups, parted))
-
-    def _chosen(self, groups: Sequence[UnitGroup]) -> dict[int, list[int]]:
-        """The transactions that are neither too short nor too large for loads, by their script."""
-        chosen: dict[int, list[int]] = {}
-        room = MOST_BYTES
-        for number, group in enumerate(groups):
-            scripts = group.units.scripts
-            if group.statements < WORTH or len(scripts) > 1:
-                continue
-            first, last = group.units[0], group.units[-1]
-            size = self.transactions.scripts[first.script].size(first.start, last.stop)
-            if size <= room:
-                chosen.setdefault(first.script, []).append(number)
-                room -= size
-        return chosen
-
-    def _parted(
-        self, script: int, groups: Sequence[UnitGroup], mine: Sequence[int]
-    ) -> dict[int, Parted]:
-        steps = [groups[number].units.steps() for number in mine]
-        parts = self.independent.part(self.transactions.scripts[script], steps)
-        return {number: part for number, part in zip(mine, parts, strict=True) if part is not None}
-
-    def _made(
-        self, groups: Sequence[UnitGroup], parted: Mapping[int, Parted]
-    ) -> dict[int, MadeTexts]:
-        """The statements that are run beside the loads, by script, of scripts that lack them."""
-        scripts = self.transactions.scripts
-        steps: dict[int, list[Index]] = {}
-        for number, group in enumerate(groups):
-            if number in parted:
-                steps.setdefault(group.units[0].script, []).append(parted[number].loose)
-                continue
-            for run in group.units.runs():
-                steps.setdefault(run.script, []).append(np.arange(run.start, run.stop))
-        return {
-            number: script.make(np.concatenate(some))
-            for number, some in steps.items()
-            if isinstance(script := scripts[number], LateScript)
-        }
-
-    def _apply(
-        self,
-        groups: Sequence[UnitGroup],
-        parted: Mapping[int, Parted],
-        made: Mapping[int, MadeTexts],
-    ) -> None:
-        for script_number, texts in made.items():
-            script = self.transactions.scripts[script_number]
-            assert isinstance(script, LateScript)
-            script.held = texts
-        for number, group in enumerate(groups):
-            part = parted.get(number)
-            if part is None or not self.tried:
-                self.strict.apply(group)
-                continue
-            if self.transactions.apply(group, partial(self._run, part), part.loose) is None:
+    def apply(self, group: UnitGroup) -> None:
+        """Apply a group. Errors as those of :meth:`StrictOrder.apply`."""
+        part = self._parted(group) if self.tried else None
+        if part is not None:
+            if self.transactions.apply(group, partial(self._run, part)) is None:
                 self.loaded += sum(load.count for load in part.loads)
-                continue
-            self.strict.apply(group)
+                return
             self.tried = False
+        self.strict.apply(group)
+
+    def _parted(self, group: UnitGroup) -> Parted | None:
+        """The loads of a transaction; None where it is too short or too large for them, or they
+        cannot be made."""
+        if group.statements < WORTH or len(group.units.scripts) > 1:
+            return None
+        first, last = group.units[0], group.units[-1]
+        script = self.transactions.scripts[first.script]
+        if script.size(first.start, last.stop) > MOST_BYTES:
+            return None
+        with suppress(Unmergeable):
+            return self.independent.part(script, group.units.steps())
+        return None
 
     def _run(
         self, parted: Parted, session: Session, group: UnitGroup

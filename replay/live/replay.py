@@ -22,7 +22,6 @@ from replay.changes.units import AppliedUnits, UnitSet
 from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Refusal, counted
-from replay.live.bulk import brings_loads
 from replay.live.hazard_refusals import inexact_key
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import (
@@ -53,10 +52,9 @@ from replay.live.replay_run import (
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
 from replay.output.bundle import raise_for, selection_warnings
-from replay.output.lazy_statements import open_scripts
 from replay.output.quarantine import described, flags_alone, taken_by_flags
 from replay.output.run_plan import CompletedRun, carry_out
-from replay.output.steps import Script
+from replay.output.steps import Script, scripts_of_folder
 from replay.pipeline.extent import LogExtent, log_extent
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.mapped_catalog import renamings
@@ -270,8 +268,6 @@ class ReplayPlan:
         accepted, enforced = self.request.accepted, self.request.enforced
         folder = Path(self._resources.enter_context(WorkFolder()))
         state = self._state(route, options)
-        later = brings_loads(plan, log, facts, self.request.pace, accepted, enforced)
-        plan = replace(plan, texts_later=later)
         outcome = carry_out(plan, log, engine, folder, state)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
@@ -284,7 +280,7 @@ class ReplayPlan:
             plan, log, tally, facts, self._session, options, enforced, accepted
         )
         self.problems += missing_rights(self._session, plan, log, tally)
-        return outcome, open_scripts(folder, plan, log)
+        return outcome, [Script(path) for path in scripts_of_folder(folder)]
 
     def _keep_applied(self, plan: Plan, tally: Tally, route: Route) -> None:
         """Set no unit aside that the target has, from a log in which it was whole or not flagged:

@@ -101,10 +101,6 @@ class UnitColumns(Sequence[ScriptUnit]):
         """How many statements they have."""
         return sum(int(block.counts.sum()) for block in self.blocks)
 
-    def of_script(self, number: int) -> UnitColumns:
-        """Those of one script."""
-        return UnitColumns(block for block in self.blocks if block.script == number)
-
     def runs(self) -> Iterator[ScriptUnit]:
         """Units that follow one another without a gap, taken together (under the key of the
         first)."""

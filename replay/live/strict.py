@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from replay.changes.choices import Enforcement
@@ -91,11 +90,6 @@ class StrictOrder:
         self.first_log, self.enforcement = first_log, enforcement
         self.transactions, self.policy, self.diagnoser = transactions, policy, diagnoser
         self.pace = transactions.pace
-        self.prepares_ahead = False
-
-    def prepare(self, group: UnitGroup) -> Callable[[], None]:
-        """What applies the group; there is nothing to prepare."""
-        return partial(self.apply, group)
 
     def apply(self, group: UnitGroup) -> None:
         """Apply a group, unit by unit where it cannot be applied as a whole. Raises TargetError

@@ -9,15 +9,12 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
-from replay.arrays import Index
 from replay.errors import Refusal, TargetError
 from replay.live.position_store import Store, TargetPosition
 from replay.live.route import Route, UnitGroup
@@ -198,17 +195,14 @@ class Transactions:
         self.committed.statements = abs(position.statements - base.statements)
         self.committed.rejected = position.rejected - base.rejected
 
-    def apply(
-        self, group: UnitGroup, body: Body, loose: Index | None = None
-    ) -> BadStatement | None:
+    def apply(self, group: UnitGroup, body: Body) -> BadStatement | None:
         """Apply a group in a transaction, again after what passes by itself; the bad statement that
-        undid it, if any. ``loose``: the steps of its script whose statements the body runs (None:
-        those of all its scripts)."""
+        undid it, if any."""
         try:
-            return self._once(group, body, loose)
+            return self._once(group, body)
         except Transient:
             self.committed.retried += 1
-        return self.pace.retrying(Transient)(self._once, group, body, loose)
+        return self.pace.retrying(Transient)(self._once, group, body)
 
     def run_steps(self, session: Session, units: ScriptUnit) -> BadStatement | None:
         """Run the statements of units that follow one another without a gap; the first bad one."""
@@ -232,10 +226,10 @@ class Transactions:
         if self._session is not None:
             self._session.close()
 
-    def _once(self, group: UnitGroup, body: Body, loose: Index | None) -> BadStatement | None:
+    def _once(self, group: UnitGroup, body: Body) -> BadStatement | None:
         session = self.session()
         with undone_where_it_fails(session):
-            bad, rejected = self._transact(session, group, body, loose)
+            bad, rejected = self._transact(session, group, body)
         if bad is None:
             self.committed.units += len(group.units)
             self.committed.statements += group.statements
@@ -243,16 +237,18 @@ class Transactions:
         return bad
 
     def _transact(
-        self, session: Session, group: UnitGroup, body: Body, loose: Index | None
+        self, session: Session, group: UnitGroup, body: Body
     ) -> tuple[BadStatement | None, int]:
         """Run a group and move the position; or, where a statement is bad, undo it all and say
         which."""
         store = Store(session)
         scripts = {number: self.scripts[number] for number in group.units.scripts}
-        later = any(script.later for script in scripts.values())
-        if later or not scripts.keys() <= self._prepared:
-            session.prepare(self._shapes(group, scripts, loose))
-            self._prepared = frozenset() if later or loose is not None else scripts.keys()
+        if not scripts.keys() <= self._prepared:
+            shapes: dict[str, str] = {}
+            for script in scripts.values():
+                shapes |= script.shapes
+            session.prepare(shapes)
+            self._prepared = scripts.keys()
         session.begin()
         self.reached("begun")
         bad, rejected = body(session, group)
@@ -275,17 +271,6 @@ class Transactions:
         self.reached("committed")
         return None, rejected
 
-    def _shapes(
-        self, group: UnitGroup, scripts: Mapping[int, Script], loose: Index | None
-    ) -> Mapping[str, str]:
-        """The statements that a group executes by name, whose own ones are then at hand."""
-        if loose is not None:
-            return scripts[group.units[0].script].ready(loose) if len(loose) else {}
-        shapes: dict[str, str] = {}
-        for number, script in scripts.items():
-            shapes |= script.ready(group.units.of_script(number).steps())
-        return shapes
-
     def _move(self, store: Store, group: UnitGroup, rejected: int) -> None:
         units, statements = len(group.units), group.statements
         if self.route.forward:
@@ -302,21 +287,13 @@ class Transactions:
 # -- all of them, by a strategy
 # -------------------------------------------------------------------------------------------------
 
-Made = TypeVar("Made")
-
 
 class Strategy(Protocol):
-    """How groups of units are applied. Raises TargetError; :meth:`prepare` says which."""
+    """How groups of units are applied."""
 
-    #: How units are grouped.
-    pace: Pace
-    #: Whether a group is prepared while the one before it is applied, in a thread of its own.
-    prepares_ahead: bool
-
-    def prepare(self, group: UnitGroup) -> Callable[[], None]:
-        """Do what can be done without the target; what then applies the group. That raises
-        TargetError (LR4006) with the first change that does not fit, ConnectionLost, and Transient
-        when trying again did not help."""
+    def apply(self, group: UnitGroup) -> None:
+        """Apply a group. Raises TargetError (LR4006) with the first change that does not fit,
+        ConnectionLost, and Transient when trying again did not help."""
 
 
 def apply_all(
@@ -338,12 +315,8 @@ def apply_all(
     while True:
         try:
             transactions.begin()
-            groups = transactions.route.groups(transactions.scripts, strategy.pace)
-            prepared: Iterator[Callable[[], None]] = map(strategy.prepare, groups)
-            if strategy.prepares_ahead:
-                prepared = made_ahead(partial(strategy.prepare, group) for group in groups)
-            for apply_group in prepared:
-                apply_group()
+            for group in transactions.route.groups(transactions.scripts, pace):
+                strategy.apply(group)
                 progress(committed.statements)
             pace.retrying(Transient)(finish, transactions.session())
         except ConnectionLost:
@@ -354,17 +327,3 @@ def apply_all(
             transactions.resume()
         else:
             return committed
-
-
-def made_ahead(calls: Iterable[Callable[[], Made]]) -> Iterator[Made]:
-    """What the calls give, in their order. While the taker is busy with one, the next is made in a
-    thread of its own. Raises what a call raises where its turn is."""
-    with ThreadPoolExecutor(1) as pool:
-        waiting: Future[Made] | None = None
-        for call in calls:
-            following = pool.submit(call)
-            if waiting is not None:
-                yield waiting.result()
-            waiting = following
-        if waiting is not None:
-            yield waiting.result()

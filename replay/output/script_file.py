@@ -150,20 +150,6 @@ class Sink:
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
         self._state = state
 
-    def note(
-        self, size: Index, written: Mask, text: pa.StringArray, sources: step_files.Sources
-    ) -> None:
-        """Append the steps of statements of ``size`` bytes that are made when they are run
-        (:mod:`replay.output.lazy_statements`); of those ``written``, ``text`` stands in the
-        script."""
-        assert self.steps is not None
-        if self.file is None:
-            self._put(b"")
-        start = np.full(len(size), step_files.LATER, np.int64)
-        start[written] = self.size + np.cumsum(size[written] + 1) - 1 - size[written]
-        self._put(_bytes_of(pc.binary_join_element_wise(text, "\n", "")))
-        self.steps.write(start, size, sources)
-
     def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
         """(the transaction of each unit of ``part``, units and statements of the last one)."""
         state = self._state

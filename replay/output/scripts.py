@@ -104,13 +104,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: Sink) -> None:
         super().__init__(plan, log, blocks, sink, sink.profile)
         self.sink = sink
-        later = plan.steps and plan.texts_later
-        self._decoders = (
-            RowDecoder(replace(plan, prepared=False), log, self.profile, len(self.records))
-            if later
-            else self.decoder,
-            self.decoder,
-        )
         self._asserted = (-1, 0)  # the last unit with checks, and its statements so far
         self.parts = RowParts(plan, log, self.profile)
         self.order = ConstraintOrder(
@@ -170,7 +163,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def _make(self, changes: ChunkChanges) -> ChunkStatements:
         """The statements of a chunk, made together where that can be and else by group of table
         version and kind, and their order."""
-        self.decoder = self._decoders[self._is_piece(changes)]
         texts = _Texts(len(changes.head))
         moved = np.zeros(len(changes.head), bool)
         seen: _Seen = defaultdict(list)
@@ -206,12 +198,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def _whole_decoder(self) -> RowDecoder:
         selection = replace(self.plan.selection, where=None)
         return RowDecoder(replace(self.plan, selection=selection), self.log, self.profile)
-
-    def _is_piece(self, changes: ChunkChanges) -> bool:
-        """Whether the changes are not all of their unit."""
-        unit = int(changes.unit[0])
-        ends = np.append(self.unit_start[unit + 1 : unit + 2], len(self.records))
-        return int(ends[0] - self.unit_start[unit]) > len(changes.records)
 
     def _together(self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts) -> None:
         """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
@@ -306,8 +292,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> int:
         arranged = content.arranged
         entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
-        if self._may_wait(changes, arranged, entries, chunk):
-            return self._note(changes, entries, content) - int(emitted.sum())
         if self._as_made(changes, arranged, entries):
             place = content.place[entries]
             self._write(changes, entries, content.text, arranged, place)
@@ -334,34 +318,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             )
         self._write(changes, entries, text, arranged)
         return more
-
-    def _may_wait(
-        self, changes: ChunkChanges, arranged: Arranged, entries: Index, chunk: Chunk
-    ) -> bool:
-        """Whether the statements of some changes may be made when they are run: those of long units
-        would not fit into memory then."""
-        if not (self.plan.steps and self.plan.texts_later) or chunk.pieces > 1:
-            return False
-        ordered = arranged.sequence[entries]
-        odd = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
-        return len(entries) > 0 and not odd.any()
-
-    def _note(self, changes: ChunkChanges, entries: Index, content: ChunkStatements) -> int:
-        """Write the steps of some changes, and the statements that are not one of a row each; how
-        many statements there are."""
-        arranged = content.arranged
-        size = pc.binary_length(content.text).to_numpy()[content.place[entries]].astype(np.int64)
-        part = np.zeros(len(entries), np.uint8)
-        if arranged.part is not None:
-            there = (size > 0) | (arranged.part[entries] == 0)
-            entries, size = entries[there], size[there]
-            part = arranged.part[entries]
-        if not len(entries):
-            return 0
-        written = (part > 0) | ~one_of(changes.change[arranged.sequence[entries]], ROW_CHANGES)
-        text = content.text.take(pa.array(content.place[entries[written]]))
-        self.sink.note(size, written, text, self._sources(changes, entries, arranged))
-        return len(entries)
 
     def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
         """Whether the script has a statement or a comment for each of some changes as it was made,

@@ -11,7 +11,7 @@ statements that the script executes by name, as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -24,11 +24,8 @@ from replay.changes.position import UNIT_POSITION, UnitPosition, unit_positions
 from replay.dependencies.unique_order import OF_TWO
 from replay.pipeline.chunk import ChunkChanges
 
-#: Where a statement starts that is made when it is run (:mod:`replay.output.lazy_statements`).
-LATER = -1
-#: ``start``/``size`` are bytes of the script (without the line's end; of one that is :data:`LATER`,
-#: ``size`` is what it takes in full), ``version`` and ``change`` as in
-#: :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
+#: ``start``/``size`` are bytes of the script (without the line's end), ``version`` and ``change``
+#: as in :class:`replay.pipeline.chunk.ChunkChanges`, ``head``/``weight`` rows of the records file,
 #: ``part`` what it does of the change
 #: (:class:`replay.dependencies.unique_order.StatementPart`). The rows of the last change that a
 #: statement stands for follow those of its first: ``last_weight`` of them, of the kind
@@ -183,10 +180,8 @@ def script_units(number: int, keys: Records, starts: Index, stops: Index) -> Ite
 
 
 class Script:
-    """A script with its steps, mapped. ``name`` is that of its file, ``later``: whether statements
-    are made when they are run."""
-
-    later = False
+    """A script with its steps, mapped. ``name`` is that of its file; ``shapes`` are the statements
+    that it executes by name."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -271,10 +266,6 @@ class Script:
         first = int(self.steps["start"][start])
         last = self.steps[stop - 1]
         return self.text[first : int(last["start"]) + int(last["size"])].tobytes()
-
-    def ready(self, steps: Index) -> Mapping[str, str]:
-        """Have the statements of rising steps at hand; those that they execute by name."""
-        return self.shapes
 
     def records(self, step: int) -> Records:
         """The log records behind one statement; of a net change, those of its first change."""

@@ -145,8 +145,7 @@ class Plan:
     more; ``constraints`` what is known of the tables' unique and foreign keys; ``enforced``: these
     foreign keys act where the statements run. ``steps``: each
     script gets what :mod:`replay.output.steps` describes; ``prepared``: its statements are calls of
-    prepared ones (:mod:`sqlgen.shapes`); ``texts_later``: those of single changes of rows are only
-    looked at, and made when they are run.
+    prepared ones (:mod:`sqlgen.shapes`).
     ``units_stay_out``: units were set aside, or lie beyond a selected time, that may have written
     what the images of others show; ``rows_differ``: so rows may be others by now.
     ``export``: datasets are written, not scripts. ``limits``: table version -> column -> what
@@ -169,7 +168,6 @@ class Plan:
     enforced: bool = True
     steps: bool = False
     prepared: bool = False
-    texts_later: bool = False
     export: Export | None = None
     units_stay_out: bool = False
     rows_differ: bool = False

@@ -133,6 +133,7 @@ def counts(
 # -- units
 # -------------------------------------------------------------------------------------------------
 
+
 def open_units(
     relations: Relations, options: ReportOptions, warnings: Sequence[str], point: Point | None
 ) -> Report:
@@ -314,9 +315,7 @@ def report_options(words: dict[str, Any]) -> ReportOptions:
     checked_kinds(
         {"group_by": names, "shown": shown}, {"group_by": Sequence[str], "shown": Sequence[str]}
     )
-    given = {
-        name: words.pop(name) for name in ("most_open", "most_rows", "at") if name in words
-    }
+    given = {name: words.pop(name) for name in ("most_open", "most_rows", "at") if name in words}
     if isinstance(given.get("at"), datetime):
         given["at"] = str(given["at"])
     least = words.pop("least", None)

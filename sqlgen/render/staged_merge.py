@@ -10,7 +10,7 @@ table.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -73,15 +73,6 @@ class Load:
     copy: str
     text: bytes
     merge: str = ""
-
-    def cut(self, counts: Sequence[int]) -> list[Load]:
-        """The load in parts of so many rows each."""
-        ends = np.flatnonzero(np.frombuffer(self.text, np.uint8) == ord("\n")) + 1
-        bounds = np.concatenate([[0], ends])[np.concatenate([[0], np.cumsum(counts)])].tolist()
-        return [
-            replace(self, count=count, text=self.text[start:stop])
-            for count, start, stop in zip(counts, bounds, bounds[1:], strict=False)
-        ]
 
 
 class Unmergeable(Exception):

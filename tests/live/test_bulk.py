@@ -208,7 +208,7 @@ def parted(url: str, folder: Path, changes: list[tuple[Tab, Any, Any]]) -> list[
         changes_of = bulk.IndependentChanges(RowLoads(made.plan, opened, made.facts))
         (script,) = made.scripts
         steps = np.arange(len(script.steps))
-        (part,) = changes_of.part(script, [steps])
+        part = changes_of.part(script, steps)
         return steps.tolist() if part is None else part.loose.tolist()
 
 

@@ -196,7 +196,7 @@ def test_units_are_had_one_by_one_or_in_runs() -> None:
         (0, plain[5].key, 10, 11),
     ]
     assert units.statements == 9
-    assert units.of_script(1).steps().tolist() == [6, 7, 8, 9]
+    assert columns_of(plain[3:5]).steps().tolist() == [6, 7, 8, 9]
     assert (
         len(UnitColumns([])),
         list(UnitColumns([]).runs()),

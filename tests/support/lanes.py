@@ -48,8 +48,6 @@ _FOLDERS = {
     "storage": "live",
     "targets": "live",
 }
-#: Files of these folders that are about rules all the same.
-RULES = ("live/test_ahead.py",)
 #: The fixture that is the whole Sakila log: 22,811 records, and 45,000 rows of states.
 _WHOLE_LOG = "sakila"
 #: Files that take longest, or have a cluster for all of their tests: begun before all others.
@@ -68,7 +66,7 @@ def lane_of(
     for need in ("containers", "spark"):
         if need in markers:
             return need
-    if path.as_posix() not in RULES and path.parts[0] in _FOLDERS:
+    if path.parts[0] in _FOLDERS:
         return _FOLDERS[path.parts[0]]
     if "live" in markers:
         return "live"
