@@ -132,6 +132,20 @@ def column_moves(log: LogFile, selection: Selection) -> Iterator[ColumnMove]:
             yield ColumnMove(_name(new), _name(old), commit, again)
 
 
+def added_defaults(log: LogFile, selection: Selection) -> dict[str, dict[str, str | None]]:
+    """By table (OWNER.NAME): what rows got in columns that were added when they were there, as
+    constants of SQL; None where that is not known."""
+    found: dict[str, dict[str, str | None]] = {}
+    for change in log.structure(_records(log, selection)) if log.has_structure else ():
+        old = _before(change) if _is_forming(change) else None
+        if old is not None and change.does is not Action.DROP_TABLE:
+            had = {column.name for column in old.columns}
+            more = [column.name for column in change.table.columns if column.name not in had]
+            values = change.defaults or ("NULL",) * len(more)
+            found.setdefault(_name(change.table), {}).update(zip(more, values, strict=False))
+    return found
+
+
 #: Why a change of structure was not committed.
 _NOT_COMMITTED = tuple(
     REASON[reason]

@@ -24,6 +24,7 @@ from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows
 from replay.reports.widened import widened
 from sqlgen.schema import Column
+from sqlgen.value_texts import Value, constant
 
 _ELSEWHERE = (
     "Ask for a point on the same side of the change of the table, or leave the table out"
@@ -54,6 +55,7 @@ class TableNet:
     added: set[str] = field(default_factory=set)
     moves: dict[bool, list[ColumnMove]] = field(default_factory=lambda: {False: [], True: []})
     beyond: set[bool] = field(default_factory=set)
+    defaults: dict[str, str | None] = field(default_factory=dict)
 
     def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Take changes in commit order."""
@@ -68,30 +70,38 @@ class TableNet:
         (self.late if is_late else self.early).add(rows)
 
     def images(self, dataset: Dataset, images: pa.Array) -> pa.Array:
-        """Images of another generation of the table as those of :attr:`form`: columns by name, null
-        for one that is newer, values as the types of :attr:`form` have them. Refusal (LR3002) where
-        that is not known."""
+        """Images of another generation of the table as those of :attr:`form`: columns by name, what
+        the log says (``defaults``), or null, for one that is newer, values as the types of
+        :attr:`form` have them. Refusal (LR3002) where that is not known."""
         if dataset is self.form or not self._differs(dataset):
             return images
         columns = {column.name: column for column in dataset.columns}
         newer = [column for column in self.form.columns if column.name not in columns]
         older = columns.keys() - {column.name for column in self.form.columns}
-        wrong = [column.name for column in newer if not column.nullable]
+        given = {column.name: self._given(column) for column in newer}
+        wrong = [
+            column.name
+            for column in newer
+            if self.defaults.get(column.name, "") is None
+            or (given[column.name] is None and not column.nullable)
+        ]
         if newer and not wrong and self._is_later(dataset):
             # dropped meanwhile: such rows had values that nobody knows
             wrong = [column.name for column in newer]
         if (newer and older) or wrong:
             raise self._other_columns(", ".join(sorted(older) or wrong))
-        if newer:
-            text = ", ".join(column.name for column in newer)
-            self.added.update(column.name for column in newer)
+        untold = [column.name for column in newer if column.name not in self.defaults]
+        if untold:
+            text = ", ".join(untold)
+            self.added.update(untold)
             self.notes[f"{self.name}: {text} came later; null in rows from before, whatever the"
                        " default was"] = None  # fmt: skip
         fields = []
         kind = row_type(self.form.columns)
         for column, target in zip(self.form.columns, kind, strict=True):
             if column.name not in columns:
-                fields.append(pa.nulls(len(images), target.type))
+                value = pa.scalar(given[column.name], target.type)
+                fields.append(pa.repeat(value, len(images)))
                 continue
             try:
                 values = widened(field_of(images, column.name), columns[column.name], column)
@@ -100,6 +110,15 @@ class TableNet:
                 text = f"{column.name} of another type"
                 raise self._other_columns(text) from None
         return pa.StructArray.from_arrays(fields, fields=list(kind), mask=images.is_null())
+
+    def _given(self, column: Column) -> Value | None:
+        """What older rows got in a column; None for null, and where that is not known."""
+        text = self.defaults.get(column.name)
+        try:
+            return None if text is None else constant(text, column)
+        except ValueError:
+            self.defaults[column.name] = None
+            return None
 
     def _differs(self, dataset: Dataset) -> bool:
         """Whether a generation has other columns than :attr:`form`, or of other types."""

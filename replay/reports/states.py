@@ -38,7 +38,7 @@ from replay.output.formats.batches import row_type
 from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
 from replay.output.state_files import TableRows
-from replay.output.structure import ColumnMove, column_moves, tables_before
+from replay.output.structure import ColumnMove, added_defaults, column_moves, tables_before
 from replay.pipeline.points import Point
 from replay.pipeline.request import Request
 from replay.reports.ask import (
@@ -235,6 +235,9 @@ def _nets(
     for move in column_moves(request.log, Selection()):
         for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
             stretches[name].move(move)
+    for told, values in added_defaults(request.log, Selection()).items():
+        if tables.identity(told) in nets:
+            nets[tables.identity(told)].defaults |= values
     for name, net in nets.items():
         net.made = name not in began
     for some in changes.by_bucket(_has_rows):

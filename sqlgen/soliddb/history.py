@@ -144,6 +144,7 @@ class History:
             reversible=undo is not None and not back.lost,
             source=tuple(sources),
             back=undo,
+            defaults=_given(tree),
         )
 
     def forget(self) -> None:
@@ -414,6 +415,13 @@ def _unaltered(tree: exp.Alter, created: exp.Create | None, place: Place) -> _Ba
     if back is None:
         return None
     return _Back((exp.Alter(this=table.copy(), kind="TABLE", actions=[back]),), lost=lost)
+
+
+def _given(tree: exp.Expr) -> tuple[str, ...]:
+    """What rows that are there get in the columns that a statement adds, as constants of SQL."""
+    actions = tree.args.get("actions") or () if isinstance(tree, exp.Alter) else ()
+    added = [action for action in actions if isinstance(action, exp.ColumnDef)]
+    return tuple((default_of(column) or exp.Null()).sql() for column in added)
 
 
 def _stands_alone(column: exp.ColumnDef) -> bool:

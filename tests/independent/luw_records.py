@@ -485,7 +485,7 @@ class Log:
                 length, large = bytes(2), large + pack("III", column.length, 0, 1)
             place = offsets[number] if offsets else at
             found += pack("H", CODES[column.kind]) + length
-            found += pack("HH", 1 if column.nullable else 2, place)
+            found += pack("HH", (1 if column.nullable else 2) | column.flags, place)
             at += fixed_size(column) + column.nullable
         return found + large
 
@@ -526,6 +526,16 @@ class Log:
             payload += self._described(columns) + bytes(12 * len(columns))
         kind = COMPENSATED if undone else NORMAL
         return self.put(kind, unit, payload, f"columns {function}", undone)
+
+    def statement(
+        self, unit: int, text: str, schema: str, undone: tuple[int, int] | None = None
+    ) -> int:
+        """A statement of DDL, or that it is taken back (15: relation manager, 4, 5)."""
+        raw, owner, function = text.encode(), schema.encode(), 5 if undone else 4
+        payload = bytes((11, function)) + bytes(6)
+        payload += self.form.pack("HHHHIIHH", 1, 1, 0, 1, 0, len(raw), 1, len(owner)) + owner + raw
+        kind = COMPENSATED if undone else NORMAL
+        return self.put(kind, unit, payload, f"statement {function}", undone)
 
     def alter(self, unit: int, table: Table) -> int:
         """A column gets another length, and the record does not say how (113)."""
@@ -575,10 +585,12 @@ _NAMES = (
 )
 
 
-def write_catalog(tables: Sequence[Table], path: Path) -> None:
+def write_catalog(tables: Sequence[Table], path: Path, defaults: bool = True) -> None:
+    """``defaults``: whether it was exported with them."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(_NAMES)
+        last = len(_NAMES) if defaults else -1
+        writer.writerow(_NAMES[:last])
         for table in tables:
             for number, column in enumerate(table.columns):
                 length = column.length or fixed_size(column)
@@ -597,6 +609,6 @@ def write_catalog(tables: Sequence[Table], path: Path) -> None:
                     key,
                     "",
                     "N",
-                    "",
+                    column.default,
                 ]
-                writer.writerow(row)
+                writer.writerow(row[:last])

@@ -190,6 +190,8 @@ class Export:
     def row(self, recid: int, trx: int, statement: int, table: Table, row: Row) -> None:
         parts: list[tuple[bytes | None, bool]] = []
         for at, column in enumerate(numbered(table)):
+            if column is not None and column.removed:
+                continue
             if column is not None:
                 value = self.form.bytes_of(column, row[table.columns.index(column)])
                 parts.append((value, TYPES[column.kind][1] in VARYING))
@@ -328,16 +330,17 @@ def _describe(table: Table, ident: int, rows: dict[str, list[Cells]]) -> None:
             null = "YES" if column.nullable else "NO"
             length = column.length + 2 * numeric
             kind = (column.kind, *TYPES[column.kind])
-            cells = (column.name, number, *kind, length, *sizes, null, 0)
-        rows["sys_columns"].append((ident, relid, *cells, ""))
+            cells = (column.name, number, *kind, length, *sizes, null, 8 * column.removed)
+        default = column.default if column else ""
+        rows["sys_columns"].append((ident, relid, *cells, default))
     key, said = relid + 1, "YES" if primary else "NO"
     name = f"$$T_{'PRIMARYKEY' if primary else 'CLUSTKEY'}_{relid}"
     rows["sys_keys"].append((key, relid, name, said, said, len(table.key) + 1))
     parts: list[Cells] = [("", "", 7, "0000271D")]
     parts += [(*at[table.columns[number].name], 0, "") for number in table.key]
     parts += [(*at[kind], kind, "") for kind in _HIDDEN if kind in at]
-    others = [c.name for n, c in enumerate(table.columns) if n not in table.key]
-    parts += [(*at[other], 0, "") for other in others]
+    others = [c for n, c in enumerate(table.columns) if n not in table.key]
+    parts += [(*at[other.name], 8 * other.removed, "") for other in others]
     rows["sys_keyparts"] += [(key, relid, number, *part) for number, part in enumerate(parts)]
 
 

@@ -35,7 +35,8 @@ NAMES = (
 @dataclass(frozen=True)
 class Column:
     """``length``: bytes or characters of text, digits of a number. ``bit``: FOR BIT DATA;
-    ``mixed``: text of one and of two bytes."""
+    ``mixed``: text of one and of two bytes. ``default`` as catalogs have it, ``flags`` as a log of
+    Db2 LUW; ``removed``: it was dropped, and its place is kept."""
 
     name: str
     kind: str
@@ -44,6 +45,9 @@ class Column:
     nullable: bool = True
     bit: bool = False
     mixed: bool = False
+    default: str = ""
+    flags: int = 0
+    removed: bool = False
 
 
 @dataclass

@@ -189,3 +189,14 @@ def test_a_state_needs_no_rows_of_tables_that_the_log_makes(tmp_path: Path) -> N
     made.commit(trx)
     assert state(made, tmp_path, True, "end", "out") == 0
     assert len((tmp_path / "out" / "new.csv").read_text().splitlines()) == 2
+
+
+def test_a_state_has_the_defaults_of_columns_that_came_later(tmp_path: Path) -> None:
+    made, table, trx = two_columns()
+    made._alter(trx, table, "ADD COLUMN C INTEGER DEFAULT 7")
+    table.columns.append(Attribute("C", "INTEGER"))
+    made.put(trx, table, {"K": 3, "A": "a3", "B": "b3", "C": 8})
+    made.commit(trx)
+    assert state(made, tmp_path, False, "end", "out") == 4
+    text = (tmp_path / "out" / "t.csv").read_text()
+    assert text == "k,a,b,c\n1,a1,b1,7\n2,a2,b2,7\n3,a3,b3,8\n"

@@ -275,23 +275,7 @@ class Case:
         return self._said(argv, self.folder / "out")
 
     def _said(self, argv: list[str], out: Path) -> Answer:
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            try:
-                code = main(argv)
-            except SystemExit as stop:
-                code = stop.code if isinstance(stop.code, int) else 2
-            except Exception:  # noqa: BLE001 - this, too, is an answer
-                said.write(traceback.format_exc())
-                code = 99
-        scripts, manifest = [], {}
-        if (out / "manifest.json").exists():
-            manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
-            scripts = [
-                (out / entry["name"]).read_text(encoding="utf-8")
-                for entry in manifest.get("scripts", ())
-            ]
-        return Answer(argv, code or 0, said.getvalue(), scripts, manifest, self.site.pattern)
+        return answer_of(argv, out, self.site.pattern)
 
     def states(self, state: State) -> Iterator[tuple[str, str]]:
         """A state as a folder of files, and as a database."""
@@ -307,6 +291,27 @@ class Case:
     def describe(self) -> str:
         told = self.story.told if self.story else []
         return f"kind {self.kind}, seed {self.seed}, {self.site.form}\n" + "\n".join(told)
+
+
+def answer_of(argv: list[str], out: Path, pattern: re.Pattern[str]) -> Answer:
+    """What a command says, and the scripts that it leaves in a folder."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            code = main(argv)
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 2
+        except Exception:  # noqa: BLE001 - this, too, is an answer
+            said.write(traceback.format_exc())
+            code = 99
+    scripts, manifest = [], {}
+    if (out / "manifest.json").exists():
+        manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+        scripts = [
+            (out / entry["name"]).read_text(encoding="utf-8")
+            for entry in manifest.get("scripts", ())
+        ]
+    return Answer(argv, code or 0, said.getvalue(), scripts, manifest, pattern)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,21 +1,22 @@
 """Logs of all families that arrive in many files.
 
 The log of a history is cut at drawn places: files adjoin, or begin within the one before: by a
-record, by half a unit, by units. After each file that arrives (some are repeated, torn or damaged
-first, two come at once, or a later one first) a chain of redo scripts, a target, a growing export,
-a follower and a chain of extracts go on, and must hold the units whose commits have arrived, each
-once.
+record, by half a unit, by units; of Log Master between two segments of a change, too. After each
+file that arrives (some are repeated, torn or damaged first, or a later one comes first) a chain of
+redo scripts, a target, a growing export, a follower and a chain of extracts go on, by the command
+that a refusal names where one does, and must hold the units whose commits have arrived, each once.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from tests.independent.luw_records import HEADER
@@ -28,6 +29,8 @@ from tests.model.sites import Files, LogMasterSite, LuwSite, Site, SolidSite, lu
 
 #: Kinds of histories whose rows can be compared as they are.
 KINDS = ("plain", "shift", "swap", "composite", "unique", "cascade", "keyless", "link", "takeover")
+#: With changes in several records, which a log is also cut between.
+SEGMENTED = ("segments",)
 RECEIVERS_OF = {
     "logmaster": ("redo", "replay", "grow", "follow", "extract"),
     "db2luw": ("redo", "replay", "grow", "follow"),
@@ -35,9 +38,13 @@ RECEIVERS_OF = {
 }
 FAULTS = ("plain", "plain", "repeated", "overlapping", "torn", "torn between", "damaged")
 #: What may happen to a log that is made of control file and data anew each time.
-MADE_ANEW = ("plain", "plain", "repeated", "overlapping")
+MADE_ANEW = ("plain", "plain", "repeated", "overlapping", "later first")
 #: What becomes of units that are open at the end of such a log.
 MODES = ("rest", "completed", "flagged")
+
+
+def kinds_of(family: str) -> tuple[str, ...]:
+    return KINDS + SEGMENTED * (family == "logmaster")
 
 
 @dataclass
@@ -72,9 +79,10 @@ class Pieces:
         path.write_bytes(self.head + spoil(b"".join(pieces)))
         return path
 
-    def given(self, rng: random.Random) -> list[str]:
-        """How the command is told of the files."""
-        return [word for path in self.files for word in ("--log", str(path))]
+    def given(self, rng: random.Random, files: Sequence[Path] | None = None) -> list[str]:
+        """How the command is told of the files, or of some."""
+        files = self.files if files is None else files
+        return [word for path in files for word in ("--log", str(path))]
 
     def copied(self, path: Path, name: str) -> Path:
         """The same file under another name."""
@@ -185,8 +193,9 @@ class MadeAnew(Pieces):
         at = next(at for name, at, *_ in site.log.headers.fields if name == "INCOMPLETETRANS")
         return record[:at] + "Y".encode("cp037") + record[at + 1 :]
 
-    def given(self, rng: random.Random) -> list[str]:
-        some = rng.sample(self.files, len(self.files))
+    def given(self, rng: random.Random, files: Sequence[Path] | None = None) -> list[str]:
+        files = self.files if files is None else files
+        some = rng.sample(files, len(files))
         return [
             word
             for path in some
@@ -202,7 +211,7 @@ def made_anew(case: Case, rng: random.Random) -> MadeAnew:
     assert isinstance(site, LogMasterSite)
     ended = [record for record in case.history.records if not record.unit.open]
     for record, change in zip(ended, site.log.changes, strict=True):
-        events.append((record.moment, record.unit.number, site.log.records(change)))
+        events += [(record.moment, record.unit.number, [part]) for part in site.log.records(change)]
     units = {unit.number: unit for unit in case.history.units if not unit.open}
     events += [(unit.commit, number, []) for number, unit in units.items()]
     events.sort(key=lambda event: event[0])
@@ -227,10 +236,9 @@ class Receiver:
     kind: str
     log: Pieces
     bundle: str = "none"
-    scripts: list[str] = field(default_factory=list)
     whole: dict[int, Counter[tuple[str, str]]] = field(default_factory=dict)
-    bundles: list[str] = field(default_factory=list)
-    kept: tuple[str, list[str], list[str]] = ("none", [], [])
+    #: The bundles of a chain with their scripts.
+    bundles: dict[str, list[str]] = field(default_factory=dict)
     compared: int = 0
 
     def __post_init__(self) -> None:
@@ -239,11 +247,11 @@ class Receiver:
         self.url = f"sqlite:///{self.path}?schema=test"
         make_sqlite(case.tables, case.initial, self.path)
 
-    def take(self) -> Answer:
+    def take(self, *more: str) -> Answer:
         case = self.log.case
         case.site.source = [*self.log.words, *self.log.given(case.site.rng)]
         if self.kind == "replay":
-            return case.replayed(self.url)
+            return case.replayed(self.url, *more)
         if self.kind == "follow":
             case.site.source = [*self.log.words, *self.log.folder]
             how = ("--once", "--arrival", "rename", "--on-trouble", "stop")
@@ -251,7 +259,7 @@ class Receiver:
         if self.kind == "grow":
             out = str(case.folder / "grown")
             words = ("--format", "jsonl", "--grow", *self._schema(), "--out", out)
-            return case.said("export", *words)
+            return case.said("export", *words, *more)
         if self.kind == "extract":
             answer = case.again("extract", "--after", self.bundle)
         else:
@@ -259,28 +267,29 @@ class Receiver:
             answer = case.again("redo", *words)
         if answer.written:
             self.bundle = str(case.folder / f"out{case.runs}")
-            self.bundles.append(self.bundle)
-            self.scripts += answer.scripts
+            self.bundles[self.bundle] = answer.scripts
         return answer
 
-    def keep(self) -> None:
-        """Remember what is there, so that :meth:`go_back` can start over from here."""
-        case = self.log.case
-        self.kept = (self.bundle, [*self.bundles], [*self.scripts])
-        for name in ("target.db", "grown"):
-            if (case.folder / name).exists():
-                shutil.rmtree(case.folder / f"kept-{name}", ignore_errors=True)
-                copy = shutil.copytree if (case.folder / name).is_dir() else shutil.copy
-                copy(case.folder / name, case.folder / f"kept-{name}")
-
-    def go_back(self) -> None:
-        case = self.log.case
-        self.bundle, self.bundles, self.scripts = self.kept
-        shutil.rmtree(case.folder / "grown", ignore_errors=True)
-        for name in ("target.db", "grown"):
-            kept = case.folder / f"kept-{name}"
-            if kept.exists():
-                (shutil.copytree if kept.is_dir() else shutil.copy)(kept, case.folder / name)
+    def start_over(self, refusal: Answer, read: Sequence[Path]) -> Answer:
+        """What the command does that a refusal names; ``read``: the logs that were read before."""
+        case, said = self.log.case, refusal.text
+        if self.kind == "grow":
+            (number,) = re.findall(r"--back-to (\d+)", said)
+            return self.take("--back-to", number)
+        if self.kind in ("replay", "follow"):
+            (until,) = re.findall(r"--until-position (\w+)", said)
+            case.site.source = [*self.log.words, *self.log.given(case.site.rng, read)]
+            back = case.replayed(self.url, "--until-position", until)
+            at = re.findall(r"(--at-position) (\w+)", said)
+            again = self.kind
+            self.kind = "replay"
+            answer = self.take(*chain(*at)) if back.code in (0, 4, 8) else back
+            self.kind = again
+            return answer
+        (self.bundle,) = re.findall(r"--after (\S+?),? ", said)
+        kept = [*self.bundles][: [*self.bundles, "none"].index(self.bundle) + 1]
+        self.bundles = {name: self.bundles[name] for name in kept if self.bundle != "none"}
+        return self.take()
 
     def wrong(self, end: int) -> str:
         """How what is there differs from what the units leave that commit before a piece."""
@@ -291,7 +300,7 @@ class Receiver:
         if self.kind in ("replay", "follow"):
             found = rows_of_sqlite(case.tables, self.path)
         else:
-            scripts = self.scripts
+            scripts = [script for some in self.bundles.values() for script in some]
             if self.kind == "extract" and self.bundles:
                 case.site.source = [
                     word
@@ -346,11 +355,12 @@ def run_case(family: str, receiver: str, kind: str, seed: int) -> list[Verdict]:
     """All verdicts of a history that is cut: one for each comparison that holds."""
     rng = random.Random(f"chain {kind} {seed} {family}")
     digits = 9 if family == "soliddb" else 6
-    history = draw_story(rng, kind, steps=rng.choice((8, 14)), digits=digits).history
+    story = draw_story(rng, kind, steps=rng.choice((8, 14)), digits=digits)
+    history = story.history
 
     def make(folder: Path) -> Site:
         if family == "logmaster":
-            return LogMasterSite(history, rng, folder)
+            return LogMasterSite(history, rng, folder, None, True, story.cut)
         if family == "soliddb":
             return SolidSite(history, rng, folder, files=Files())
         # files without positions cannot overlap, and a log with gaps may lack any record
@@ -379,21 +389,23 @@ def run_case(family: str, receiver: str, kind: str, seed: int) -> list[Verdict]:
 
 def _chain(log: Pieces, receiver: Receiver, rng: random.Random) -> Iterator[Verdict]:
     """What is wrong behind one of the files, and which came how."""
-    told, applied = "", False
-    for number, (low, high) in enumerate(pairwise(log.cuts(rng))):
+    told, early = "", 0
+    files = [*pairwise(log.cuts(rng))]
+    for number, (low, high) in enumerate(files):
+        if low < early:  # it came before the one before it
+            continue
         fault = rng.choice(MADE_ANEW if isinstance(log, MadeAnew) else FAULTS)
+        if fault == "later first" and number + 1 < len(files):
+            early = files[number + 1][1]
         told += f" {fault} {low}-{high};"
-        for answer, end, sound in _arrive(log, receiver, rng, fault, number, low, high):
+        for answer, end, sound in _arrive(log, receiver, rng, fault, number, low, high, early):
             # what cannot be trusted may be refused; or units of it are set aside, which is said
             # and a position that damage moved ahead is no place to go on from
             late = "damaged" in told and "LR2039" in answer.text
-            if "LR2039" in answer.text and isinstance(log, MadeAnew) and not applied:
-                return  # the target stands before the only unit that is known, which is open
             if "LR3012" in answer.text and not any(table.foreign for table in log.case.tables):
                 return  # as checks.exchanged has it
             if "LR3022" in answer.text:
                 return  # a few records do not show a layout, so there is no copy, which is said
-            applied |= bool(log.due(end) != log.case.initial)
             if answer.code not in ((0, 4) if sound and not late else (0, 4, 8, 12)):
                 yield Verdict(receiver.kind, "refused", f"{told} {answer.code}: {answer.reason}")
                 return
@@ -416,10 +428,20 @@ def _arrive(
     number: int,
     low: int,
     high: int,
+    early: int,
 ) -> Iterator[tuple[Answer, int, bool]]:
     """Each run that a file is the cause of, with the piece up to which all has arrived, and whether
     what is there is sound."""
     name = f"s{number:03}"
+    if early > high:  # what a log without the one before it leaves is not looked at
+        log.files.append(log.write(f"s{number + 1:03}", high, early))
+        receiver.take()
+        read = [*log.files]
+        log.files.append(log.write(name, low, high))
+        answer = receiver.take()
+        again = "LR2039" in answer.text
+        yield receiver.start_over(answer, read) if again else answer, early, True
+        return
     if fault == "repeated" and number:
         log.files.append(log.copied(rng.choice(log.files), f"t{number:03}"))
         yield receiver.take(), low, True

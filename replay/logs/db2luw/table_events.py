@@ -34,7 +34,7 @@ _UNDOES = {
 #: Records that say something of a table as a whole.
 EVENTS = (
     *_UNDOES, *_UNDOES.values(), RecordRole.REORG, RecordRole.NOT_LOGGED, RecordRole.ATTRIBUTE,
-    RecordRole.SCHEMA, RecordRole.TRUNCATE,
+    RecordRole.SCHEMA, RecordRole.TRUNCATE, RecordRole.CREATE,
 )  # fmt: skip
 
 
@@ -122,6 +122,8 @@ class TableEvents:
         self.told: list[tuple[int, str]] = []
         self.gone: set[int] = set()
         self.truncated: list[int] = []
+        #: Tables that a unit makes, up to where the log says how.
+        self.bare: dict[tuple[int, TableId], int] = {}
 
     def take(self, row: int) -> None:
         """Take what a record says into account."""
@@ -137,6 +139,7 @@ class TableEvents:
             RecordRole.SCHEMA: self._schema,
             RecordRole.TRUNCATE: lambda row, *_: self.truncated.append(row),
             RecordRole.DROP_COLUMNS: self._drop_columns,
+            RecordRole.CREATE: self._create,
         }.get(role, self._undo)
         handler(row, key, state)
 
@@ -172,6 +175,8 @@ class TableEvents:
 
     def _undo(self, row: int, key: TableId, state: TableSteps) -> None:
         unit, role = int(self.units.unit[row]), _UNDOES[RecordRole(int(self.records["role"][row]))]
+        if role is RecordRole.INITIALIZE:
+            self.bare.pop((unit, key), None)
         mine = [
             place
             for place, step in enumerate(state.stack)
@@ -190,7 +195,11 @@ class TableEvents:
     # -- tables that come and go
     # ---------------------------------------------------------------------------------------------
 
+    def _create(self, row: int, key: TableId, state: TableSteps) -> None:
+        self.bare[int(self.units.unit[row]), key] = row
+
     def _initialize(self, row: int, key: TableId, state: TableSteps) -> None:
+        self.bare.pop((int(self.units.unit[row]), key), None)
         payload, shape = self._record(row)
         columns, flags = described(payload, shape, self.code_page)
         before, old = state.stack[-1] if state.stack else None, self.name(key, state.version)

@@ -83,6 +83,12 @@ class _Builder:
                 self.events.take(row)
         for key, state in self.states.items():
             self._settle(key, state)
+        for (_, key), row in self.events.bare.items():
+            name = self.events.name(key, self.base.get(key, -1))
+            text = f"{name} is created, and the log does not say with which columns: neither redo"
+            self.events.told.append(
+                (row, f"{text} nor undo says so; create it in the target first")
+            )
         self._stated()
         self._assign()
         if self.partitions:

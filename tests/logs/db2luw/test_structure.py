@@ -574,6 +574,17 @@ def test_a_table_that_is_dropped_and_does_not_come_again_is_that_of_the_export(
     assert lines == ["INSERT INTO s.t (id, v) VALUES (1, 'jan');", "DROP TABLE s.t;"]
 
 
+def test_a_table_that_is_created_without_its_columns_is_warned_of(tmp_path: Path) -> None:
+    builder = begun("v97", "flt16")
+    unit = builder.begin()
+    unit.dom(101, SHORT, bytes(56))
+    unit.commit()
+    aborted(lambda unit: unit.dom(101, replace(SHORT, id=6), bytes(56)))(builder)
+    insert(builder, SHORT, 1, "a")
+    (warning,) = opened(tmp_path, builder.bytes(), tables=(SHORT,)).opening_warnings
+    assert warning.startswith("S.T is created, and the log does not say with which columns")
+
+
 def test_a_transaction_id_that_is_used_again_names_no_unit(tmp_path: Path) -> None:
     builder = begun("v97", "flt16")
     insert(builder, SHORT, 1, "a")
