@@ -31,7 +31,7 @@ from replay.cli.main import main as logreplay
 LOG = Path(__file__).parents[1] / "fixtures" / "sakila" / "log"
 #: What Java 17 opens no longer by itself, as Flink's own start scripts have it.
 OPENED = "java.lang java.lang.invoke java.net java.nio java.util java.util.concurrent java.time"
-_NULL = re.compile(r"(?<=[,\n])\\N(?=[,\r\n])")
+_NULL = re.compile(r"(?<=[,\n])(?=[,\r\n])")
 _SECOND = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -131,7 +131,7 @@ def state(table: str, when: str, fields: Sequence[dict[str, Any]]) -> Counter[tu
     path = LOG / when / f"{table}.csv"
     packed = path.with_suffix(".csv.gz")
     octets = path.read_bytes() if path.exists() else gzip.decompress(packed.read_bytes())
-    text = _NULL.sub("\0", octets.decode())  # a text of these two characters is in quotes
+    text = _NULL.sub("\0", octets.decode())  # the empty text is in quotes
     names, *rows = list(csv.reader(io.StringIO(text, newline="")))
     by_name = [dict(zip(names, row, strict=True)) for row in rows]
     return Counter(tuple(stated(field, row[field["field"]]) for field in fields) for row in by_name)

@@ -407,9 +407,9 @@ DEPENDENCIES = (
         Option(
             "--csv",
             one_of(*CsvForm),
-            "how those files are written: logreplay (\\N is NULL, nothing between commas is the"
-            " empty text), postgres, duckdb or db2 (nothing is NULL; db2: no names in the first"
-            " line); default: found out from each file",
+            "who wrote those files, where it was not logreplay: postgres (\\N is a text), duckdb"
+            " (its bytes) or db2 (no names in the first line); nothing between commas is NULL in all"
+            " of them",
             commands,
             group=group,
             only=only,

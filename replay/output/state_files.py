@@ -37,12 +37,12 @@ class TableRows:
 
 
 def state_csv(table: TableRows) -> str:
-    """The rows with a header, ``\\N`` for NULL, bytes as ``\\x`` and hexadecimal digits: what
-    ``--initial`` reads."""
+    """The rows with a header, nothing for NULL, ``""`` for the empty text, bytes as ``\\x`` and
+    hexadecimal digits: what ``--initial`` reads."""
     parts: list[str | pa.Array] = []
     for column in table.dataset.columns:
         values = _text(_whole(table.rows[column.name]), column)
-        parts += [*([","] if parts else []), pc.fill_null(values, "\\N")]
+        parts += [*([","] if parts else []), pc.fill_null(values, "")]
     names = ",".join(
         name if name.replace("_", "").isalnum() else '"' + name.replace('"', '""') + '"'
         for name in table.dataset.names

@@ -168,7 +168,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "A file of a state is not CSV with the columns of its table, or holds a value that"
         " its column cannot have.",
         "The page on scripts says under 'Files of rows' what is read: CSV of PostgreSQL, DuckDB,"
-        " Db2 and logreplay. --csv names the form where a file can be read in two ways.",
+        " Db2 and logreplay. --csv says who wrote a file that can be read in two ways.",
     ),
     "LR2036": (
         "A row is not as the log last left it: a record is lost or damaged, the log was"

@@ -10,7 +10,6 @@ from pathlib import Path
 from replay.errors import TargetError
 from replay.output.state_files import TableRows, write_state
 from replay.public import public
-from replay.storage.csv_form import CsvForm
 from replay.targets import Target, target_of
 from replay.temp_folders import WorkFolder
 from sqlgen.ddl import create_table
@@ -65,7 +64,7 @@ def _load(target: Target, url: str, tables: Sequence[TableRows], profile: Profil
         for number, (schema, mine) in enumerate(by_owner.items()):
             folder = Path(scratch) / str(number)
             write_state(mine, folder, "csv", {})
-            rows += target.load_state(url, schema, folder, CsvForm.LOGREPLAY)
+            rows += target.load_state(url, schema, folder)
     return rows
 
 

@@ -1,6 +1,7 @@
 """A file of a state, ``TABLE.csv`` or ``TABLE.csv.gz``: what PostgreSQL's ``COPY … CSV``, DuckDB's
 ``COPY``, Db2's ``EXPORT … OF DEL`` and we write, with or without names in the first line, read as
-texts of one spelling. How a file writes NULL and bytes is found out from the file, or named
+texts of one spelling. Nothing between commas is NULL, ``""`` the empty text, and bytes are ``\\x``
+and hexadecimal digits, unless another writer is named
 (:class:`replay.storage.csv_form.CsvForm`); what can be read in two ways is refused (LR2035)."""
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import IO, cast
 
 import pyarrow as pa
@@ -24,20 +24,15 @@ from replay.storage.csv_form import CsvForm
 from replay.storage.state_values import BYTES, TEXTS, is_value, spelled, unreadable
 from sqlgen.schema import Column, SqlType
 
-#: Bytes of a file that are read at once, and those of another file that are looked at.
+#: Bytes of a file that are read at once.
 _BLOCK = 16 << 20
-_GLANCE = 1 << 20
-_NULL = "\\N"
-_WAY = f"Name how the files are written: --csv {', '.join(CsvForm)}"
+#: What some write for NULL, and PostgreSQL for a text of these characters.
+_BARE = "\\N"
 #: Bytes in hexadecimal digits, and as DuckDB writes them: what is printed is itself.
 _DIGITS = r"^\\x([0-9A-Fa-f]{2})*$"
 _ESCAPED = r"""^([ !#-&(-\[\]-~]|\\x[0-9A-F]{2})*$"""
-_ONE_BYTE = r"^(\\x[0-9A-F]{2})?$"
 #: Where Db2 put a large value that is not in the file.
 _ELSEWHERE = r"\.\d{3}\.(lob|xml)\.\d+\.\d+/$"
-_NULL_ALONE = re.compile(rb"(?:^|[,\n])\\N(?:[,\r\n]|$)")
-_NOTHING = (b",,", b",\n", b",\r", b"\n,", b"\n\n", b"\n\r\n")
-_QUOTED_NOTHING = (b',""', b'\n""', b'"",', b'""\n', b'""\r')
 
 
 class StateCsv:
@@ -84,14 +79,14 @@ class StateCsv:
 
     def _is_row(self, first: Sequence[str], columns: Sequence[Column]) -> bool:
         """Whether the first line is a row: a value of a column that is no text tells."""
-        if self.form == CsvForm.LOGREPLAY or (first and len(first) != len(columns)):
+        if first and len(first) != len(columns):
             return False
         if not first or self.form == CsvForm.DB2:
             return self.form == CsvForm.DB2
         telling = [
             (spelled(pa.array([text]), column.type)[0].as_py(), column)
             for text, column in zip(first, columns, strict=True)
-            if column.type not in TEXTS | BYTES and text not in ("", _NULL)
+            if column.type not in TEXTS | BYTES and text
         ]
         return bool(telling) and all(is_value(*one, self._logged) for one in telling)
 
@@ -109,122 +104,20 @@ class StateCsv:
             expected = f"those of the table: {', '.join(column.name for column in columns)}"
         return self._refusal(named, expected, hint, None)
 
-    @cached_property
-    def _null(self) -> str:
-        """What stands for NULL without quotes: nothing, or ``\\N`` where the file has it; then
-        nothing is the empty text."""
-        if self.form is not None:
-            return _NULL if self.form == CsvForm.LOGREPLAY else ""
-        null, nothing, quoted = self._hints()
-        if not null:
-            return ""
-        found, empty = self._counted([_NULL], not (nothing and quoted))
-        if not found:
-            return ""
-        if nothing and quoted:
-            _, empty_quoted = self._counted([_NULL, ""], False)
-            if 0 < empty_quoted < empty:
-                raise self._refusal(
-                    f'nothing between commas, "" and {_NULL} in one file',
-                    "one way to write NULL, and one to write the empty text",
-                    _WAY,
-                    None,
-                )
-        return _NULL
-
-    def _hints(self) -> tuple[bool, bool, bool]:
-        """Whether the bytes may hold ``\\N``, nothing between commas, and ``""``."""
-        null = nothing = quoted = False
-        with self._bytes() as file:
-            held = b"\n"
-            while block := file.read(_BLOCK):
-                held += block
-                null = null or b"\\N" in held
-                nothing = nothing or any(one in held for one in _NOTHING)
-                quoted = quoted or any(one in held for one in _QUOTED_NOTHING)
-                held = held[-4:]
-        return null, nothing or held.endswith(b","), quoted
-
-    def _counted(self, nulls: list[str], soon: bool) -> tuple[int, int]:
-        """(values that are NULL, empty texts) in columns of text and others, where these stand for
-        NULL; ``soon``: the first part with a NULL is enough."""
-        null = empty = 0
-        for batch in self._parsed(nulls):
-            null += sum(values.null_count for values in batch.columns)
-            for values in batch.columns:
-                empty += pc.sum(pc.equal(values, "")).as_py() or 0
-            if null and soon:
-                break
-        return null, empty
-
-    def _check_others(self) -> None:
-        """InputError (LR2035) where other files of the folder write NULL as ``\\N``: there, nothing
-        between commas may be the empty text."""
-        others: list[Place] = [*self.path.parent.iterdir()]
-        for other in sorted(others, key=lambda one: one.name):
-            if other.name == self.path.name or not other.name.endswith((".csv", ".csv.gz")):
-                continue
-            with readable(other), _unpacked(other) as file:
-                held = file.read(_GLANCE)
-            if _NULL_ALONE.search(held):
-                raise self._refusal(
-                    f"nothing between commas, and {_NULL} in {other.name}",
-                    "files that write NULL in one way",
-                    _WAY,
-                    None,
-                )
-
-    def _is_escaped(self, column: Column) -> bool:
-        """Whether bytes of a column are as DuckDB writes them."""
-        if self.form is not None:
-            return self.form == CsvForm.DUCKDB
-        digits = escaped = True
-        differs = None
-        for batch in self._parsed([self._null], column.name):
-            values = batch.column(0).drop_null()
-            digits = digits and _all(values, _DIGITS)
-            escaped = escaped and _all(values, _ESCAPED)
-            if not (digits and escaped):
-                return escaped
-            longer = values.filter(pc.invert(pc.match_substring_regex(values, _ONE_BYTE)))
-            differs = differs or (longer[0].as_py() if len(longer) else None)
-        if differs is None or self._null == _NULL or self._is_ours():
-            return False
-        shown = "bytes" if self.masked else differs[:40]
-        raise self._refusal(
-            f"{shown} in column {column.name}, which PostgreSQL and DuckDB would read as other"
-            " bytes each",
-            "bytes that tell which of them wrote the file",
-            _WAY,
-            None,
-        )
-
-    def _is_ours(self) -> bool:
-        """Whether ``logreplay state`` wrote the folder."""
-        place = self.path.parent / "manifest.json"
-        try:
-            with opened(place) as file:
-                return b'"mode": "state"' in file.read(_GLANCE)
-        except OSError:
-            return False
-
     # -- reading
     # ---------------------------------------------------------------------------------------------
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows in batches, each value a text in our spelling, bytes as ``\\x`` and hexadecimal
         digits, null for NULL; columns by the names that they have in the table."""
-        looked = self.form is not None or self._null == _NULL
-        escaped = {one.name for one in self.columns if one.type in BYTES and self._is_escaped(one)}
         start = 0
-        for batch in self._parsed([self._null]):
+        for batch in self._parsed():
             arrays = []
             for values, column in zip(batch.columns, self.columns, strict=True):
-                if not looked and column.type in TEXTS and values.null_count:
-                    self._check_others()
-                    looked = True
-                if column.name in escaped:
-                    values = self._unescaped(values, column, start)
+                if self.form is None and pc.index(values, _BARE).as_py() >= 0:
+                    self._refuse_bare(column)
+                if column.type in BYTES:
+                    values = self._bytes_of(values, column, start)
                 elif column.type in (SqlType.CLOB, SqlType.XML):
                     self._refuse_references(values, column, start)
                 arrays.append(spelled(values, column.type))
@@ -239,12 +132,29 @@ class StateCsv:
         """The place of each value of a part whose first row is the ``start``-th."""
         return lambda row: self.where(start + row, column)
 
-    def _unescaped(self, values: pa.Array, column: Column, start: int) -> pa.Array:
-        wrong = pc.index(pc.match_substring_regex(values, _ESCAPED), False).as_py()
+    def _refuse_bare(self, column: Column) -> None:
+        """InputError (LR2035) where a column has ``\\N`` without quotes: NULL or a text."""
+        start = 0
+        for batch in self._parsed(_BARE, column.name):
+            there = pc.index(pc.is_null(batch.column(0)), True).as_py()
+            if there >= 0:
+                raise InputError(
+                    "LR2035",
+                    f"found {_BARE} without quotes, which is NULL to some and a text to PostgreSQL;"
+                    f' expected nothing between commas for NULL, or "{_BARE}" for the text',
+                    self.where(start + there, column.name),
+                    f"Write the file without NULL '{_BARE}'; where it is a text: --csv postgres",
+                )
+            start += batch.num_rows
+
+    def _bytes_of(self, values: pa.Array, column: Column, start: int) -> pa.Array:
+        escaped = self.form == CsvForm.DUCKDB
+        fits = pc.match_substring_regex(values, _ESCAPED if escaped else _DIGITS)
+        wrong = pc.index(fits, False).as_py()
         if wrong >= 0:
             text = values[wrong].as_py()
             raise unreadable(text, column, self.where(start + wrong, column.name), self.masked)
-        return pa.array(map(_hexadecimal, values.to_pylist()), pa.string())
+        return pa.array(map(_hexadecimal, values.to_pylist()), pa.string()) if escaped else values
 
     def _refuse_references(self, values: pa.Array, column: Column, start: int) -> None:
         """InputError (LR2035) for values that Db2 wrote into files of their own."""
@@ -259,13 +169,13 @@ class StateCsv:
                 "Write the file again without LOBSINFILE and XML TO",
             )
 
-    def _parsed(self, nulls: list[str], only: str | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows as they are written, all values text."""
+    def _parsed(self, null: str = "", only: str | None = None) -> Iterator[pa.RecordBatch]:
+        """The rows as they are written, all values text, or ``only`` those of a column."""
         names = [column.name for column in self.columns]
         reading = pa_csv.ReadOptions(
             block_size=_BLOCK, column_names=names, skip_rows=int(self.headed)
         )
-        forms = csv_forms(names, nulls, only)
+        forms = csv_forms(names, null, only)
         try:
             with pa_csv.open_csv(for_arrow(self.path), reading, *forms) as reader:
                 yield from reader
@@ -317,13 +227,8 @@ class StateCsv:
                     yield line, fields or [""]
                 line = records.line_num + 1
 
-    @contextmanager
-    def _bytes(self) -> Iterator[IO[bytes]]:
-        with readable(self.path), _unpacked(self.path) as file:
-            yield file
-
     def _begins_with_quote(self) -> bool:
-        with self._bytes() as file:
+        with readable(self.path), _unpacked(self.path) as file:
             return file.read(4).removeprefix(b"\xef\xbb\xbf").startswith(b'"')
 
     def _refusal(self, found: str, expected: str, hint: str, line: int | None) -> InputError:
@@ -332,15 +237,15 @@ class StateCsv:
 
 
 def csv_forms(
-    names: Sequence[str], nulls: list[str], only: str | None = None
+    names: Sequence[str], null: str = "", only: str | None = None
 ) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
     """How Arrow reads rows of CSV with these columns, or ``only`` one of them: all values texts,
-    null for what stands in ``nulls`` without quotes; an empty line is a row of one column."""
+    null for what is ``null`` without quotes; an empty line is a row of one column."""
     return (
         pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
         pa_csv.ConvertOptions(
             column_types={name: pa.string() for name in names},
-            null_values=nulls,
+            null_values=[null],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             include_columns=None if only is None else [only],
@@ -381,10 +286,6 @@ def _columns_named(names: Sequence[str], columns: Sequence[Column]) -> list[Colu
     kept = [column for column in found if column is not None]
     once = len({column.name for column in kept}) == len(found)
     return kept if names and once and len(kept) == len(found) else None
-
-
-def _all(values: pa.Array, pattern: str) -> bool:
-    return pc.all(pc.match_substring_regex(values, pattern)).as_py() is not False
 
 
 def _hexadecimal(text: str | None) -> str | None:

@@ -158,6 +158,8 @@ def unreadable(text: str | None, column: Column, where: Where, masked: bool = Fa
     hint = ""
     if text is None and column.type in TEXTS:
         hint = 'Nothing between commas is NULL; the empty text is ""'
+    elif column.type in BYTES:
+        hint = "Bytes of DuckDB: --csv duckdb"
     return InputError("LR2035", f"found {shown}; expected {expected}", where, hint)
 
 

@@ -379,7 +379,7 @@ class PostgresSession(SqlSession):
             for name in columns
         )  # a single alone is shown with digits that a double of the same look may have
         rows = f"SELECT {names} FROM {self.quoted(schema, table)}"
-        statement = f"COPY ({rows}) TO STDOUT (FORMAT csv, NULL '\\N')"
+        statement = f"COPY ({rows}) TO STDOUT (FORMAT csv)"
         try:
             with self.connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
                 yield from text_batches(copy, columns)

@@ -63,8 +63,7 @@ _BLOCK = 16 << 20
 def text_batches(blocks: Iterable[bytes | bytearray | memoryview], names: Sequence[str]) -> (
     Iterator[pa.RecordBatch]
 ):  # fmt: skip
-    """Rows of CSV, one in each block, in batches: all values texts, ``\\N`` without quotes NULL, an
-    empty line the empty text of a table's one column."""
+    """Rows of CSV, one in each block, in batches: all values texts, nothing between commas NULL."""
     held: list[bytes | bytearray | memoryview] = []
     size = 0
     for block in blocks:
@@ -84,7 +83,7 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
     from replay.storage.state_csv import csv_forms
 
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
-    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names, ["\\N"]))
+    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names))
     batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
     return batches
 

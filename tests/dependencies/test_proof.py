@@ -89,8 +89,7 @@ def unloaded(folder: Path, state: State) -> Path:
     for table, rows in state.items():
         lines = [columns[table], *rows]
         text = "".join(
-            ",".join("\\N" if value is None else str(value) for value in line) + "\n"
-            for line in lines
+            ",".join("" if value is None else str(value) for value in line) + "\n" for line in lines
         )
         (place / f"{table}.csv").write_text(text, encoding="utf-8")
     return place

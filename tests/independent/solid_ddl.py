@@ -344,7 +344,7 @@ class Changing:
 
 def unloaded(value: Value) -> str:
     if value is None:
-        return "\\N"
+        return ""
     if isinstance(value, str):
         return '"' + value.replace('"', '""') + '"'
     return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)

@@ -10,6 +10,7 @@ import csv
 import json
 import operator
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -49,7 +50,7 @@ def written(folder: Path, tables: list[Table], state: State) -> Path:
     for table in tables:
         rows = [[column.name.lower() for column in table.columns]]
         rows += [list(map(in_csv, table.columns, row)) for row in state[table.name]]
-        texts = (",".join(text if text == "\\N" else quoted(text) for text in row) for row in rows)
+        texts = (",".join("" if text == "\\N" else quoted(text) for text in row) for row in rows)
         path = folder / f"{table.name.lower()}.csv"
         path.write_text("\n".join(texts) + "\n", encoding="utf-8", newline="")
     return folder
@@ -57,6 +58,18 @@ def written(folder: Path, tables: list[Table], state: State) -> Path:
 
 def quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
+
+
+def lines_of(text: str) -> Iterator[list[str]]:
+    """The lines of a state's file, ``\\N`` for nothing between commas."""
+    values: list[str] = []
+    for value, end in re.findall(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])', text):
+        values.append(
+            value.removeprefix('"').removesuffix('"').replace('""', '"') if value else "\\N"
+        )
+        if end == "\n":
+            yield values
+            values = []
 
 
 def states(made: History, commits: dict[tuple[str, str], str]) -> dict[str, State]:
@@ -96,8 +109,7 @@ def test_rows_at_a_point(seed: int, tmp_path: Path) -> None:
             assert code in FINE, said
             for table in made.tables:
                 path = out / f"{table.name.lower()}.csv"
-                with path.open(encoding="utf-8", newline="") as file:
-                    _, *rows = csv.reader(file)
+                _, *rows = lines_of(path.read_bytes().decode())
                 assert Counter(tuple(map(read_csv, table.columns, row)) for row in rows) == Counter(
                     tuple(map(in_csv, table.columns, row)) for row in found[point][table.name]
                 )

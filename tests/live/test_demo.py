@@ -30,8 +30,7 @@ def generator(exit_code: int = EXIT_OK, leave_out: str = "") -> demo.Generate:
                 read = "gzip -dc" if path.suffix == ".gz" else "cat"
                 lines.append(f"TRUNCATE sakila.{table};")
                 lines.append(
-                    f"\\copy sakila.{table} FROM PROGRAM '{read} {path}' WITH (FORMAT csv, HEADER,"
-                    " NULL '\\N')"
+                    f"\\copy sakila.{table} FROM PROGRAM '{read} {path}' WITH (FORMAT csv, HEADER)"
                 )
         (out / "0000.sql").write_text("\n".join(lines) + "\n")
         return Bundle(out, {}, Tally(), exit_code)

@@ -263,9 +263,7 @@ def test_masks_are_written_found_and_compared(
     )
     folder = tmp_path / "state"
     folder.mkdir()
-    (folder / "people.csv").write_text(
-        "ID,NAME,PAY,NOTE\n77001,Penelope,5550.00,old\n77002,Ed,\\N,\\N\n"
-    )
+    (folder / "people.csv").write_text("ID,NAME,PAY,NOTE\n77001,Penelope,5550.00,old\n77002,Ed,,\n")
     log = LogBuilder(tables=(PEOPLE,))
     unit = log.unit()
     unit.update(PEOPLE, (77001, "Penelope", "5550.00", "old"), (77001, "Grace", "6660.00", "old"))

@@ -189,7 +189,7 @@ def write_state(tables: Iterable[Table], rows: State, folder: Path) -> None:
 def unloaded(value: Any, column: Column) -> str:
     """A value as an unload has it."""
     if value is None:
-        return "\\N"
+        return ""
     if isinstance(value, bytes):
         return "\\x" + value.hex()
     if isinstance(value, Decimal):

@@ -43,7 +43,7 @@ def test_values_are_as_a_log_has_them(tmp_path: Path) -> None:
     found = rows(
         tmp_path,
         '1,2.5,1e3,"a ""b""\nc",\\x00ff,2024-02-29,2024-02-29'
-        ' 10:11:12.5,t\n2,\\N,\\N,"\\N",\\N,\\N,\\N,\\N\n-3,-7,0.1,,\\x,0001-01-01,0001-01-01'
+        ' 10:11:12.5,t\n2,,,"\\N",,,,\n-3,-7,0.1,"",\\x,0001-01-01,0001-01-01'
         " 00:00:00,f\n",
     )
     assert found == {
@@ -66,13 +66,9 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
 
 def test_an_empty_line_is_a_row_of_a_table_with_one_column(tmp_path: Path) -> None:
     table = Table("S", "T", (Column("T", SqlType.VARCHAR, True, 20),))
-    for text, values in (
-        ('t\nx\n\n""\ny\n', ["x", None, "", "y"]),
-        ("t\nx\n\n\\N\ny\n", ["x", "", None, "y"]),
-    ):
-        (tmp_path / "t.csv").write_text(text)
-        (part,) = state_rows(state_file(tmp_path / "t.csv", table), table)
-        assert part.after["T"].to_pylist() == values
+    (tmp_path / "t.csv").write_text('t\nx\n\n""\ny\n')
+    (part,) = state_rows(state_file(tmp_path / "t.csv", table), table)
+    assert part.after["T"].to_pylist() == ["x", None, "", "y"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +120,7 @@ def test_a_value_is_one_that_the_log_could_have(
     [
         ("x,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "'x'"),
         ("2147483648,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "'2147483648'"),
-        ("\\N,1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "NULL"),
+        (",1,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "ID", "NULL"),
         ("1,1.234,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "D", "'1.234'"),
         ("1,1e2,1,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "D", "'1e2'"),
         ("1,1,one,a,\\x,2024-01-01,2024-01-01 00:00:00,t", "F", "'one'"),

@@ -39,7 +39,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def final_rows(connection: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     """The rows of the table in the end, with the types of the table ``rental``."""
     connection.execute("CREATE OR REPLACE TABLE final AS FROM rental LIMIT 0")
-    connection.execute(f"COPY final FROM '{FINAL}' (HEADER, NULL '\\N')")
+    connection.execute(f"COPY final FROM '{FINAL}' (HEADER)")
     return connection.sql("FROM final ORDER BY rental_id").fetchall()
 
 

@@ -62,7 +62,7 @@ def write_state(path: Path, rows: pa.Table, table: Table) -> None:
             for text in values.to_pylist()
         ]
         columns.append(
-            ["\\N" if text is None else '"' + text.replace('"', '""') + '"' for text in texts]
+            ["" if text is None else '"' + text.replace('"', '""') + '"' for text in texts]
         )
     lines = [",".join(rows.column_names), *map(",".join, zip(*columns, strict=True))]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -165,7 +165,7 @@ def narrow_log(folder: Path) -> list[str]:
 
 def narrow_state(folder: Path) -> Path:
     (folder / "state").mkdir()
-    lines = ["id,d,r,v,n,p,ts", f"2,0.00,1.0,x,y,z,{WROTE[5]}", "3" + ",\\N" * 6]
+    lines = ["id,d,r,v,n,p,ts", f"2,0.00,1.0,x,y,z,{WROTE[5]}", "3" + "," * 6]
     (folder / "state" / "narrow.csv").write_text("\n".join(lines) + "\n")
     return folder / "state"
 

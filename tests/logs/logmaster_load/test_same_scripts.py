@@ -64,7 +64,7 @@ def cards(text: str) -> list[Any]:
             f"CREATE TABLE sakila.loyalty_card (card_no TEXT PRIMARY KEY, {', '.join(names[1:])})"
         )
         marks = ", ".join("?" * len(names))
-        values = [[None if value == r"\N" else value for value in row] for row in rows]
+        values = [[value or None for value in row] for row in rows]
         connection.executemany(f"INSERT INTO sakila.loyalty_card VALUES ({marks})", values)
         connection.executescript(text)
         found = connection.execute("SELECT * FROM sakila.loyalty_card ORDER BY 1").fetchall()
