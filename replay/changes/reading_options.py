@@ -408,8 +408,8 @@ DEPENDENCIES = (
             "--csv",
             one_of(*CsvForm),
             "who wrote those files, where it was not logreplay: postgres (\\N is a text), duckdb"
-            " (its bytes) or db2 (no names in the first line); nothing between commas is NULL in all"
-            " of them",
+            " (its bytes) or db2 (no names in the first line); nothing between commas is NULL in"
+            " all of them",
             commands,
             group=group,
             only=only,

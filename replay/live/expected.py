@@ -271,7 +271,7 @@ def initial_rows(table: ComparedTable, work: ReplayInput | None) -> Iterator[Sig
     file, start = table.file, 0
     if file is None:
         return
-    for batch in file.batches():
+    for batch in file.batches([table.header[column.name] for column in table.columns]):
         rows = {}
         for column in table.columns:
             name = table.header[column.name]

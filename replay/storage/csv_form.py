@@ -6,8 +6,8 @@ from sqlgen.choices import Choices
 
 
 class CsvForm(Choices):
-    """Who wrote a state's files, where it was not logreplay. ``postgres``: ``\\N`` without quotes is
-    a text, ``duckdb``: bytes as DuckDB escapes them, ``db2``: no names in the first line."""
+    """Who wrote a state's files, where not logreplay. ``postgres``: ``\\N`` without quotes is a
+    text, ``duckdb``: bytes as DuckDB escapes them, ``db2``: no names in the first line."""
 
     POSTGRES = "postgres"
     DUCKDB = "duckdb"

@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -107,13 +107,16 @@ class StateCsv:
     # -- reading
     # ---------------------------------------------------------------------------------------------
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self, wanted: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows in batches, each value a text in our spelling, bytes as ``\\x`` and hexadecimal
-        digits, null for NULL; columns by the names that they have in the table."""
+        digits, null for NULL; columns by the names that they have in the table, all or those
+        ``wanted``."""
         start = 0
-        for batch in self._parsed():
+        columns = [one for one in self.columns if wanted is None or one.name in wanted]
+        names = [one.name for one in columns]
+        for batch in self._parsed(names):
             arrays = []
-            for values, column in zip(batch.columns, self.columns, strict=True):
+            for values, column in zip(batch.columns, columns, strict=True):
                 if self.form is None and pc.index(values, _BARE).as_py() >= 0:
                     self._refuse_bare(column)
                 if column.type in BYTES:
@@ -121,7 +124,7 @@ class StateCsv:
                 elif column.type in (SqlType.CLOB, SqlType.XML):
                     self._refuse_references(values, column, start)
                 arrays.append(spelled(values, column.type))
-            yield pa.RecordBatch.from_arrays(arrays, [one.name for one in self.columns])
+            yield pa.RecordBatch.from_arrays(arrays, names)
             start += batch.num_rows
 
     def where(self, row: int, column: str) -> Where:
@@ -135,7 +138,7 @@ class StateCsv:
     def _refuse_bare(self, column: Column) -> None:
         """InputError (LR2035) where a column has ``\\N`` without quotes: NULL or a text."""
         start = 0
-        for batch in self._parsed(_BARE, column.name):
+        for batch in self._parsed([column.name], _BARE):
             there = pc.index(pc.is_null(batch.column(0)), True).as_py()
             if there >= 0:
                 raise InputError(
@@ -169,13 +172,13 @@ class StateCsv:
                 "Write the file again without LOBSINFILE and XML TO",
             )
 
-    def _parsed(self, null: str = "", only: str | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows as they are written, all values text, or ``only`` those of a column."""
+    def _parsed(self, wanted: list[str], null: str = "") -> Iterator[pa.RecordBatch]:
+        """The values of columns as they are written, all of them text."""
         names = [column.name for column in self.columns]
         reading = pa_csv.ReadOptions(
             block_size=_BLOCK, column_names=names, skip_rows=int(self.headed)
         )
-        forms = csv_forms(names, null, only)
+        forms = csv_forms(names, wanted, null)
         try:
             with pa_csv.open_csv(for_arrow(self.path), reading, *forms) as reader:
                 yield from reader
@@ -237,9 +240,9 @@ class StateCsv:
 
 
 def csv_forms(
-    names: Sequence[str], null: str = "", only: str | None = None
+    names: Sequence[str], wanted: Sequence[str], null: str = ""
 ) -> tuple[pa_csv.ParseOptions, pa_csv.ConvertOptions]:
-    """How Arrow reads rows of CSV with these columns, or ``only`` one of them: all values texts,
+    """How Arrow reads columns ``wanted`` of rows of CSV with these columns: all values texts,
     null for what is ``null`` without quotes; an empty line is a row of one column."""
     return (
         pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
@@ -248,7 +251,7 @@ def csv_forms(
             null_values=[null],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
-            include_columns=None if only is None else [only],
+            include_columns=wanted,
         ),
     )
 

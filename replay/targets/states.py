@@ -83,7 +83,7 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
     from replay.storage.state_csv import csv_forms
 
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
-    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names))
+    rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names, names))
     batches: list[pa.RecordBatch] = rows.combine_chunks().to_batches()
     return batches
 
