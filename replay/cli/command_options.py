@@ -80,12 +80,16 @@ LOOKING = (
         "mark",
         brief="the name (without it: list the marks)",
     ),
-    Option(
-        "--key K",
-        GLOBS,
-        "the row with this key: a value, the values of several columns with commas between, or"
-        " COLUMN=VALUE,… (repeatable)",
-        "history",
+    *(
+        Option(
+            "--key K",
+            GLOBS,
+            "the row with this key: a value, the values of several columns with commas between, or"
+            " COLUMN=VALUE,… (repeatable)",
+            command,
+            only=only,
+        )
+        for command, only in (("history", ""), ("state", "--at"))
     ),
     Option("--query SQL", TEXT, "a SELECT of DuckDB (-: read it from standard input)", "sql"),
     Option("--file F", TEXT, "the file that the query is in", "sql", field="query_file"),
@@ -404,7 +408,7 @@ LIVE = (
     _verify(
         "--target-schema NAME",
         TEXT,
-        "the schema of the tables in the target (default: that of the log)",
+        "the schema of the tables in the target (default: that of the log, or that has them)",
     ),
     _verify(
         "--roundtrip",

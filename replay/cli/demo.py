@@ -95,6 +95,8 @@ def serve(state: str, echo: Callable[[str], None], wait: Callable[[str], object]
         folder = sample / {"before": "initial", "after": "final"}[state]
         rows = target.load_state(url, SCHEMA, folder)
         echo(f"{rows:,} rows, as {state} {sample / 'sakila.ctl'}, until Ctrl-C:\n{url}")
+        if state == "after":
+            echo("It stands at the end of the log: replay needs --at-position end")
         with suppress(KeyboardInterrupt):
             wait(url)
     return EXIT_OK

@@ -198,6 +198,7 @@ def _state(arguments: argparse.Namespace) -> int:
             arguments.initial,
             arguments.initial_at,
             arguments.csv,
+            arguments.key,
         )
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]

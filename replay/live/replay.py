@@ -88,6 +88,10 @@ __all__ = [
 
 #: Lines of history that are read to learn how fast the target is.
 _LATEST_RUNS = 20
+_NEVER_REPLAYED = (
+    "This target was never replayed: it is taken to stand before this log (if its rows are those of"
+    " a later point, say so: --at-position POINT, or end)"
+)
 
 
 class ReplayPlan:
@@ -212,6 +216,8 @@ class ReplayPlan:
         plan, tally = outcome.plan, outcome.tally
         workload = route.workload(scripts)
         self._tell(plan, tally, route, workload)
+        if stored is None and request.at is None:
+            self.lines.append(_NEVER_REPLAYED)
         if workload.statements:
             self.lines.append(estimate(self._target.dialect, workload.statements, runs, seconds))
         warnings = [*outside]

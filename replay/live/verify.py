@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +50,12 @@ from replay.temp_folders import WorkFolder
 from replay.version import __version__
 from sqlgen.choices import WhereColumns
 from sqlgen.schema import SqlType
+
+#: What is said where the state that is given is what the target should become.
+_AFTER = (
+    "the target has the rows of --expected as they are: they are those after the log. With a log,"
+    " those before it are expected; leave the log out"
+)
 
 
 def compare(
@@ -132,19 +139,24 @@ def state(
         if work is not None:
             check_mapping(row, work.options)
         hidden = work is not None and row is None and store.is_hidden()
-        schema = schema or _schema_of(work)
+        files = target.state_tables(folder)
+        schema = schema or (_schema_with(session, files) if work is None else _schema_of(work))
         log, aside = None, 0
         if work is not None:
             until = None if row is None else row.position
             pending = frozenset(store.pending()) if row is not None else frozenset()
             aside = len(pending)
             log = LogChanges(work, until, pending, Path(temporary), folder, csv)
-        comparison = compared_tables(session, schema, folder, target.state_tables(folder), log, csv)
+        comparison = compared_tables(session, schema, folder, files, log, csv)
         differences = [
             _differences(session, schema, table, log, work) for table in comparison.tables
         ]
         remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
         session.rollback()
+        as_given = False
+        if work is not None and any(one.differing for one in differences):
+            plainly = _differ(session, schema, comparison, None, work).values()
+            as_given = not any(one.differing for one in plainly)
         versions = session.version()
     at = "after the whole log" if row is None else f"at {row.position}"
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
@@ -156,6 +168,8 @@ def state(
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
+    if as_given:
+        out(f"note: {_AFTER}")
     if aside:
         out(
             f"warning: {counted(aside, 'quarantined unit')} of recovery, neither in the target nor"
@@ -419,22 +433,32 @@ def text_of(sealed: Mapping[str, Any]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-def _schema_of(work: ReplayInput | None) -> str:
+def _schema_of(work: ReplayInput) -> str:
     """The one schema of the log's tables, as the target spells it."""
-    names = (
-        set() if work is None else {version.table.schema for version in work.log.catalog.versions}
-    )
-    if work is None or len(names) != 1:
-        hint = "Name it with --target-schema"
-        if names:
-            hint = (
-                f"Compare them one by one ({', '.join(sorted(names))}): {hint}, and with --expected"
-                " a folder that has the files of its tables alone"
-            )
-        raise UsageError(
-            "LR1001", f"found {len(names) or 'no'} schemas to compare; expected one", hint=hint
+    names = {version.table.schema for version in work.log.catalog.versions}
+    return work.options.spelled(_only_one(names))
+
+
+def _schema_with(session: Session, files: Iterable[str]) -> str:
+    """The one schema of the target that has most of the tables of a state."""
+    wanted = {name.rpartition(".")[2].lower() for name in files}
+    found = Counter(schema for schema, name in session.tables() if name.lower() in wanted)
+    most = max(found.values(), default=0)
+    return _only_one({schema for schema, count in found.items() if count == most})
+
+
+def _only_one(schemas: set[str]) -> str:
+    if len(schemas) == 1:
+        return schemas.pop()
+    hint = "Name it with --target-schema"
+    if schemas:
+        hint = (
+            f"Compare them one by one ({', '.join(sorted(schemas))}): {hint}, and with --expected"
+            " a folder that has the files of its tables alone"
         )
-    return work.options.spelled(names.pop())
+    raise UsageError(
+        "LR1001", f"found {len(schemas) or 'no'} schemas to compare; expected one", hint=hint
+    )
 
 
 def _definition(session: Session, schema: str, table: str) -> tuple[list[str], TableFacts]:

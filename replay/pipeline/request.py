@@ -35,6 +35,7 @@ from replay.pipeline.request_checks import (
 from replay.pipeline.request_notes import (
     key_notes,
     no_foreign_keys,
+    none_stated,
     strange_schema,
     unread_keys,
 )
@@ -274,6 +275,8 @@ def make_request(
         notes = list(resolve_positions.mark_notes(selection, log)) if writes else []
         constraints = _known_keys(keys, log, mapping)
         notes += [] if keys is None else key_notes(constraints)
+        if not isinstance(keys, Constraints | TargetKeys):
+            notes += none_stated(demand, placed, constraints)
         if mapping is not None:
             mapping.check_masks(constraints, [version.table for version in versions])
         constraints, found = of_one_table(log, constraints)

@@ -32,9 +32,24 @@ def no_foreign_keys(
 
     That is each undo, of a whole log too: rows that are not in the log may refer to one that it
     inserted. A replay asks its target, and a round trip compares what comes out (``continued``)."""
-    undo = demand.mode is Mode.UNDO and not (demand.structure or demand.continued)
-    asked = undo or demand.dependencies or selection.excepted is not None
+    asked = _asks_what_builds(demand, selection)
     return () if constraints.tell_foreign_keys or not asked else (NO_FOREIGN_KEYS,)
+
+
+def none_stated(demand: Demand, selection: Selection, constraints: Constraints) -> list[str]:
+    """A note for who asks so, of a file of DDL that has no foreign key: it may be half of it."""
+    none = not (constraints.foreign_keys or constraints.outside or constraints.unread)
+    if not (none and constraints.complete and _asks_what_builds(demand, selection)):
+        return []
+    return [
+        "the schema (--schema) states no foreign key, so rows that refer to others count as"
+        " independent: are foreign keys in another file?"
+    ]
+
+
+def _asks_what_builds(demand: Demand, selection: Selection) -> bool:
+    undo = demand.mode is Mode.UNDO and not (demand.structure or demand.continued)
+    return undo or demand.dependencies or selection.excepted is not None
 
 
 def strange_schema(constraints: Constraints, log: LogFile) -> tuple[str, ...]:

@@ -320,7 +320,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " another program writes to the target, or it was not in the right state at the start, such"
         " as before a log that was not replayed. In datasets: a column has another type than"
         " there.",
-        "Give an earlier log that was not replayed as well."
+        "Give an earlier log that was not replayed as well, or say with --at-position that a target"
+        " which was never replayed has the rows of a later point."
         " logreplay history --table T --key K shows the logged versions of the row; --on chooses"
         " what to do with such changes; logreplay verify compares all rows.",
     ),

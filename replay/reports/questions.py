@@ -61,11 +61,10 @@ class Questions(ABC):
         """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
         that satisfy ``where``; else what the selected units did. ``str`` prints it. Errors as
         :func:`replay.reports.ask.history_of`."""
-        keys = [str(one) for one in ((key,) if isinstance(key, str | int) else key)]
         with usage_errors():
             asked = self._with_keys(options)
             selection = self._asked_for(asked, table, options)
-            return ask.history_of(asked, selection, keys, selection.include_aborted)
+            return ask.history_of(asked, selection, _texts(key), selection.include_aborted)
 
     @checked
     def state(
@@ -74,16 +73,20 @@ class Questions(ABC):
         initial: str | Path | None = None,
         *,
         table: str | Sequence[str] = (),
+        key: str | int | Sequence[str | int] = (),
         initial_at: str | None = None,
         csv: str | None = None,
     ) -> states.State:
         """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables;
-        ``csv``: how the files of ``initial`` are written. Errors as
+        ``csv``: who wrote the files of ``initial``. Errors as
         :func:`replay.reports.states.state_of`."""
         with usage_errors():
             asked = self.asked()
             selection = self._asked_for(asked, table, {})
-            return states.state_of(asked, str(at), selection, initial, initial_at, csv_form(csv))
+            form = csv_form(csv)
+            return states.state_of(
+                asked, str(at), selection, initial, initial_at, form, _texts(key)
+            )
 
     @checked
     def differences(
@@ -196,3 +199,8 @@ class Questions(ABC):
         given = {name: value for name, value in options.items() if name in known}
         selection = selection_of(**cast("SelectionOptions", given))
         return sql.settled(asked, replace(selection, tables=(*selection.tables, *names)))
+
+
+def _texts(key: str | int | Sequence[str | int]) -> list[str]:
+    """Keys as the command line has them."""
+    return [str(one) for one in ((key,) if isinstance(key, str | int) else key)]

@@ -51,6 +51,7 @@ from replay.reports.ask import (
     rows_of,
 )
 from replay.reports.history import drops_table
+from replay.reports.images import image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
@@ -59,7 +60,7 @@ from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.storage.csv_form import CsvForm
 from replay.targets import target_of
-from sqlgen.schema import Table
+from sqlgen.schema import Column, Table
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,12 @@ def state_of(
     initial: str | Path | None = None,
     initial_at: str | None = None,
     csv: CsvForm | None = None,
+    keys: Sequence[str] = (),
 ) -> State:
-    """The rows of the selected tables at a point. ``initial``: a folder or the URL of a database
-    with their rows at ``initial_at`` (``before`` the log, ``after`` it, or a point); where that is
-    not said: where a database was replayed to, or found out from the rows. ``csv``: how the files
-    of the folder are written.
+    """The rows of the selected tables at a point (``keys``: those alone). ``initial``: a folder or
+    the URL of a database with their rows at ``initial_at`` (``before`` the log, ``after`` it, or a
+    point); where that is not said: where a database was replayed to, or found out from the rows.
+    ``csv``: who wrote the files of the folder.
 
     UsageError (LR1001, LR1004) for a point or table that is not there, InputError (LR2035, LR2036)
     for a state that does not fit the log, Refusal (LR3002) for rows that no log has.
@@ -140,6 +142,8 @@ def state_of(
     tables = []
     for name, net in nets.items():
         images = rows_at(net, None if known is None else rows[name], before)
+        if keys:
+            images = _with_keys(images, name, net.key, keys)
         sorted_table = sorted_rows(images, net.form.columns, net.key)
         tables.append(TableRows(net.form, sorted_table))
         notes += net.notes
@@ -147,6 +151,20 @@ def state_of(
         notes += _without_changes(files, changes.forms)
     complete, warnings = known is not None, (*point.outside, *changes.warnings)
     return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+
+
+def _with_keys(
+    images: pa.Array, table: str, key: Sequence[Column], keys: Sequence[str]
+) -> pa.Array:
+    """The rows with keys as people write them. UsageError (LR1001) for one that is none here."""
+    if not key:
+        raise UsageError(
+            "LR1001",
+            f"found --key for {table}, which has no key; expected a table with one",
+            hint="Name a unique key with --schema, or one table with --table",
+        )
+    wanted = pa.array([key_text(one, key) for one in keys], pa.string())
+    return images.filter(pc.is_in(image_texts(images, key, loose=True), wanted))
 
 
 def _without_changes(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) -> list[str]:

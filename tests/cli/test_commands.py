@@ -388,6 +388,15 @@ def test_who_tells_of_no_foreign_keys_is_told(
         assert "no foreign keys" not in " ".join(manifest(tmp_path / "out")["warnings"])
 
 
+@pytest.mark.parametrize(("schema", "told"), [("schema.sql", True), ("schema-ri.sql", False)])
+def test_a_schema_without_foreign_keys_is_a_note(
+    small: list[str], sakila: Path, capsys: pytest.CaptureFixture[str], schema: str, told: bool
+) -> None:
+    words = ["whatif", *small, "--ur", "A1B2DC19", "--schema", str(sakila / schema)]
+    assert main.main(words) in (0, 4)
+    assert ("note: the schema (--schema) states no foreign key" in capsys.readouterr().err) is told
+
+
 @pytest.mark.parametrize("command", ["undo", "redo"])
 def test_a_schema_of_another_database_does_not_say_that_there_are_no_foreign_keys(
     small: list[str],

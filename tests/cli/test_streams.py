@@ -38,6 +38,15 @@ def test_a_reader_that_goes_is_no_defect(words: str) -> None:
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(WHO, 0), ("who nix", 12), ("undo fixtures/sakila/small/small.ctl --out -", 4), ("undo", 2)]
+    + [("nix", 2)],
+)
+def test_messages_that_find_no_room_change_no_exit_code(words: str, code: int) -> None:
+    assert run(words, "> /dev/null 2> /dev/full") == (code, "")
+
+
 @pytest.mark.parametrize("streams", ["<&-", "2>&-"])
 def test_other_streams_may_be_closed(streams: str) -> None:
     assert run(WHO, streams) == (0, "")

@@ -160,3 +160,4 @@ def test_a_spark_that_does_not_start_is_no_defect(
     assert done.returncode == 12
     assert "LR1005 Spark cannot be started" in done.stderr
     assert "Traceback" not in done.stderr
+    assert "\tat " not in done.stderr

@@ -80,6 +80,25 @@ def test_what_is_not_compared_is_said(
     assert "not compared: how SQLite stores values: 1, 1.0 and '1' count as the same" in said
 
 
+def test_a_state_alone_finds_its_schema_and_one_after_the_log_is_told(
+    shop: tuple[str, list[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, log, state = shop
+    alone = ["verify", "--to", url, "--expected", str(state)]
+    assert main(alone) == 0
+    assert "SAME" in capsys.readouterr().out
+    given = ["verify", *log, "--to", url, "--expected", str(state)]
+    assert main(given) == 8
+    assert "the target has the rows of --expected as they are" in capsys.readouterr().err
+    execute(url, "UPDATE item SET a = 7")
+    assert main(given) == 8
+    assert "as they are" not in capsys.readouterr().err
+    (state / "item.csv").rename(state / "none.csv")
+    (state / "loose.csv").unlink()
+    assert main(alone) == 12
+    assert "found no schemas to compare; expected one" in capsys.readouterr().err
+
+
 def test_a_part_of_the_changes_is_followed_by_column(
     shop: tuple[str, list[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -301,6 +301,12 @@ def test_printed_rows(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["state", *named(sakila), "--at", "end", "--initial", str(sakila / "initial")]
     assert main([*words, "--table", "FILM_STOCK"]) == 0
     assert capsys.readouterr().out.startswith("film_id,store_id,on_hand\n")
+    keys = ["--table", "CUSTOMER", "--key", "511", "--key", "customer_id=1"]
+    assert main([*words, *keys]) == 0
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert {first.partition(",")[0], second.partition(",")[0]} == {"511", "1"}
+    assert main([*words, "--table", "KIOSK_SCAN", "--key", "1"]) == 12
+    assert "found --key for SAKILA.KIOSK_SCAN, which has no key" in capsys.readouterr().err
     assert main(words) == 12
     assert "found 11 tables and no --out" in capsys.readouterr().err
     assert main(["state", *named(sakila), "--at", "nonsense", "--table", "FILM_STOCK"]) == 12

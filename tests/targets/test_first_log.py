@@ -63,6 +63,7 @@ def test_the_log_before_was_not_replayed(
         assert "no-row" in said
         assert ROWS_FROM_BEFORE in said
         assert "If an earlier log changes them, give that one as well" in said
+        assert "If its rows are those of a later point, say so with --at-position" in said
         assert said.partition("\n")[0].count("unit ") == 1  # the place has it
     assert state(empty) == [("d", "four")]
     assert replay([*first, *second], empty) == 12
@@ -71,6 +72,16 @@ def test_the_log_before_was_not_replayed(
     assert state(empty) == []
     assert replay([*first, *second], empty, "--at-position", at) == 0
     assert state(empty) == sorted([*AFTER, ("d", "four")])
+
+
+def test_a_dry_run_says_where_a_target_is_taken_to_stand(
+    logs: tuple[list[str], list[str]], empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, _ = logs
+    said = "This target was never replayed: it is taken to stand before this log"
+    for more, told in (([], True), (["--at-position", "end"], False)):
+        assert main(["replay", *first, "--to", empty, *more]) == 0
+        assert (said in capsys.readouterr().out) is told
 
 
 def test_the_log_before_was_replayed(
