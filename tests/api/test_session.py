@@ -1,5 +1,4 @@
-"""A log that is opened with the Spark session of a program: what is refused, and the same bytes.
-(On a cluster: tests/engine/test_standalone.py.)"""
+"""A log that is opened with the Spark session of a program: what is refused, and the same bytes."""
 
 from __future__ import annotations
 

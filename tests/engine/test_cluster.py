@@ -1,6 +1,5 @@
 """A master and two workers on machines of their own, which share nothing with the driver but an S3
-server: the same bytes as on this machine, and Spark's own errors. (More of it, in the long suite:
-test_standalone.py.)"""
+server: the same bytes as on this machine, and Spark's own errors."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.dependencies.key_spaces import KeySpaces
@@ -48,19 +47,6 @@ def test_same_bytes(
     assert contents(first.folder) == contents(second.folder)
     assert first.exit_code == 0
     assert len(first.manifest["scripts"]) == {5_000: 4, 2_000: 10, 250_000: 1}[records]
-
-
-def test_small_framings_agree(sakila_small: Path, tmp_path: Path) -> None:
-
-    framed = replay.write_script(
-        sakila_small / "small.ctl", [sakila_small / "small.dat"], tmp_path / "rdw"
-    )
-    bare = replay.write_script(
-        sakila_small / "small-nordw.ctl", [sakila_small / "small-nordw.dat"], tmp_path / "bare"
-    )
-    scripts = {path.name: path.read_bytes() for path in framed.folder.glob("*.sql")}
-    assert scripts == {path.name: path.read_bytes() for path in bare.folder.glob("*.sql")}
-    assert scripts
 
 
 def test_damage_is_reported_alike(spark: Any, sakila_small: Path, tmp_path: Path) -> None:

@@ -109,20 +109,3 @@ def test_another_java_is_started_after_one_that_ended(
         check=False,
     )
     assert run.returncode == 0, run.stderr
-
-
-@pytest.mark.spark
-def test_a_spark_home_that_is_not_there(sakila_small: Path, tmp_path: Path) -> None:
-    words = ["--control", str(sakila_small / "small.ctl")]
-    words += ["--data", str(sakila_small / "small.dat"), "--out", str(tmp_path / "out")]
-    run = subprocess.run(
-        [sys.executable, "-m", "replay", "redo", *words, "--engine", "spark"],
-        cwd=ROOT,
-        env={**os.environ, "SPARK_HOME": str(tmp_path / "none")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 12
-    assert f"LR1005 found SPARK_HOME={tmp_path / 'none'}; expected a Spark " in run.stderr
-    assert "Unset SPARK_HOME" in run.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 from replay.cli import looks
 from replay.cli import main as entry
 from replay.logs import files
-from tests.support.places import ROOT
 
 
 @pytest.mark.parametrize(
@@ -54,21 +51,3 @@ def test_a_file_that_there_is_no_room_to_map(
     path.write_bytes(b"x")
     with pytest.raises(MemoryError):
         files.mapped(str(path))
-
-
-@pytest.mark.long
-def test_a_worker_of_spark_without_memory(sakila: Path, tmp_path: Path) -> None:
-    words = ["redo", "--control", str(sakila / "sakila.ctl"), "--out", str(tmp_path / "out")]
-    words += ["--data", str(sakila / "sakila.dat.gz"), "--master", "local[1]"]
-    run = subprocess.run(
-        [sys.executable, "-m", "replay", *words, "--conf", "spark.executor.pyspark.memory=300m"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 12
-    assert "LR1007 found that Spark failed in the stage: " in run.stderr
-    assert "spark.executor.pyspark.memory limits Python" in run.stderr
-    assert "mem limits" not in run.stderr
-    assert not (tmp_path / "out").exists()

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from replay.engine import spark as spark_engine
 from replay.logs import LogFile, Split
-from tests.support.places import ROOT
 
 
 @dataclass(frozen=True)
@@ -58,18 +53,3 @@ def test_pieces(spark: Any, monkeypatch: pytest.MonkeyPatch, piece: int, calls: 
     assert sorted(found) == sorted(expected)
     assert [len(tasks) for tasks in asked] == [1] * calls
     assert context._jsc.sc().getPersistentRDDs().isEmpty()
-
-
-def test_the_setting_is_named_where_its_limit_is_hit(sakila_small: Path, tmp_path: Path) -> None:
-    """Where it is too small even for what each task says of itself."""
-    command = [sys.executable, "-m", "replay", "redo", "--control", sakila_small / "small.ctl"]
-    command += ["--data", sakila_small / "small.dat", "--out", tmp_path / "out"]
-    command += ["--engine", "spark", "--master", "local[1]"]
-    command += ["--conf", "spark.driver.maxResultSize=100"]
-    ended = subprocess.run(
-        command, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 12, ended.stderr
-    assert "LR1005" in ended.stderr
-    assert "LR1005 found that Spark failed in the stage: " in ended.stderr
-    assert "--conf spark.driver.maxResultSize=SIZE" in ended.stderr

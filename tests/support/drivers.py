@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,25 +20,10 @@ from tests.support.places import ROOT
 from tests.support.s3 import SECRET
 
 #: One process that runs several commands, each a list of words.
-SEVERAL = (
+_SEVERAL = (
     "import json, sys; from replay.cli.main import main;"
     " sys.exit(any(main(words) not in (0, 4) for words in json.loads(sys.argv[1])))"
 )
-
-#: The same, which then runs the last of them again and again, until there is a file ``enough`` in
-#: the folder of :func:`driver`: for what must happen while a driver has work, and comes when Spark
-#: sees to it.
-AGAIN = """
-import json, os, sys
-from pathlib import Path
-from replay.cli.main import main
-commands = json.loads(sys.argv[1])
-done = all(main(words) in (0, 4) for words in commands)
-enough = Path(os.environ["TMPDIR"], "enough")  # the folder of a process of a network is the root
-while done and not enough.exists():
-    done = main(commands[-1]) in (0, 4)
-sys.exit(not done)
-"""
 
 #: A driver says what its threads do when it is asked, as Java does.
 _SAYS = "import faulthandler, signal; faulthandler.register(signal.SIGUSR1)"
@@ -53,12 +37,10 @@ def driver(
     network: Network,
     folder: Path,
     environment: Mapping[str, str],
-    commands: Sequence[Any],
-    program: str = SEVERAL,
+    commands: Sequence[list[str]],
 ) -> subprocess.Popen[str]:
-    """Start commands in a folder, or what a ``program`` makes of them; they see other machines by
-    the network alone."""
-    program = f"{_SAYS}\n{program}"
+    """Start commands in a folder, which see other machines by the network alone."""
+    program = f"{_SAYS}\n{_SEVERAL}"
     python = [*network.inside(), sys.executable, "-c", program, json.dumps(commands)]
     more = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "SPARK_LOCAL_IP": HUB}
     # what a Spark of this process has set for its own workers

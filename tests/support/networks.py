@@ -31,7 +31,7 @@ echo ready
 exec sleep infinity
 """
 #: A machine waits for its link, and takes its address.
-LINKED = """
+_LINKED = """
 set -e
 read go
 ip link set lo up
@@ -89,29 +89,18 @@ class Network:
         """Start a program on a machine of its own, which sees nothing of folders that are
         ``hidden`` but its own: the process, and the address. ``{address}`` in words is that."""
         more = {"HIDDEN": " ".join(map(str, hidden)), "SPARK_LOCAL_IP": "{address}"}
-        return self.begin(LINKED + _HIDING, command, folder, {**environment, **more})
-
-    def begin(
-        self,
-        script: str,
-        command: list[str],
-        folder: Path,
-        environment: dict[str, str],
-        apart: tuple[str, ...] = (),
-    ) -> tuple[subprocess.Popen[str], str]:
-        """Start a machine of its own by a script, whose ``$0`` is a folder and ``$@`` a program:
-        the process, and the address, which ``{address}`` in words and variables is. ``apart``:
-        options of ``unshare`` for what else the machine has for itself."""
         number = len(self.machines)
         address = f"{_NET}.{number + 10}"
         words = [word.replace("{address}", address) for word in command]
-        stated = {name: word.replace("{address}", address) for name, word in environment.items()}
+        stated = {
+            name: word.replace("{address}", address) for name, word in (environment | more).items()
+        }
         with (folder / "log").open("wb") as log:
             machine = subprocess.Popen(
                 [
                     *self.inside(),
-                    *("unshare", "--net", "--mount", "--propagation", "private", *apart),
-                    *("sh", "-c", script, str(folder), *words),
+                    *("unshare", "--net", "--mount", "--propagation", "private"),
+                    *("sh", "-c", _LINKED + _HIDING, str(folder), *words),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -126,17 +115,6 @@ class Network:
         machine.stdin.write("go\n")
         machine.stdin.close()
         return machine, address
-
-    def cut(self, machine: subprocess.Popen[str]) -> None:
-        """Take a machine's link down: what is sent there or comes from there is lost."""
-        line = f"ip link set link{self.machines.index(machine)} down"
-        subprocess.run([*self.inside(), *line.split()], check=True, timeout=60)
-
-    def part(self, *machines: subprocess.Popen[str]) -> None:
-        """Have machines that reach the hub, and none of each other: what they send is lost."""
-        for machine in machines:
-            line = f"ip link set link{self.machines.index(machine)} type bridge_slave isolated on"
-            subprocess.run([*self.inside(), *line.split()], check=True, timeout=60)
 
     def _link(self, name: str, machine: int) -> None:
         own = os.stat(f"/proc/{self.hub.pid}/ns/net").st_ino

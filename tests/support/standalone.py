@@ -33,14 +33,12 @@ SPECULATION = [
 class Standalone:
     """A running cluster: the URL of its master, and the processes of its workers, which see nothing
     below ``top`` but their own folder in ``folder``, and have the ``environment`` beside what Spark
-    needs. A worker of which the master hears nothing for ``lost_after`` seconds is lost for it,
-    when it looks next, which it does as often."""
+    needs."""
 
     network: Network
     folder: Path
     top: Path
     environment: Mapping[str, str]
-    lost_after: int = 60
     master: str = ""
     workers: list[Popen[str]] = field(default_factory=list)
 
@@ -65,12 +63,11 @@ class Standalone:
         place = self.folder / f"machine-{len(self.network.machines)}"
         place.mkdir(parents=True)
         program = [str(_home() / "bin" / "spark-class"), f"{_CLASS}.{name}"]
-        daemons = {"SPARK_DAEMON_JAVA_OPTS": f"-Dspark.worker.timeout={self.lost_after}"}
         started = self.network.start(
             [*program, *words],
             place,
             [ROOT / "replay", ROOT / "sqlgen", self.top],
-            {**_environment(), **self.environment, **daemons, "TMPDIR": str(place)},
+            {**_environment(), **self.environment, "TMPDIR": str(place)},
         )
         _wait_for(ready, place / "log")
         return started
@@ -96,18 +93,13 @@ def _wait_for(words: str, log: Path, seconds: float = 300) -> None:
 
 @contextmanager
 def cluster(
-    network: Network,
-    folder: Path,
-    top: Path,
-    environment: Mapping[str, str],
-    workers: int = 2,
-    lost_after: int = 60,
+    network: Network, folder: Path, top: Path, environment: Mapping[str, str]
 ) -> Iterator[Standalone]:
-    """A master and its workers, in ``folder``, while the context lasts."""
-    running = Standalone(network, folder, top, environment, lost_after)
+    """A master and two workers, in ``folder``, while the context lasts."""
+    running = Standalone(network, folder, top, environment)
     try:
         running.begin()
-        for _ in range(workers):
+        for _ in range(2):
             running.add_worker()
         yield running
     finally:
