@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import shlex
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -327,51 +324,6 @@ def test_spark_is_quiet(sakila: Path) -> None:
 def _spark(log: Path) -> list[str]:
     files = ["--control", str(log / "sakila.ctl"), "--data", str(log / "sakila.dat.gz")]
     return [*files, "--engine", "spark"]
-
-
-_SAID = {
-    **dict.fromkeys((143, 130), "logreplay: interrupted; nothing was published\n"),
-    0: "",
-}
-
-
-_EXPORT = [sys.executable, "-m", "replay", "export"]
-
-
-@pytest.fixture(scope="module")
-def took(sakila: Path, tmp_path_factory: pytest.TempPathFactory) -> float:
-    """How many seconds an export by Spark takes, if nobody ends it."""
-    out, began = tmp_path_factory.mktemp("whole") / "out", time.monotonic()
-    command = [*_EXPORT, *_spark(sakila), "--out", str(out)]
-    subprocess.run(command, capture_output=True, check=True)
-    return time.monotonic() - began
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("sign", "parts"),
-    [(signal.SIGINT, (0.2, 0.6, 0.8, 1.0)), (signal.SIGTERM, (0.4, 0.6, 0.7, 0.9))],
-    ids=["SIGINT", "SIGTERM"],
-)
-def test_spark_ends_quietly_whenever_it_is_ended(
-    sakila: Path, tmp_path: Path, took: float, sign: signal.Signals, parts: tuple[float, ...]
-) -> None:
-    """Before Java is there, while it starts, works and goes. SIGINT goes to all processes of the
-    run, as a terminal sends it; SIGTERM to the first one."""
-    command = [*_EXPORT, *_spark(sakila), "--out"]
-    for part in parts:
-        out = tmp_path / str(part)
-        run = subprocess.Popen(
-            [*command, str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-        time.sleep(took * part)
-        if sign is signal.SIGINT:
-            os.killpg(run.pid, sign)
-        else:
-            run.send_signal(sign)
-        _, said = run.communicate(timeout=300)
-        assert said == _SAID.get(run.returncode), (part, run.returncode)
-        assert out.exists() == (run.returncode == 0)
 
 
 _LETS_GO = """

@@ -1,5 +1,5 @@
-"""Logical logs of Log Master that somebody else wrote by the format notes: scripts, exports and
-parts of a log end in the true rows, with machine code and without.
+"""Logical logs of Log Master that somebody else wrote by the format notes: scripts and exports end
+in the true rows, with machine code and without.
 
 Three seeds and two of the day judge each commit. One seed:
 ``scripts/run test -n 0 -k "log_master and 17"``.
@@ -8,10 +8,8 @@ Three seeds and two of the day judge each commit. One seed:
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
@@ -21,10 +19,10 @@ import pytest
 
 from replay.cli.main import main
 from replay.native import machine_code
-from tests.independent.judge import DEFECT, Case
-from tests.independent.tables import Column, Table, Target, exactly
+from tests.independent.judge import Case
+from tests.independent.tables import Column, Table
 from tests.independent.values import Value
-from tests.independent.zos_history import Effect, History, Unit, Wants, form_of, parts
+from tests.independent.zos_history import Effect, History, Wants, form_of, parts
 from tests.independent.zos_records import Generation, write
 from tests.support.seeds import FIXED, seeds
 
@@ -80,29 +78,6 @@ def test_graphic_columns_of_either_unit(scheme: int, tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_rows_longer_than_a_record(seed: int, tmp_path: Path) -> None:
-    form = replace(form_of(seed), reading="A")
-    made = History(f"long {seed}", form, Wants(changes=40, tables=2, long=True))
-    assert case_of(made, tmp_path).complaint() is None
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_tables_that_are_emptied(seed: int, tmp_path: Path) -> None:
-    made = History(f"mass {seed}", form_of(seed), Wants(mass=True))
-    case = case_of(made, tmp_path)
-    code, said, out = case.run("redo", "redo")
-    assert code in FINE, said
-    target = Target.of(case.tables, case.before)
-    with closing(target.base):
-        assert (target.apply(out) or target.difference(case.after, exactly)) is None
-    if any(not change.images for _, effect in parts(made) if (change := effect.change)):
-        code, said, _ = case.run("undo", "undo", "--schema", "none")
-        assert (code, "LR3002" in said) == (8, True), said
-
-
 def position(made: History, effect: Effect) -> tuple[int, str]:
     """Where a change stands, as exports say it: its member and its LOGRBA or ORDERVALUE."""
     change = effect.change
@@ -149,37 +124,6 @@ def test_changes_as_data(seed: int, tmp_path: Path) -> None:
                 ), column
             assert not found
     assert not any(effect.before != effect.after for effect in true.values())
-
-
-def named(made: History, unit: Unit) -> tuple[str, str]:
-    """A unit as scripts name it."""
-    return made.log.headers.rba(unit.facts.urid).hex().upper(), str(unit.facts.member)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", seeds(long=17))
-def test_damage_of_log_master(seed: int, tmp_path: Path) -> None:
-    """A damaged file of either kind is no defect of the command."""
-    made, pick = history(seed, changes=20, tables=2), random.Random(f"harm {seed}")
-    case = case_of(made, tmp_path)
-    sound = {path: path.read_bytes() for path in map(Path, case.source[1::2])}
-    for _ in range(4):
-        for path, found in sound.items():
-            harmed = bytearray(found)
-            for _ in range(pick.choice((0, 1, 1, 3))):
-                at, size = pick.randrange(len(found)), pick.choice((1, 2, 4, 50))
-                match pick.randrange(3):
-                    case 0:
-                        harmed[at : at + 1] = pick.randbytes(1)
-                    case 1:
-                        del harmed[at : at + size]
-                    case _:
-                        harmed[at:at] = pick.randbytes(size)
-            path.write_bytes(harmed)
-        for command, words in (("redo", ()), ("undo", ("--schema", "none", "--cascade", "all"))):
-            code, said, _ = case.run(command, command, *words)
-            assert code in (0, 4, 8, 12), said
-            assert DEFECT not in said
 
 
 def test_logs_have_what_they_are_for() -> None:

@@ -2,14 +2,14 @@
 
 Units of recovery of several members run side by side under locks; some roll back to a savepoint or
 altogether. Statements of one row and of many, keys that walk and go round, rows that triggers and
-constraints changed, tables that get columns or are emptied.
+constraints changed, tables that get columns.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -47,14 +47,12 @@ _ZONES = (
 @dataclass(frozen=True)
 class Wants:
     """What a history may have: so many changes, tables and rows at its begin. ``short``: columns
-    that are added; ``mass``: tables that are emptied; ``long``: rows longer than a record."""
+    that are added."""
 
     changes: int = 50
     tables: int = 3
     rows: int = 10
     short: bool = False
-    mass: bool = False
-    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,6 @@ class Unit:
     statements: list[list[Effect]] = field(default_factory=list)
     keys: set[tuple[str, Row]] = field(default_factory=set)
     places: set[tuple[str, Place]] = field(default_factory=set)
-    emptied: set[str] = field(default_factory=set)
 
     @property
     def effects(self) -> list[Effect]:
@@ -124,31 +121,6 @@ class History(Locked):
         """A position behind everything."""
         return (self.clock if self.form.sharing else self.rbas[0]) + 100
 
-    def without(self, left: Collection[int]) -> dict[str, list[Row]]:
-        """The rows as they are if some units (places in ``done``) had never been; KeyError where
-        another one needs them. A row that is inserted has its place for itself, wherever it lies;
-        an update changes the columns that it changed."""
-        lives: Counter[tuple[str, Place]] = Counter()
-        rows: dict[str, dict[tuple[Place, int], Row]] = {
-            name: {(place, 0): row for place, row in rows.items()}
-            for name, rows in self._start.items()
-        }
-        for number, unit in enumerate(self.done):
-            for effect in unit.effects:
-                table, at = rows[effect.table.name], (effect.table.name, effect.place)
-                lives[at] += effect.before is None
-                key = effect.place, lives[at]
-                if number in left:
-                    continue
-                if effect.before is None and effect.after is not None:
-                    table[key] = effect.after
-                elif effect.after is None:
-                    del table[key]
-                elif effect.before is not None:
-                    three = zip(effect.before, effect.after, table[key], strict=True)
-                    table[key] = tuple(now if old == new else new for old, new, now in three)
-        return {name: list(found.values()) for name, found in rows.items()}
-
     # -- tables and rows
 
     def _table(self, number: int) -> Table:
@@ -184,7 +156,7 @@ class History(Locked):
         elif "TIMESTAMP" in kind:
             scale = pick.choice((6, pick.randint(0, 12)))
         elif kind.startswith("LONG"):
-            length = 14_000 if self.wants.long else 90
+            length = 90
         elif "CHAR" in kind or "GRAPHIC" in kind:
             length = pick.choice((1, 3, 8) if bit else (1, 2, 4, 7, 20, 60))
         return Column(name, kind, length, scale, pick.random() < 0.55, bit, mixed)
@@ -220,8 +192,6 @@ class History(Locked):
         graphic, pages = "GRAPHIC" in column.kind, self.form.pages(table)
         sort = "G" if graphic else sort_of(table, column, self.form)
         found = pages.text(self.pick, sort, min(column.length, 60) * (1 + graphic))
-        if self.wants.long and column.kind.startswith("LONG"):
-            return found * self.pick.choice((1, 20, 200))
         if key or column.kind == "CHAR":
             return found.rstrip(" ")
         if column.kind != "GRAPHIC":
@@ -291,13 +261,11 @@ class History(Locked):
             self.count["reversed"] += 1
         elif what < 0.21 and self.wants.short:
             self._widen(table)
-        elif what < 0.22 and self.wants.mass:
-            self._empty(unit, table)
         elif what < 0.23:
             data = b"\0\x0c" + pick.randbytes(10)
             self._log(unit, None, pick.choice(("CO", "CM", "SC")), (data,))
             self.count["others"] += 1
-        elif not any(table.name in other.emptied for other in self.open if other is not unit):
+        else:
             self._statement(unit, table)
 
     def _statement(self, unit: Unit, table: Table) -> None:
@@ -412,22 +380,6 @@ class History(Locked):
         generations.append(Generation(len(generations) + 1, at, 0, there))
         self._still()
         self.count["widened"] += 1
-
-    def _empty(self, unit: Unit, table: Table) -> None:
-        """All rows of a table are deleted, by one record."""
-        others = [other for other in self.open if other is not unit]
-        held = any(table.name in (*o.emptied, *(name for name, _ in o.places)) for o in others)
-        if held or not table.rows:
-            return
-        change = self._log(unit, table, self.pick.choice(("DM", "DT", "DR")))
-        unit.statements.append([])
-        unit.emptied.add(table.name)
-        for place, row in list(table.rows.items()):
-            unit.places.add((table.name, place))
-            if table.key:
-                unit.keys.add((table.name, table.key_of(row)))
-            unit.statements[-1].append(Effect(table, place, table.take(place), None, change))
-        self.count["emptied"] += 1
 
     # -- ends of units
 

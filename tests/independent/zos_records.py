@@ -88,15 +88,15 @@ class Log:
 
     # -- the control file
 
-    def control(self, tables: Sequence[Table], end: int, dependent: bytes) -> list[bytes]:
-        """Its records, the first of which is the type record. ``dependent``: DEPENDENTRBA."""
+    def control(self, tables: Sequence[Table], end: int) -> list[bytes]:
+        """Its records, the first of which is the type record."""
         pairs = ((table, one) for table in tables for one in self.generations[table.name])
-        return self.control_of(pairs, end, dependent)
+        return self.control_of(pairs, end, NO_POSITION)
 
     def control_of(
         self, pairs: Iterable[tuple[Table, Generation]], end: int, dependent: bytes
     ) -> list[bytes]:
-        """The same with these generations of tables."""
+        """The same with these generations of tables. ``dependent``: DEPENDENTRBA."""
         form, head = self.form, self.headers
         parts = [] if form.header == "plain" else self._fields()
         flags = f"{'NY'[form.expand]}{'NY'[form.segments]}NNNNNN"
@@ -222,18 +222,10 @@ def framed(records: Sequence[bytes], framing: str, pick: random.Random) -> bytes
 
 
 def write(
-    log: Log,
-    tables: Sequence[Table],
-    folder: Path,
-    end: int,
-    name: str = "log",
-    changes: Sequence[Change] | None = None,
-    dependent: bytes = NO_POSITION,
+    log: Log, tables: Sequence[Table], folder: Path, end: int, name: str = "log"
 ) -> tuple[str, ...]:
-    """A log of some changes (None: all) on disk, and how the command is told of it. ``end``: up to
-    where it goes."""
+    """A log on disk, and how the command is told of it. ``end``: up to where it goes."""
     control, data = folder / f"{name}.ctl", folder / f"{name}.dat"
-    records = log.data(log.changes if changes is None else changes)
-    control.write_bytes(framed(log.control(tables, end, dependent), log.form.framing, log.pick))
-    data.write_bytes(framed(records, log.form.framing, log.pick))
+    control.write_bytes(framed(log.control(tables, end), log.form.framing, log.pick))
+    data.write_bytes(framed(log.data(log.changes), log.form.framing, log.pick))
     return "--control", str(control), "--data", str(data)

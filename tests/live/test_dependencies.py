@@ -157,27 +157,6 @@ def test_keys_of_a_target_are_those_of_its_ddl(
     }
 
 
-@pytest.mark.long
-def test_what_the_target_proves_is_expected_of_it_too(
-    fresh_database: str, incomplete: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The state before the log proves flagged units, whoever is given it: a replay that applies
-    them has them in the state that ``verify`` expects, and a round trip holds."""
-    log = ["--control", f"{incomplete}/incomplete.ctl", "--data", f"{incomplete}/incomplete.dat"]
-    POSTGRES.run_scripts(fresh_database, [incomplete / "schema.sql"])
-    POSTGRES.load_state(fresh_database, "sakila", incomplete / "initial")
-    expected = ["--expected", str(incomplete / "initial")]
-    roundtrip = ["verify", *log, *expected, "--roundtrip", "--ddl", str(incomplete / "schema.sql")]
-    assert main([*roundtrip, "--scratch", fresh_database]) == 0
-    assert "HOLDS for 11 tables, 469 units" in capsys.readouterr().out
-    assert main(["replay", *log, "--to", fresh_database, "--apply"]) == 4
-    assert "469 units and 1,334 statements applied" in capsys.readouterr().out
-    # units that are set aside are in neither
-    assert main(["verify", *log, "--to", fresh_database, *expected]) == 4
-    assert capsys.readouterr().out.endswith("SAME\n")
-    assert compare_states(fresh_database, "sakila", incomplete / "independent") == []
-
-
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_replay_says_what_builds_on_units_that_flags_set_aside(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ended: bool

@@ -112,18 +112,6 @@ def test_logs_are_applied_as_they_arrive(site: Site, capsys: pytest.CaptureFixtu
     assert any(entry["event"] == "no longer needed" for entry in found)
 
 
-def test_a_repeated_log_changes_nothing(site: Site) -> None:
-    site.arrive(0, range(3))
-    assert site.once() == 0
-    site.arrive(0, range(3))
-    for name in ("night-0.ctl", "night-0.dat"):
-        (site.logs / name).rename(site.logs / name.replace("night-0", "again-0"))
-    site.arrive(0, range(3))
-    site.arrive(1, range(3, 4))
-    assert site.once() == 0
-    assert site.keys() == [0, 1, 2, 3]
-
-
 def test_a_unit_that_waits_for_the_next_log(site: Site) -> None:
     raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
     assert site.once() == 4
@@ -285,32 +273,6 @@ def test_a_log_that_comes_behind_a_later_one_is_refused(
     assert site.keys() == list(range(6))
     lines = "".join(path.read_text() for path in sorted(out.glob("testown.t/**/*.jsonl")))
     assert [json.loads(line)["after"]["k"] for line in lines.splitlines()] == list(range(6))
-
-
-def test_a_log_that_comes_late_and_begins_as_another_one_does(
-    site: Site, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Their control files are equal, and so are their sizes; all of them end before the target."""
-    raw = frame(site.log.control_records(), "rdw")
-
-    def arrive(number: int) -> None:
-        site.log.clock = 100 * number
-        site.log.unit(commit=100 * number + 40).insert(TABLE, (number, number))
-        write_pair(site.logs, f"day-{number}", raw, site.log.records(), lrsn(10_000))
-        site.log.changes.clear()
-
-    arrive(1)
-    arrive(3)
-    assert site.once() == 0
-    site.arrive(4, range(4, 5))
-    assert site.once() == 0
-    assert site.keys() == [1, 3, 4]
-    arrive(2)
-    capsys.readouterr()
-    assert site.once("--log-json") == 8
-    (because,) = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
-    assert "LR2039" in because
-    assert "day-2.dat" in because
 
 
 @pytest.mark.parametrize("how", ["data grow", "clock ahead", "control grows", "part"])
@@ -562,14 +524,6 @@ def test_a_follower_that_is_ended_before_it_looks(
     assert main(["follow", "--to", site.url]) == 12
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
     assert site.keys() == []
-
-
-def test_logs_that_nobody_needs_are_named(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    for number in range(3):
-        site.arrive(number, range(number, number + 1))
-    assert site.once("--log-json") == 0
-    (told,) = [entry for entry in events(capsys) if entry["event"] == "no longer needed"]
-    assert [Path(name).name for name in told["names"]] == ["night-0.ctl"]
 
 
 def test_what_cannot_be_followed(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

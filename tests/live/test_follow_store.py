@@ -171,20 +171,6 @@ def test_a_pause_of_a_place_that_is_mistyped(
         assert "was not paused" in capsys.readouterr().out
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("command", ["pause", "resume"])
-def test_a_pause_of_a_store_that_is_away(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    with asking("http://127.0.0.1:1"):
-        assert main([command, "s3://logs-of-nobody/in"]) == 12
-    told = capsys.readouterr().err
-    assert "LR2001" in told
-    assert "s3://logs-of-nobody/in" in told
-    assert "defect" not in told
-
-
 def test_a_store_that_is_away_is_waited_for(
     site: StoredSite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -230,24 +230,6 @@ def test_values_of_a_way_back_are_looked_at(
     assert "found 'longer one'; expected at most 4 characters" in said
 
 
-def test_characters_that_the_database_lacks(
-    postgres: str, log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows(
-        postgres,
-        "CREATE DATABASE narrow ENCODING 'KOI8R' TEMPLATE template0 LOCALE_PROVIDER libc LOCALE"
-        " 'C'",
-    )
-    try:
-        url = f"{postgres.rsplit('/', 1)[0]}/narrow"
-        make(url)
-        assert replay(url, write_log(tmp_path, text="añd")) == 8
-        assert "expected characters of koi8-r" in capsys.readouterr().err
-        assert replay(url, log) == 0
-    finally:
-        rows(postgres, "DROP DATABASE narrow WITH (FORCE)")
-
-
 def test_what_changes_while_the_connection_is_lost_is_noticed(
     fresh_database: str, log: list[str]
 ) -> None:

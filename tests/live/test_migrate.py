@@ -204,54 +204,6 @@ def test_masked_keys_are_not_told(
     assert not re.search(r"\bcustomer/\d", said)
 
 
-@pytest.mark.long
-def test_undo_under_a_mapping(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    (tmp_path / "map.toml").write_text(MAPPING)
-    (tmp_path / "key").write_text("nobody knows this text")
-    mapped = ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
-    assert (
-        main(
-            [
-                "migrate",
-                *log(sakila),
-                *mapped,
-                "--initial",
-                str(sakila / "initial"),
-                "--out",
-                str(tmp_path / "out"),
-            ]
-        )
-        == 0
-    )
-    assert (
-        main(
-            [
-                "undo",
-                *log(sakila),
-                *mapped,
-                "--schema",
-                "none",
-                "--where-columns",
-                "guard",
-                "--out",
-                str(tmp_path / "undo"),
-            ]
-        )
-        == 0
-    )
-    run(fresh_database, tmp_path / "out", "10-schema.sql", "20-load/*.sql")
-    tables = "movie", "customer", "rental", "kiosk_scan", "payment"
-    rows(fresh_database, "CREATE SCHEMA before")
-    for table in tables:
-        rows(fresh_database, f"CREATE TABLE before.{table} AS TABLE shop.{table}")
-    postgres.run_scripts(fresh_database, sorted((tmp_path / "out" / "30-redo").glob("*.sql")))
-    assert rows(fresh_database, "TABLE before.payment EXCEPT ALL TABLE shop.payment") != []
-    postgres.run_scripts(fresh_database, sorted((tmp_path / "undo").glob("*.sql")))
-    for table in tables:
-        assert rows(fresh_database, f"TABLE before.{table} EXCEPT ALL TABLE shop.{table}") == []
-        assert rows(fresh_database, f"TABLE shop.{table} EXCEPT ALL TABLE before.{table}") == []
-
-
 def test_without_a_mapping_every_row_is_verified(
     fresh_database: str, sakila: Path, tmp_path: Path
 ) -> None:

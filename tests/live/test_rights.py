@@ -280,17 +280,3 @@ def test_statements_are_prepared_one_by_one(target: str) -> None:
         session.begin()
         assert session.run(b"EXECUTE s3('x', 'a'); EXECUTE s1('a');").counts == [1, 1]
         session.rollback()
-
-
-def test_rows_hidden_from_this_user_are_not_changed_rows(
-    target: str, role: str, log: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows(target, GRANTS.format(role=name_of(role)))
-    assert main(["prepare", "--to", target, "--role", name_of(role)]) == 0
-    rows(target, "ALTER TABLE testown.t ENABLE ROW LEVEL SECURITY")
-    rows(target, "CREATE POLICY few ON testown.t USING (k <> 'a')")
-    assert replay(log, role) == 8
-    told = capsys.readouterr()
-    assert "row-level security" in told.err
-    assert "touched 0 rows" not in told.err
-    assert rows_of(target) == BEFORE

@@ -4,7 +4,6 @@ come out of the scripts."""
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli import main
 from replay.targets import target_named
 from sqlgen.constraints import Constraints
 from sqlgen.render_options import RenderOptions
@@ -106,30 +104,3 @@ def test_incomplete_units_are_set_aside(
     assert bundle.manifest["quarantine"]["statements"] + bundle.manifest["statements"] == 1378
     played(fresh_database, incomplete, "schema.sql", "initial", [bundle.folder])
     assert compare_states(fresh_database, "sakila", incomplete / state) == []
-
-
-def test_tables_made_from_the_log(fresh_database: str, sakila: Path, tmp_path: Path) -> None:
-    """``ddl`` with the foreign keys of a schema, the rows before the log, and redo give the rows
-    after it."""
-    script = tmp_path / "tables.sql"
-    log = ["--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
-    assert (
-        main.main(["ddl", *log, "--schema", str(sakila / "schema-ri.sql"), "--out", str(script)])
-        == 0
-    )
-    POSTGRES.run_scripts(fresh_database, [script])
-    tables = set(re.findall(r"CREATE TABLE sakila\.(\w+)", script.read_text()))
-    states = {state: tmp_path / state for state in ("initial", "final")}
-    for state, folder in states.items():
-        folder.mkdir()
-        for path in (sakila / state).iterdir():
-            if path.name.split(".csv")[0] in tables:
-                (folder / path.name).symlink_to(path)
-    POSTGRES.load_state(fresh_database, "sakila", states["initial"])
-    redo = ["redo", *log, "--ri", "skip", "--out", str(tmp_path / "redo"), "--engine", "local"]
-    assert main.main(redo) == 0
-    POSTGRES.run_scripts(fresh_database, sorted((tmp_path / "redo").glob("*.sql")))
-    differing = compare_states(fresh_database, "sakila", states["final"])
-    assert [table for table, *_ in differing] == [
-        "sakila.payment_audit"
-    ]  # no cascades by the log, so no audit rows of theirs

@@ -1,5 +1,5 @@
-"""What goes wrong around a replay: a network that breaks in the middle of a COPY, a unit of
-recovery larger than memory."""
+"""What is large around a replay: a message that a network takes in parts, a unit of recovery larger
+than memory."""
 
 from __future__ import annotations
 
@@ -10,93 +10,53 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
-from replay.cli.main import main
 from replay.logs.logmaster.layouts import LLDF
 from replay.targets import embedded
 from replay.targets.postgres import POSTGRES as postgres
 from tests.support import encoders
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, rba
 from tests.support.places import ROOT
-from tests.support.replayed import AT_END, PIT1, position, rows, same
-
-#: What a client says before it sends rows into a staging table.
-COPYING = b"COPY pg_temp.logreplay_"
+from tests.support.replayed import position, rows
 
 
-@dataclass
-class Proxy:
-    """Passes connections on to a server and breaks those in which a COPY has sent ``after`` bytes,
-    ``cuts`` times; negative: every time."""
-
-    server: tuple[str, int]
-    cuts: int
-    after: int = 20_000
-    done: int = 0
-    listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
-
-    def serve(self) -> None:
+def pass_on(listener: socket.socket, server: tuple[str, int]) -> None:
+    """Pass the next connection on to a server."""
+    client, _ = listener.accept()
+    with client, socket.create_connection(server) as behind:
         while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(
-                target=self._pass, args=(client, socket.create_connection(self.server)), daemon=True
-            ).start()
-
-    def _pass(self, client: socket.socket, server: socket.socket) -> None:
-        copying, sent = False, 0
-        with client, server:
-            while True:
-                for ready in select.select([client, server], [], [])[0]:
-                    try:
-                        data = ready.recv(8192)
-                    except ConnectionError:
-                        return
-                    if not data:
-                        return
-                    if ready is client:
-                        copying |= COPYING in data
-                        sent = sent + len(data) if copying else 0
-                        if sent > self.after and self.done != self.cuts:
-                            self.done += 1
-                            return
-                    with suppress(ConnectionError):
-                        (server if ready is client else client).sendall(data)
+            for ready in select.select([client, behind], [], [])[0]:
+                data = ready.recv(8192)
+                if not data:
+                    return
+                (behind if ready is client else client).sendall(data)
 
 
 @contextmanager
-def proxied(url: str, cuts: int, buffer: int | None = None) -> Iterator[tuple[str, Proxy]]:
-    """The URL of a database by way of a proxy; ``buffer``: bytes that it takes at a time, about."""
+def proxied(url: str, buffer: int) -> Iterator[str]:
+    """The URL of a database by way of a proxy, which takes about so many bytes at a time."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None
-    proxy = Proxy((parts.hostname, parts.port), cuts)
-    if buffer is not None:
-        proxy.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    threading.Thread(target=proxy.serve, daemon=True).start()
-    try:
-        yield url.replace(f":{parts.port}/", f":{proxy.listener.getsockname()[1]}/"), proxy
-    finally:
-        proxy.listener.shutdown(socket.SHUT_RDWR)
-        proxy.listener.close()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        given = listener, (parts.hostname, parts.port)
+        threading.Thread(target=pass_on, args=given, daemon=True).start()
+        yield url.replace(f":{parts.port}/", f":{listener.getsockname()[1]}/")
 
 
 def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
     """A message is larger than what a socket takes at once, and the server does not answer before
     it has all of it."""
     found: list[int] = []
-    proxy = proxied(database, cuts=0, buffer=4096)
-    with proxy as (url, _), closing(postgres.connect(url)) as session:
-        number = os.dup(session.connection.pgconn.socket)  # type: ignore[attr-defined]
+    with proxied(database, buffer=4096) as url, closing(postgres.connect(url)) as session:
+        number = os.dup(session.connection.pgconn.socket)
         own = socket.socket(fileno=number)
         own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         own.close()
@@ -106,52 +66,6 @@ def test_a_network_that_takes_a_message_in_parts(database: str) -> None:
         asked.start()
         asked.join(300)
         assert len(found) == 50_000
-
-
-@pytest.mark.long
-def test_the_network_breaks_in_the_middle_of_a_copy(
-    database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with proxied(database, cuts=2) as (url, proxy):
-        assert (
-            main(
-                [
-                    "replay",
-                    *log,
-                    "--to",
-                    url,
-                    "--engine",
-                    "local",
-                    "--apply",
-                    "--mode",
-                    "bulk",
-                    "--commit-statements",
-                    "4000",
-                ]
-            )
-            == 0
-        )
-    assert proxy.done == 2
-    assert "2 transactions were tried again" in capsys.readouterr().out
-    assert same(database, sakila, "final")
-    assert position(database)[2:] == (*AT_END, 0)
-
-
-@pytest.mark.long
-def test_the_network_stays_broken(
-    database: str, sakila: Path, log: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    go = ["replay", *log, "--engine", "local", "--apply", "--mode", "bulk"]
-    assert main([*go, "--to", database, "--until-lrsn", PIT1]) == 0
-    stood = position(database)
-    with proxied(database, cuts=-1) as (url, proxy):
-        assert main([*go, "--to", url, "--tries", "2"]) == 12
-    assert proxy.done == 2
-    assert "LR4003" in capsys.readouterr().err
-    assert position(database) == stood
-    assert same(database, sakila, "pit1")
-    assert main([*go, "--to", database]) == 0
-    assert same(database, sakila, "final")
 
 
 #: Rows of the huge unit, and bytes of memory (heap, and everything else that is not a mapped file)

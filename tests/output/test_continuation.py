@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,27 +69,6 @@ def test_bundles_that_go_on_hold_each_unit_once(
         found |= units
         after = bundle.folder / "manifest.json"
     assert found == whole
-
-
-def test_a_unit_that_was_set_aside_comes_when_it_is_whole(tmp_path: Path) -> None:
-    log = LogBuilder()
-    log.unit(commit=90).insert(ACCT, acct(1))
-    start = log.tick()
-    log.unit(start=start, commit=350, INCOMPLETETRANS="Y").insert(ACCT, acct(2))
-    one = log_of(tmp_path, "a", log, 400)
-    assert redo(tmp_path / "one", *words([one])) == 4
-    assert list(manifest(tmp_path / "one")["positions"]["after"]["pending"].values())
-    log.clock = start
-    log.unit(start=start, commit=350).insert(ACCT, acct(2))
-    log.clock = 500
-    log.unit(commit=590).insert(ACCT, acct(3))
-    two = log_of(tmp_path, "b", log, 800)
-    assert redo(tmp_path / "two", *words([two]), "--after", tmp_path / "one", "--gaps", "warn") == 0
-    texts = "".join(path.read_text() for path in sorted((tmp_path / "two").glob("*.sql")))
-    assert texts.count("INSERT") == 2
-    assert manifest(tmp_path / "two")["positions"]["after"]["pending"] == {}
-    assert redo(tmp_path / "three", *words([one, two]), "--after", tmp_path / "two") == 0
-    assert manifest(tmp_path / "three")["statements"] == 0
 
 
 def test_a_unit_that_is_open_at_the_end_waits_in_a_chain_of_extracts(tmp_path: Path) -> None:
@@ -162,28 +140,6 @@ def test_a_unit_of_a_member_whose_log_lags_is_refused(
     assert "start over from before them: --after none, with all logs since" in message
     assert redo(tmp_path / "again", *words([one, two]), "--after", "none") == 0
     assert manifest(tmp_path / "again")["statements"] == 4
-
-
-def test_a_longer_scan_of_the_same_log(tmp_path: Path) -> None:
-    """Its records up to where the bundle ended are those that were taken of the log that was read,
-    of which the first bundle of a chain, and each that goes on, notes a sum."""
-    log = LogBuilder()
-    log.unit(commit=90).insert(ACCT, acct(1))
-    log.unit(commit=300).insert(ACCT, acct(2))
-    seen = [*log.changes]
-    one = log_of(tmp_path, "a", log, 400)
-    assert redo(tmp_path / "one", *words([one]), "--after", "none") == 0
-    assert redo(tmp_path / "alone", *words([one])) == 0
-    log.changes[:] = seen
-    log.unit(commit=500).insert(ACCT, acct(3))
-    longer = log_of(tmp_path, "b", log, 800)
-    after = ["--after", tmp_path / "one"]
-    alone = ["--after", tmp_path / "alone"]
-    assert redo(tmp_path / "two", *words([longer]), *alone) == 12
-    assert redo(tmp_path / "two", *words([one, longer]), *alone) == 0
-    assert manifest(tmp_path / "two")["statements"] == 1
-    assert redo(tmp_path / "two", *words([longer]), *after, "--overwrite") == 0
-    assert manifest(tmp_path / "two")["statements"] == 1
 
 
 @pytest.mark.parametrize("start", [1, 80])
@@ -320,45 +276,3 @@ def test_a_bundle_of_another_source_or_kind_is_refused(tmp_path: Path, first: Lo
             )
         with pytest.raises(UsageError, match="found --after with undo"):
             undo.write(tmp_path / "two", after=tmp_path / "one")
-
-
-def test_an_export_goes_on(tmp_path: Path) -> None:
-    log = LogBuilder()
-    log.unit(commit=90).insert(ACCT, acct(1))
-    one = log_of(tmp_path, "a", log, 400)
-    log.clock = 500
-    log.unit(commit=590).insert(ACCT, acct(2))
-    two = log_of(tmp_path, "b", log, 800)
-    export = ["export", "--format", "jsonl", "--schema", "none"]
-    assert main([*export, *words([one]), "--out", str(tmp_path / "one")]) == 0
-    after = ["--after", str(tmp_path / "one"), "--out", str(tmp_path / "two")]
-    assert main([*export, *words([one, two]), *after]) == 0
-    lines = "".join(path.read_text() for path in (tmp_path / "two").rglob("*.jsonl"))
-    assert lines.count("\n") == 1
-
-
-def test_a_replay_waits_for_the_rest_of_a_unit(tmp_path: Path) -> None:
-    log = LogBuilder()
-    whole = log.unit(commit=90)
-    start = log.tick()
-    longer = log.unit(start=start, commit=700)
-    whole.insert(ACCT, acct(1))
-    longer.insert(ACCT, acct(2))
-    one = log_of(tmp_path, "a", log, 400)
-    longer.insert(ACCT, acct(3))
-    log.unit(commit=750).insert(ACCT, acct(4))
-    two = log_of(tmp_path, "b", log, 800)
-    database = tmp_path / "testown.db"
-    found = []
-    with sqlite3.connect(database) as connection:
-        connection.execute(
-            "create table acct (id integer primary key, bal real, open_dt text, name text,"
-            " rate real, upd text)"
-        )
-    for pairs in ([one], [one, two]):
-        to = ["--to", f"sqlite:///{database}", "--apply"]
-        assert main(["replay", *words(pairs), *to]) in (0, 4)
-        with sqlite3.connect(database) as connection:
-            rows = connection.execute("select id from acct order by id").fetchall()
-            found.append([row[0] for row in rows])
-    assert found == [[1], [1, 2, 3, 4]]

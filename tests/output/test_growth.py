@@ -16,7 +16,7 @@ from replay.logs import LogPair
 from replay.output import growth
 from replay.output.bundle import Bundle
 from replay.output.growth import GrowingFolder
-from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair
+from tests.support.cutlogs import with_end, write_pair
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
 
 TABLE = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "INT", 4)))
@@ -93,17 +93,6 @@ def test_what_brings_nothing_is_no_commit(site: Site) -> None:
     assert [site.grow(), site.grow(), site.follow()] == [0, 0, 0]
     assert site.rows() == [0, 1, 2]
     assert [path.name for path in (site.out / "_logreplay").iterdir()] == ["000001"]
-
-
-def test_a_unit_that_was_set_aside_comes_with_the_log_that_has_it_whole(site: Site) -> None:
-    raw, records = half_a_unit_arrives(site.log, TABLE, site.logs)
-    assert site.follow() == 4
-    assert site.rows() == []
-    assert len(site.stand()["positions"]["after"]["pending"]) == 1
-    write_pair(site.logs, "night-1", raw, records[1:], lrsn(2000))
-    assert site.follow() == 0
-    assert site.rows() == [1, 2]
-    assert not site.stand()["positions"]["after"]["pending"]
 
 
 class Killed(BaseException):

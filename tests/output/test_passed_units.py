@@ -212,24 +212,6 @@ def test_a_file_that_comes_behind_a_later_one_is_refused(
     assert receiver.keys() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
-def test_a_file_from_before_the_first_one(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site = LuwSite(tmp_path)
-    files = []
-    for number in (1, 2):
-        site.unit(number)
-        files.append(site.file(number))
-    receiver = Receiver(kind, tmp_path, site.words())
-    assert receiver.take(files[1:]) in (0, 4)
-    capsys.readouterr()
-    assert receiver.take(files) == 12
-    said = capsys.readouterr().err
-    assert receiver.start_over(said, files[1:], files) in (0, 4)
-    assert receiver.keys() == [1, 2]
-
-
 @pytest.mark.parametrize("kind", few(KINDS, "grow"))
 def test_a_unit_whose_commit_alone_comes_behind(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

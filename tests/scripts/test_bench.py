@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -87,31 +86,6 @@ def test_functions_of_stages_are_where_the_table_has_them() -> None:
     assert [line for line in found if not line.startswith("True")] == []
 
 
-#: Words of the program -> what it prints.
-MEASURED = {
-    "scale --engine local --steps 1 2 --units 500 --unit 2000 --tables 20": "20 tables",
-    "run --engine local": "the same SHA-256 in 2 runs",
-    "logs --logs 12": "12",
-    "index --forms filtered": "SHA-256 of the file",
-}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("words", MEASURED)
-def test_what_is_measured(words: str, tmp_path: Path) -> None:
-    """Of few records, each way to measure ends well."""
-    few = [] if words.startswith("logs") else ["--records", str(RECORDS)]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "bench.py"), *words.split(), *few, "--dir", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert MEASURED[words] in done.stdout
-
-
 def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it takes to look at all processes grows with the time on the clock."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
@@ -130,29 +104,3 @@ def test_looking_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         after, own = watch.cpu()["driver"], time.thread_time() - own
     # one look may be under way
     assert own - 0.25 < after - before < own + 0.25
-
-
-@pytest.mark.long
-def test_aims_stand_beside_their_yardsticks(tmp_path: Path) -> None:
-    figures = tmp_path / "figures.json"
-    program = [sys.executable, str(SCRIPTS / "bench.py"), "all", "--records", "3000", "--runs", "1"]
-    program += ["--ways", "undo --upsert", "solidDB, opened"]
-    done = subprocess.run(
-        [*program, "--dir", str(tmp_path / "logs"), "--json", str(figures)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(figures.read_text(encoding="utf-8"))
-    assert told["of"]["records"] == 3000
-    assert "refused" not in done.stderr
-    lines = {line["what"]: line for line in told["figures"]}
-    engines, commands = ("local engine", "Spark, warm"), ("--help", "replay, bulk")
-    for what in (*engines, *commands, "undo --upsert", "solidDB, opened"):
-        line = lines[what]
-        assert line["value"] > 0, what
-        assert line["ratio"] == pytest.approx(line["value"] / line["yard"]), what
-        assert f"| {what} | " in done.stdout, what
-    assert lines["undo --upsert"]["met"] == (lines["undo --upsert"]["ratio"] <= 1.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 from pathlib import Path
 from typing import Any
@@ -31,21 +30,6 @@ def test_two_commits(
     assert '"same": true' in figures.read_text()
     assert bench["main"](["no-such-commit", "--dir", str(tmp_path), "--records", "300"]) == 1
     assert "no-such-commit" in capsys.readouterr().err
-
-
-def test_what_a_command_leaves_behind_is_counted(bench: dict[str, Any], tmp_path: Path) -> None:
-    """As the Java that Spark's programs start, which ends after them."""
-    (tmp_path / "pyproject.toml").write_text('[project.scripts]\nlogreplay = "started:main"\n')
-    (tmp_path / "started.py").write_text(
-        "import os, pathlib, subprocess, sys\n"
-        "text = 'import time\\nwhile time.process_time() < 1.5: pass'\n"
-        "def main():\n"
-        "    pathlib.Path(sys.argv[sys.argv.index('--out') + 1]).mkdir()\n"
-        "    subprocess.Popen([sys.executable, '-c', text])\n"
-        "    return 4\n"
-    )
-    taken = bench["run"](tmp_path, [], tmp_path / "out", os.sched_getaffinity(0))
-    assert taken.cpu > 1.5
 
 
 def test_other_bytes_and_failures_are_told(

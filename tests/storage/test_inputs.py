@@ -23,13 +23,9 @@ from replay import storage
 from replay.cli.main import main
 from replay.errors import EXIT_UNUSABLE, InputError, UsageError
 from replay.logs import files
-from replay.logs.db2luw import framing
 from replay.logs.files import mapped, unpacked
 from replay.storage import ranges, timeouts
-from tests.support import luwsakila, solidsakila
 from tests.support.gated_store import gated_store
-from tests.support.luwbuilder import catalog_csv
-from tests.support.solidbuilder import Framing, write_catalog, write_rows
 from tests.support.stored import written
 
 Upload = Callable[[Path], str]
@@ -70,41 +66,6 @@ def test_packed(sakila_small: Path, tmp_path: Path, upload: Upload) -> None:
         tmp_path / "stored", "redo", "--control", f"file://{control}", "--data", upload(packed)
     )
     assert stored == here
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("command", "copied"), [("redo", 64 << 20), ("undo", 0)])
-def test_other_families(
-    sakila: Path,
-    tmp_path: Path,
-    upload: Upload,
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    copied: int,
-) -> None:
-    """Logs of which the first look reads a copy, or one range after the other."""
-    monkeypatch.setattr(files, "_COPIED", copied)
-    monkeypatch.setattr(framing, "RANGE", 300_000)
-    luw = luwsakila.encode(sakila, "v10", True, "raw")
-    (tmp_path / "sakila.log").write_bytes(luw.data)
-    (tmp_path / "catalog.csv").write_text(catalog_csv(luw.tables), encoding="utf-8")
-    solid = solidsakila.encode(sakila, Framing("len32"), 20)
-    (tmp_path / "catalog").mkdir()
-    write_catalog(tmp_path / "catalog", solid.tables)
-    rows = write_rows(tmp_path / "syslog.parquet", solid.log.rows)
-    for source, log, catalog in (
-        ("db2luw", tmp_path / "sakila.log", tmp_path / "catalog.csv"),
-        ("soliddb", Path(rows), tmp_path / "catalog"),
-    ):
-        words = (command, "--source", source, "--schema", "none")
-        here = written(
-            tmp_path / f"{source}-here", *words, "--log", str(log), "--catalog", str(catalog)
-        )
-        stored = written(
-            tmp_path / f"{source}-stored",
-            *(*words, "--log", upload(log), "--catalog", upload(catalog)),
-        )
-        assert stored == here
 
 
 def test_the_state_beside_a_log(sakila: Path, tmp_path: Path, upload: Upload) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 import struct
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
@@ -390,43 +388,6 @@ def test_rows_that_are_not_as_the_log_has_them(
     assert place.replay(log, "--on", "no-row=overwrite") == 4
     assert place.rows(SHOWN) == [item(1, "first"), item(3, "at last"), came]
     assert (place.position() or ())[:2] == (4, 5)
-
-
-@of("postgres", "mariadb")  # files have no users
-def test_rights_that_lack_are_said_before_the_first_unit(
-    place: Place, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """First those on the table, then those to make tables of our own."""
-    log = place.written(four_units())
-    stocked(place, 1, 2, 3)
-    name = f"clerk_{secrets.token_hex(4)}"
-    parts = urlsplit(place.url)
-    netloc = f"{name}:secret@{parts.netloc.rpartition('@')[2]}"
-    clerk = Place(urlunsplit(parts._replace(netloc=netloc)), place.folder)
-    make, drop, grants = {
-        "postgres": (
-            f"CREATE ROLE {name} LOGIN PASSWORD 'secret'",
-            [f"DROP OWNED BY {name}", f"DROP ROLE {name}"],
-            ["USAGE ON SCHEMA testown", "SELECT, UPDATE ON testown.item"],
-        ),
-        "mariadb": (
-            f"CREATE USER {name} IDENTIFIED BY 'secret'",
-            [f"DROP USER {name}"],
-            ["PROCESS ON *.*", "TRIGGER, SELECT, UPDATE ON testown.*"],
-        ),
-    }[place.kind]
-    place.do(make, *(f"GRANT {grant} TO {name}" for grant in grants))
-    try:
-        assert clerk.replay(log) == 8
-        said = capsys.readouterr()
-        assert "INSERT, DELETE" in said.out
-        assert "LR4008" in said.err
-        place.do(f"GRANT INSERT, DELETE ON testown.item TO {name}")
-        assert clerk.replay(log) == 8
-        assert "logreplay prepare" in capsys.readouterr().err
-        assert place.rows(SHOWN) == STEPS[0]
-    finally:
-        place.do(*drop)
 
 
 #: What is done to the table of items -> the code that accepts it ('': none does), what is said.
