@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime, time
-from decimal import Context, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from replay.cli import main
 from replay.output import datasets
-from tests.support.examples import examples
 from tests.support.exported import export, rows
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, generation, lrsn
 
@@ -552,7 +549,6 @@ def test_large_objects_are_never_made_up(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    (["--from-lrsn", "F" * 20, "--until-lrsn", "0" * 20], "LR1001"),
     (["--table", "NOBODY.*"], "LR1004"),
     (["--exclude-columns", "*"], "LR3006"),
     (["--exclude-columns", "ID", "--format", "debezium"], "LR3006"),
@@ -614,16 +610,6 @@ def test_names_that_become_the_same_are_refused(
     assert lines(tmp_path / "exact", "TESTOWN.ACCT")[0]["after"] == {"ID": 1, "id": 2}
 
 
-def test_a_folder_in_use_is_refused(
-    kinds: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    export(kinds, tmp_path / "out")
-    assert main.main(["export", *kinds, "--out", str(tmp_path / "out")]) == 12
-    assert "LR1002" in capsys.readouterr().err
-    export(kinds, tmp_path / "out", "--overwrite", "--format", "jsonl")
-    assert list((tmp_path / "out").rglob("*.parquet")) == []
-
-
 def test_strict_stops_at_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = long_unit()
     log.changes[10].images[0] = log.changes[10].images[0][:-3]
@@ -641,67 +627,6 @@ def test_order_does_not_depend_on_the_files(tmp_path: Path) -> None:
     assert rows(tmp_path / "one", "testown.acct", shown) == rows(
         tmp_path / "three", "testown.acct", shown
     )
-
-
-def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | values
-
-
-_TIMES = st.times().map(lambda value: value.replace(microsecond=0).isoformat())
-_MICRO = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59,
-    59)).map(lambda value: value.strftime("%H:%M:%S.%f")).flatmap(
-    lambda clock: st.dates().map(lambda day: f"{day.isoformat()} {clock}")
-)  # fmt: skip
-_AMOUNTS = st.integers(-(10**31) + 1, 10**31 - 1).map(
-    lambda number: str(Decimal(number).scaleb(-6, Context(prec=40)))
-)
-_TEXT = st.text(st.characters(codec="cp037", exclude_characters="\0"), max_size=20)
-ROWS = st.lists(
-    st.tuples(
-        maybe(st.integers(-(2**15), 2**15 - 1)), maybe(_AMOUNTS),
-        maybe(st.dates().map(date.isoformat)), maybe(_TIMES), maybe(_MICRO),
-        maybe(_TEXT.map(lambda text: text[:4].rstrip(" "))), maybe(_TEXT),
-        maybe(st.binary(max_size=20)),
-    ),
-    min_size=1, max_size=6,
-)  # fmt: skip
-SOME = Tab(
-    "SOME",
-    tuple(column for column in KINDS.columns if column.name not in ("RATIO", "FINE", "ZONED")),
-)
-
-
-@pytest.mark.long
-@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(ROWS)
-def test_any_value_reads_back(tmp_path: Path, found: list[tuple[Any, ...]]) -> None:
-    log = LogBuilder((SOME,))
-    unit = log.unit()
-    for number, row in enumerate(found):
-        unit.insert(SOME, (number, *row))
-    source = written(log, tmp_path)
-    export(source, tmp_path / "out", "--overwrite")
-    expected = [
-        (number, small, None if amount is None else Decimal(amount),
-            day and date.fromisoformat(day), at,
-         stamp and datetime.fromisoformat(stamp), *others)
-        for number, (small, amount, day, at, stamp, *others) in enumerate(found)
-    ]  # fmt: skip
-    assert rows(tmp_path / "out", "testown.some", "after.*") == expected
-    export(source, tmp_path / "out", "--overwrite", "--format", "jsonl")
-    texts = [
-        [
-            number,
-            small,
-            None if amount is None else f"{Decimal(amount):.6f}",
-            *others,
-            None if raw is None else raw.hex(),
-        ]
-        for number, (small, amount, *others, raw) in enumerate(found)
-    ]
-    assert [
-        list(line["after"].values()) for line in lines(tmp_path / "out", "testown.some")
-    ] == texts
 
 
 def test_the_folder_of_an_attempt_is_not_made_anew(tmp_path: Path) -> None:

@@ -3,9 +3,6 @@ holds them."""
 
 from __future__ import annotations
 
-from base64 import b32encode
-from hashlib import blake2b
-
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -51,37 +48,6 @@ def test_a_number_outside_of_its_type_stays_one() -> None:
     masks = masked(pa.array(texts), Column("C", SqlType.DECIMAL, True, 4, 1), KEY).to_pylist()
     assert len(set(masks)) == 4
     assert [len(mask.strip("-")) for mask in masks] == [6, 6, 6, 10]
-
-
-@pytest.mark.long
-def test_every_smallint_has_a_mask_of_its_own() -> None:
-    every = pa.array(range(-(2**15), 2**15))
-    assert (
-        sorted(masked(every, Column("A", SqlType.SMALLINT), KEY).to_pylist()) == every.to_pylist()
-    )
-
-
-@given(st.lists(st.none() | st.text(max_size=20)), st.lists(st.none() | st.binary(max_size=300)))
-def test_masks_of_text_and_bytes_are_their_digests(
-    texts: list[str | None], blobs: list[bytes | None]
-) -> None:
-    """As masks were made one by one."""
-
-    def digest(data: bytes, kind: bytes) -> bytes:
-        return blake2b(data, digest_size=10, key=KEY, person=kind).digest()
-
-    expected = [
-        None
-        if text is None
-        else b32encode(digest(text.rstrip(" ").encode(), b"text")).decode().lower()
-        for text in texts
-    ]
-    column = Column("A", SqlType.CHAR, True, 16)
-    assert masked(pa.array(texts, pa.string()), column, KEY).to_pylist() == expected
-    column = Column("B", SqlType.VARBINARY, True, 10)
-    assert masked(pa.array(blobs, pa.binary()), column, KEY).to_pylist() == [
-        None if blob is None else digest(blob, b"bytes") for blob in blobs
-    ]
 
 
 @given(

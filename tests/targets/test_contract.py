@@ -13,7 +13,6 @@ import pytest
 
 from replay.cli.main import main
 from replay.errors import TargetError
-from tests.support.history import Maker
 from tests.support.logbuilder import Col, LogBuilder, Tab, lrsn
 from tests.support.target_place import ALL, START, Place, empty_place, of
 
@@ -536,30 +535,12 @@ def test_upsert_scripts_over_a_part_and_again(place: Place) -> None:
             assert place.rows(SHOWN) == end
 
 
-def test_a_drawn_history_in_every_mode(
-    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@of("sqlite", "duckdb", "mariadb")
+def test_a_target_that_takes_no_loads_says_so(
+    place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a model makes of it; modes that take rows together end where the strict one does, and
-    a target without them says so."""
-    monkeypatch.setattr("replay.live.bulk.WORTH", 1)
-    history = Maker(11, 30, spread=5).history
-    control, data = history.log(place.folder, seed=1)
-    words = ["--control", str(control), "--data", str(data[0]), "--engine", "local"]
-    place.tables_of(words)
-
-    def found() -> dict[str, list[tuple[Any, ...]]]:
-        return {name: place.rows(f"SELECT * FROM testown.{name}") for name in history.state()}
-
-    end = history.state()
-    assert place.replay(words, "--commit-every", "7") == 0
-    assert found() == end
-    assert place.replay(words, "--until-position", START) == 0
-    assert not any(found().values())
-    code = place.replay(words, "--mode", "bulk")
-    if place.kind != "postgres":
-        assert code == 8
-        assert "LR4009" in capsys.readouterr().err
-        assert not any(found().values())
-        return
-    assert code == 0
-    assert found() == end
+    log = place.written(four_units())
+    stocked(place, 1, 2, 3)
+    assert place.replay(log, "--mode", "bulk") == 8
+    assert "LR4009" in capsys.readouterr().err
+    assert place.rows(SHOWN) == STEPS[0]
