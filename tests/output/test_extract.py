@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,10 @@ import replay
 from replay.cli.main import main
 from replay.errors import InputError, Refusal, UsageError
 from replay.logs import LogPair
+from replay.logs.logmaster.control import ControlFile, read_control
 from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
-from tests.support import vendorpage
 from tests.support.cutlogs import cut_log, with_end, write_pair
 from tests.support.logbuilder import (
     ACCT,
@@ -50,6 +48,10 @@ def extract(out: Path, selection: dict[str, Any] | None = None, **log: Any) -> B
 def copy_of(out: Path) -> dict[str, Any]:
     """Arguments of :func:`replay.open_log` for what an extract wrote."""
     return {"control": out / "extract.ctl", "data": out / "extract.dat"}
+
+
+def control_of(path: Path) -> ControlFile:
+    return read_control(path.read_bytes(), path.name, None, {})
 
 
 def script(out: Path, mode: str, log: dict[str, Any], **selection: Any) -> Bundle:
@@ -121,42 +123,6 @@ def test_other_framings_get_them_too(tmp_path: Path, framing: str) -> None:
     assert written(tmp_path / "copy")[1] == log.records()
 
 
-def test_the_committed_changes_are_those_that_are_known(sakila_small: Path, tmp_path: Path) -> None:
-    """Read by the vendor's pages alone, against the changes that the log was made of."""
-    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
-    extract(tmp_path / "copy", control=control, data=data)
-    found = vendorpage.read_log(*(tmp_path / "copy" / f"extract.{e}" for e in ("ctl", "dat")))
-    rows = [change for change in found if change.images]
-    assert [change.order for change in rows] == sorted(change.order for change in rows)
-    committed = [change for change in rows if change.unit_disposition == change.disposition == "C"]
-    with gzip.open(sakila_small / "changes.jsonl.gz", "rt", encoding="utf-8") as lines:
-        known = [json.loads(line) for line in lines]
-    committed.sort(key=lambda change: (change.unit, change.member, change.rba))
-    known.sort(key=lambda truth: (truth["uorid"], truth["member"], truth["rba"]))
-    assert len(committed) == len(known)
-    for change, truth in zip(committed, known, strict=True):
-        assert change.table == f"SAKILA.{truth['table'].upper()}"
-        assert (change.kind, change.source) == (truth["op"].strip(), truth["src"].strip())
-        assert (change.unit, change.rba) == (truth["uorid"], truth["rba"])
-        images = [truth[side] for side in ("before", "after") if truth.get(side)]
-        assert len(images) == len(change.images)
-        for image, values in zip(change.images, images, strict=True):
-            assert {name.lower(): value is None for name, value in image.items()} == {
-                name: value is None for name, value in values.items()
-            }
-            for name, value in image.items():
-                if isinstance(value, int) or (isinstance(value, str) and "VARCHAR" not in name):
-                    assert _plain(str(value)) == _plain(values[name.lower()])
-
-
-def _plain(value: str) -> str:
-    """Moments without what tells their pictures apart, texts without blanks at the end."""
-    digits = "".join(letter for letter in value if letter.isdigit())
-    if len(digits) >= 14 and value[4:5] == "-":
-        return digits.ljust(20, "0")
-    return digits if len(digits) == 6 and len(value) == 8 else value.rstrip()
-
-
 def test_exports_and_states_are_those_of_the_log(sakila_small: Path, tmp_path: Path) -> None:
     log = {"control": sakila_small / "small.ctl", "data": sakila_small / "small.dat"}
     extract(tmp_path / "copy", **log)
@@ -201,25 +167,21 @@ def test_the_control_file_of_a_part_says_what_is_in_it(sakila: Path, tmp_path: P
     log = {"control": sakila / "sakila.ctl", "data": sakila / "sakila.dat.gz"}
     selection = {"tables": "SAKILA.CUSTOMER", "until_time": "2024-03-15 09:00"}
     bundle = extract(tmp_path / "copy", selection, **log)
-    control = vendorpage.read_control_file(tmp_path / "copy" / "extract.ctl")
-    changes = vendorpage.read_log(*(tmp_path / "copy" / f"extract.{e}" for e in ("ctl", "dat")))
-    assert control.first == "XTYP"
-    assert [table.name for entry in control.tables.values() for table in entry] == [
-        "SAKILA.CUSTOMER"
-    ]
+    control = control_of(tmp_path / "copy" / "extract.ctl")
+    assert [version.name for version in control.catalog.versions] == ["SAKILA.CUSTOMER"]
     assert control.counts["DTBI"] == control.counts["DIXI"] == control.counts["DICL"] == 1
-    assert control.flags == {"SEGMENTED": "N", "DDLOBJECTS": "N", "MERGED": "N", "CMDS": "N"}
-    assert control.end[0] == bundle.manifest["reach"] == max(change.commit for change in changes)
-    assert control.filters == ["until_time 2024-03-15 09:00:59.999999; tables SAKILA.CUSTOMER"]
-    assert {change.table for change in changes} == {"SAKILA.CUSTOMER"}
-    assert {change.unit_disposition for change in changes} == {"C", "A"}
+    flags = ("SEGMENTED", "DDLOBJECTS", "MERGED", "CMDSINCLUDED")
+    assert [control.data_set[name] for name in flags] == ["N"] * 4
+    assert control.end["ENDRBA"].hex().upper() == bundle.manifest["reach"]
+    assert control.filters == ("until_time 2024-03-15 09:00:59.999999; tables SAKILA.CUSTOMER",)
 
 
 def test_a_position_is_the_end_of_the_copy(sakila_small: Path, tmp_path: Path) -> None:
     log = {"control": sakila_small / "small.ctl", "data": sakila_small / "small.dat"}
     until = "00DECBEAE9A1E3400000"
     extract(tmp_path / "copy", {"until": until}, **log)
-    assert vendorpage.read_control_file(tmp_path / "copy" / "extract.ctl").end[0] == until
+    end = control_of(tmp_path / "copy" / "extract.ctl").end
+    assert end["ENDRBA"].hex().upper() == until
     rest = extract(tmp_path / "rest", {"from_position": f"{int(until, 16) + 1:020X}"}, **log)
     both = [
         LogPair(str(tmp_path / name / "extract.ctl"), (str(tmp_path / name / "extract.dat"),))
@@ -306,10 +268,9 @@ def test_a_log_in_pieces_becomes_one_again(sakila_small: Path, tmp_path: Path, c
     _, records = written(tmp_path / "copy")
     assert sorted(records) == sorted(unframe(data.read_bytes()))
     assert bundle.manifest["balance"]["skipped"]["in another log of the set too"] > 0
-    found = vendorpage.read_control_file(tmp_path / "copy" / "extract.ctl")
-    original = vendorpage.read_control_file(control)
-    assert found.flags == {**original.flags, "MERGED": "Y"}
-    assert (found.tables, found.end[0]) == (original.tables, original.end[0])
+    found, original = control_of(tmp_path / "copy" / "extract.ctl"), control_of(control)
+    assert found.data_set == {**original.data_set, "MERGED": "Y"}
+    assert (found.catalog, found.end["ENDRBA"]) == (original.catalog, original.end["ENDRBA"])
     one = script(tmp_path / "one", "redo", {"control": control, "data": data})
     assert text_of(one) == text_of(script(tmp_path / "two", "redo", copy_of(tmp_path / "copy")))
 
@@ -339,8 +300,7 @@ def test_a_unit_that_a_later_log_has_whole_comes_from_there(tmp_path: Path) -> N
     bundle = extract(tmp_path / "copy", **given([one, two]))
     assert written(tmp_path / "copy")[1][1:] == last
     assert bundle.manifest["balance"]["emitted"] == 2
-    end = vendorpage.read_control_file(tmp_path / "copy" / "extract.ctl").end
-    assert end[2] == "F" * 20
+    assert control_of(tmp_path / "copy" / "extract.ctl").dependent_position is None
 
 
 def test_a_unit_of_two_logs_is_incomplete_in_all_of_its_records(tmp_path: Path) -> None:
@@ -354,8 +314,7 @@ def test_a_unit_of_two_logs_is_incomplete_in_all_of_its_records(tmp_path: Path) 
     extract(tmp_path / "copy", **given([one, two]))
     flags = [record[_INCOMPLETE].decode("cp037") for record in written(tmp_path / "copy")[1]]
     assert flags == ["YN", "YN"]
-    end = vendorpage.read_control_file(tmp_path / "copy" / "extract.ctl").end
-    assert end[2] == lrsn(start).hex().upper()
+    assert control_of(tmp_path / "copy" / "extract.ctl").dependent_position == lrsn(start)
 
 
 def test_generations_of_several_logs_keep_apart(tmp_path: Path) -> None:
