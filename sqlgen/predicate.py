@@ -134,7 +134,7 @@ _HINT = (
     " 'A'\""
 )
 _OF_HEADERS = (
-    f"{_HINT}. What only headers have is asked of units: --units \"SELECT unit FROM units WHERE"
+    f'{_HINT}. What only headers have is asked of units: --units "SELECT unit FROM units WHERE'
     " authid <> 'BATCH'\" (logreplay sql lists their columns)"
 )
 
@@ -238,11 +238,7 @@ def _operands(comparison: exp.Expr) -> Iterator[exp.Expr]:
 def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
     """Have a comparison of timestamps with nothing but each other and constants done on their
     text, which has all their digits."""
-    moments = [
-        node
-        for node in operands
-        if _is_timestamp(node, types)
-    ]
+    moments = [node for node in operands if _is_timestamp(node, types)]
     others = [node for node in operands if all(node is not one for one in moments)]
     texts = [_constant_moment(node) for node in others]
     if not moments or None in texts:

@@ -499,6 +499,8 @@ def _type(cursor: Cursor, found: ColumnEntry) -> None:
         elif pair in _TYPE_PAIRS:
             cursor.skip(2 + (cursor.peek(2) in ("DATA", "ZONE", "TIME")))
             cursor.take("ZONE")
+        elif pair[0] == "[":  # PostgreSQL's arrays
+            cursor.skip(2 + (pair[1] != "]"))
         elif pair[0] in _OF_TYPE and pair != ("CHARACTER", "SET"):
             cursor.skip()
         else:

@@ -28,7 +28,7 @@ FAMILY = Family(
     dialect="postgres",
     capabilities=Capabilities(_KNOWN, _UNKNOWN),
     needs=("log",),
-    takes=("log",),
+    takes=("log", "catalog"),
     framings=(),
     options={
         "identity": (
@@ -46,6 +46,10 @@ FAMILY = Family(
         "cascades": (
             "logged: MySQL writes what foreign keys cascade to its binary log, as from 9.6 on"
             " (default: it does not)"
+        ),
+        "settings": (
+            "default: with --catalog, for events without schemas: the connector's settings that say"
+            " how values are written are those that it has by default"
         ),
         "replayed": (
             "skip, keep: whether transactions that logreplay's own replay made, which change its"

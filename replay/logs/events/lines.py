@@ -308,5 +308,15 @@ def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
     return [one.cast(pa.string()) for one in made]
 
 
+def structures(rows: pa.Array) -> list[str]:
+    """The different structures of rows (text of JSON), as text of JSON: a type for each column."""
+    connection = _database().cursor()
+    connection.register("rows", pa.table({"row": rows}))
+    found = connection.sql(
+        "SELECT DISTINCT CAST(json_structure(row) AS VARCHAR) FROM rows WHERE row IS NOT NULL"
+    )
+    return [text for (text,) in found.fetchall()]
+
+
 def _quoted(name: str) -> str:
     return _literal('$."' + name.replace("\\", "\\\\").replace('"', '\\"') + '"')

@@ -17,7 +17,16 @@ from replay.changes.position import Position
 from replay.decoding.hashes import hash_ranges, mixed
 from replay.errors import InputError, Refusal, UsageError, Where, some_of
 from replay.logs import Inputs
-from replay.logs.events import lines, reader, rows, rules, schemas, snapshots, sources
+from replay.logs.events import (
+    catalog_schemas,
+    lines,
+    reader,
+    rows,
+    rules,
+    schemas,
+    snapshots,
+    sources,
+)
 from replay.logs.files import mapped, unpacked_together
 from replay.logs.indexed_log import IndexedFile, save
 from replay.logs.made_images import forget
@@ -48,15 +57,39 @@ class _Tables:
     identities: dict[str, rows.OldRows] = field(default_factory=dict)
     unread: dict[str, dict[str, str]] = field(default_factory=dict)
     declared: schemas.DeclaredTypes = field(default_factory=dict)
+    #: The DDL of tables whose events have no schemas, its path where it was not read yet.
+    catalog: str | catalog_schemas.DeclaredTables | None = None
+    by_catalog: set[int] = field(default_factory=set)
+
+    def schemas_of(
+        self, name: tuple[str, str], row: str | None, binlog: bool
+    ) -> tuple[str | None, str | None]:
+        """The schemas of events, and of their keys, that have none. ValueError where the DDL does
+        not fit."""
+        if self.catalog is None:
+            return None, None
+        if isinstance(self.catalog, str):
+            self.catalog = catalog_schemas.DeclaredTables(self.catalog, binlog)
+        return self.catalog.schemas(name, row) or (None, None)
 
     def version(
-        self, name: tuple[str, str], text: str | None, key: str | None, path: str, binlog: bool
+        self,
+        name: tuple[str, str],
+        text: str | None,
+        key: str | None,
+        path: str,
+        binlog: bool,
+        row: str | None,
     ) -> int:
-        """The number of a table version. InputError LR2031 for a schema that is none."""
+        """The number of a table version, of which ``row`` is one. InputError LR2031 for a schema
+        that is none."""
         known = self.known.get((*name, text, key))
         if known is not None:
             return known
+        asked, given = (*name, text, key), text is not None
         try:
+            if text is None:
+                text, key = self.schemas_of(name, row, binlog)
             layout = None if text is None else schemas.row_schema(text, binlog)
             names = schemas.key_names(key)
         except (ValueError, KeyError, TypeError) as error:
@@ -68,10 +101,12 @@ class _Tables:
         if layout is None or text is None:
             raise InputError(
                 "LR2031",
-                "found an event without the schema of its rows; expected it beside the payload",
+                "found an event without the schema of its rows; expected it beside the payload, or"
+                " the table's DDL (--catalog)",
                 Where(path, table=".".join(name)),
                 "Have the connector write schemas: value.converter.schemas.enable=true (Kafka"
-                " Connect) or debezium.format.schemas.enable=true (Debezium Server)",
+                " Connect) or debezium.format.schemas.enable=true (Debezium Server). Or name a file"
+                " with the CREATE TABLE statements: --catalog FILE --log-option settings=default",
             )
         number = len(self.versions)
         columns = tuple(entry.column for entry in layout.format.columns)
@@ -93,10 +128,23 @@ class _Tables:
             )
         )
         self.layouts[number] = layout
-        self.known[*name, text, key] = number
+        self.known[asked] = number
+        if not given:
+            self.by_catalog.add(number)
         if unread := schemas.described(layout, text):
             self.unread.setdefault(".".join(name), {}).update(unread)
         return number
+
+    def unfit(self, version: int, found: str, path: str) -> InputError:
+        """What is wrong with rows that the DDL does not describe."""
+        return InputError(
+            "LR2031",
+            f"found {found}; expected rows as --catalog declares, by the connector's default"
+            " settings",
+            Where(path, table=self.versions[version].name),
+            "Where a table was changed in between, give the events before and after it by"
+            " themselves, each with its DDL",
+        )
 
     def identity(self, version: int) -> rows.OldRows:
         """What the old rows of a table say so far."""
@@ -123,7 +171,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     signed = _option(inputs, "bigint", "signed")
     _option(inputs, "cascades", "logged")
     unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
-    tables, files = _Tables(), list[IndexedFile]()
+    tables, files = _Tables(catalog=_catalog(inputs)), list[IndexedFile]()
     snapshot = snapshots.Snapshot() if _option(inputs, "snapshot", "insert") else None
     pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
     first = 0
@@ -162,7 +210,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     return reader.EventLog(
         files=files,
         catalog=Catalog(tuple(tables.versions)),
-        catalog_files=[],
+        catalog_files=[] if inputs.catalog is None else [inputs.catalog],
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         changes={},
         source="events",
@@ -184,6 +232,20 @@ def _option(inputs: Inputs, name: str, expected: str) -> bool:
     if given not in ("", expected):
         raise UsageError("LR1001", f"found --log-option {name}={given}; expected {expected}")
     return bool(given)
+
+
+def _catalog(inputs: Inputs) -> str | None:
+    """The DDL for events without schemas. UsageError LR1001 where nobody says how their values are
+    written."""
+    if inputs.catalog is not None and not _option(inputs, "settings", "default"):
+        raise UsageError(
+            "LR1001",
+            "found --catalog without --log-option settings=default; expected both",
+            hint="Events without schemas do not say how their values are written: settings=default"
+            " says that decimal.handling.mode, binary.handling.mode and time.precision.mode of the"
+            " connector are as they are by default",
+        )
+    return inputs.catalog
 
 
 def _said(identity: rows.OldRows) -> str:
@@ -236,7 +298,7 @@ def _take(
         found["version"][chosen] = version
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
-            _images(columns, found, of_rows, version, tables, pile, whole, unavailable)
+            _images(columns, found, of_rows, version, tables, pile, whole, unavailable, path)
     pile.found.add(found)
 
 
@@ -339,7 +401,9 @@ def _by_version(
             None if code < 0 else one.dictionary[int(code)].as_py()
             for one, code in zip(taken, different[number], strict=True)
         )
-        version = tables.version((schema or "", name or ""), text, key, path, binlog)
+        at = int(chosen[first[number]])
+        row = columns["after"][at].as_py() or columns["before"][at].as_py()
+        version = tables.version((schema or "", name or ""), text, key, path, binlog, row)
         yield version, chosen[place == number]
 
 
@@ -352,12 +416,20 @@ def _images(
     pile: _Pile,
     whole: bool,
     unavailable: str,
+    path: str,
 ) -> None:
     """Add the images of changes of one table version."""
     places = pa.array(chosen)
+    sides = [columns[name].take(places) for name in ("before", "after")]
+    if version in tables.by_catalog:
+        try:
+            for side in sides:
+                catalog_schemas.check_written(side, tables.layouts[version])
+        except ValueError as error:
+            raise tables.unfit(version, str(error), path) from None
     made = rows.images_of(
-        columns["before"].take(places),
-        columns["after"].take(places),
+        sides[0],
+        sides[1],
         np.asarray(found["kind"][chosen] == rules.UPDATE),
         tables.layouts[version],
         tables.versions[version].table.key,
