@@ -108,9 +108,28 @@ class ConstraintOrder:
         self.ids_differ = False
         self.raw_keys = RawKeys(log, self.spaces)
         self.told = told
+        self.passed_on = [] if undo else self._passed_on(constraints)
         self.parked = {
             spaces: self._parked(spaces) for spaces in (self.spaces, self.firm) if spaces
         }
+
+    def _passed_on(self, constraints: Constraints) -> list[int]:
+        """The spaces of keys whose updates the target passes on to all rows that refer to them (ON
+        UPDATE CASCADE), where these are found by keys of their own."""
+        acting = {
+            (one.table.upper(), frozenset(one.columns))
+            for one in constraints.acting
+            if one.on_update == "CASCADE"
+        }
+        passes: dict[int, bool] = {}
+        for version in self.log.catalog.versions if acting else ():
+            row, *more = self.spaces.uses[version.index]
+            for use in more:
+                if use.how == "child":
+                    acts = (version.name.upper(), frozenset(use.columns)) in acting
+                    acts &= bool(row.columns) and not {*row.columns} & {*use.columns}
+                    passes[use.space] = passes.get(use.space, True) and acts
+        return [space for space, acts in passes.items() if acts]
 
     def _parked(self, spaces: KeySpaces) -> dict[int, int]:
         """By space of a unique key that may be parked in all versions of its table, the table."""
@@ -304,7 +323,7 @@ class ConstraintOrder:
         for number in crossed.tolist():
             places = np.flatnonzero(span[arranged.sequence] == number)
             changes = arranged.sequence[places].tolist()
-            here = self._readings(touches, span, number, number in only)
+            here = self._readings(batch, touches, span, number, number in only)
             ordered, waits = self._ordered(batch, changes, here, arranged)
             if waits:
                 arranged.waiting.append(int(unit[changes[0]]))
@@ -347,18 +366,25 @@ class ConstraintOrder:
             parts = any(entry.part in parted for entry in ordered)
             if reading.nulls and parts and not self.nulls_equal:
                 continue
-            return (ordered[::-1] if self.undo else ordered), bool(circle)
+            waits = bool(circle) and reading.spaces is not self.spaces
+            return (ordered[::-1] if self.undo else ordered), waits
         if circle:
             arranged.cycles.append((circle[0], self._way(batch, circle)))
         return None, False
 
     def _readings(
-        self, touches: dict[KeySpaces, Records], span: Index, number: int, by_nulls: bool
+        self,
+        batch: ChangeBatch,
+        touches: dict[KeySpaces, Records],
+        span: Index,
+        number: int,
+        by_nulls: bool,
     ) -> list[_Reading]:
         """What a stretch may be ordered by, the first that has an order: with keys with nulls, and
         without (unless it needs an order for these alone, ``by_nulls``); then with the foreign keys
-        alone that cannot wait."""
-        readings = []
+        alone that cannot wait; then without what the target's own ON UPDATE CASCADE does before
+        it."""
+        readings, last = list[_Reading](), list[_Reading]()
         for spaces, some in touches.items():
             here = some[span[some["change"]] == number]
             plain = here[here["space"] < len(spaces.spaces)]
@@ -366,7 +392,13 @@ class ConstraintOrder:
                 readings.append(_Reading(spaces, here, True))
             if not by_nulls:
                 readings.append(_Reading(spaces, plain, False))
-        return readings
+            if self.passed_on and spaces is self.spaces and not by_nulls:
+                gone = plain["role"] == KeyRole.DESTROY
+                gone &= batch.change[plain["change"]] == Change.DELETE
+                passed = np.setdiff1d(self.passed_on, plain["space"][gone])
+                left = np.isin(plain["space"], passed) & (plain["role"] == KeyRole.RELEASE)
+                last = [_Reading(spaces, plain[~left], False)] if left.any() else []
+        return [*readings, *last]
 
     def _abilities(self, batch: ChangeBatch, spaces: KeySpaces, count: int) -> RowAbilities:
         parked = self.parked[spaces] if count <= MOST else {}

@@ -398,7 +398,7 @@ def run(
             out(f"Nothing was written. {what}.")
             return plan.exit_code
         report = plan.apply(progress)
-        out(str(report))
+        out(source.log.in_words(str(report)))
         return max(report.exit_code, plan.exit_code)
 
 

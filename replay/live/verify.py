@@ -158,7 +158,9 @@ def state(
             plainly = _differ(session, schema, comparison, None, work).values()
             as_given = not any(one.differing for one in plainly)
         versions = session.version()
-    at = "after the whole log" if row is None else f"at {row.position}"
+    at = "after the whole log"
+    if row is not None:
+        at = said_of(row.source, f"at {row.position}")
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
     out(f"Compared {public(url)} with {where}")
     verdicts = [

@@ -102,18 +102,31 @@ def form_of(raw: Bytes, path: str) -> LineForm:
     """The form of a file, by the first lines that say something. InputError LR2004 where it has
     none that is known."""
     start, stop = line_places(raw[:_HEAD])
+    beats = 0
     for low, high in zip(start[:_LOOK].tolist(), stop[:_LOOK].tolist(), strict=True):
         try:
-            form = form_of_line(raw[low:high].tobytes().decode("utf-8-sig"))
+            line = raw[low:high].tobytes().decode("utf-8-sig")
+            form = form_of_line(line)
+            beats += _is_beat(line)
         except ValueError:
             form = None
         if form is not None:
             return form
+    found = "heartbeats alone" if beats else "no change event of Debezium"
     raise InputError(
         "LR2004",
-        "found no change event of Debezium in the first lines; expected an event, as JSON, a line",
+        f"found {found} in the first lines; expected an event, as JSON, a line",
         Where(path),
+        "Heartbeats say that the connector runs, and that nothing changed" if beats else None,
     )
+
+
+def _is_beat(line: str) -> bool:
+    """Whether a line is a heartbeat."""
+    value = _object(line.partition("\t")[2] or line)
+    for name in ("value", "payload"):
+        value = _object(value.get(name, value))
+    return value.keys() == {"ts_ms"}
 
 
 def form_of_line(line: str) -> LineForm | None:
@@ -143,9 +156,10 @@ def form_of_line(line: str) -> LineForm | None:
 
 
 def is_event(line: str) -> bool:
-    """Whether a line, which may have been cut off, is a change event or the key of one."""
+    """Whether a line, which may have been cut off, is a change event, the key of one, or a
+    heartbeat."""
     try:
-        return form_of_line(line) is not None
+        return form_of_line(line) is not None or _is_beat(line)
     except ValueError:
         return all(f'"{name}":' in line.replace(" ", "") for name in ("op", "source", "after"))
 

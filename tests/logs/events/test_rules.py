@@ -9,6 +9,7 @@ import random
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -494,3 +495,59 @@ def test_values_that_do_not_fit_are_named(field: Row, value: Any, log: Log) -> N
     code, said, statements = log.run(topic)
     assert (code, statements) == (8, [])
     assert "in column v" in said
+
+
+CHILD = Table("child", (ID, {"type": "int32", "optional": True, "field": "up"}))
+PARENT = "CREATE TABLE app.t (id int PRIMARY KEY, name text);\n"
+
+
+def referring(acts: str, key: str = "id int PRIMARY KEY") -> str:
+    """DDL of both tables, and of one that keeps rows of the child from being removed early."""
+    return (
+        f"{PARENT}CREATE TABLE app.child ({key}, up int REFERENCES app.t {acts}, UNIQUE (id));\n"
+        "CREATE TABLE app.grand (id int PRIMARY KEY, up int REFERENCES app.child (id));"
+    )
+
+
+def moved(in_key: bool = False) -> Topic:
+    """A key of a parent that changes, and what a foreign key makes of its child, whose key it is
+    part of or not."""
+    topic, old, new = Topic(), {"id": 5, "up": 1}, {"id": 5, "up": 9}
+    child = replace(CHILD, key=("id", "up"))
+    passed_on = [(child, "d", old, None), (child, "c", None, new)]
+    topic.transaction(
+        1,
+        (T, "d", row(1, "a"), None),
+        (T, "c", None, row(9, "a")),
+        *(passed_on if in_key else [(CHILD, "u", old, new)]),
+    )
+    return topic
+
+
+def test_what_the_target_passes_on_stands_behind_its_parent(log: Log, tmp_path: Path) -> None:
+    ddl = tmp_path / "ddl.sql"
+    words = ["--schema", str(ddl), "--log-option", "identity=full"]
+    ddl.write_text(referring("ON DELETE SET NULL ON UPDATE CASCADE"), encoding="utf-8")
+    code, _, statements = log.run(moved(), *words)
+    assert code == 0
+    assert statements == [
+        "UPDATE app.t SET id = 9 WHERE id = 1;",
+        "UPDATE app.child SET up = 9 WHERE id = 5;",
+    ]
+    code, said, _ = log.run(moved(), *words, mode="undo")
+    assert code == 8  # the row of the child would be another one when its statement comes
+    assert "LR3012" in said
+    for acts, in_key in (("ON UPDATE NO ACTION", False), ("ON UPDATE CASCADE", True)):
+        key = "id int, PRIMARY KEY (id, up)" if in_key else "id int PRIMARY KEY"
+        ddl.write_text(referring(acts, key), encoding="utf-8")
+        code, said, _ = log.run(moved(in_key), *words)
+        assert code == 8
+        assert "LR3012" in said
+
+
+def test_heartbeats_alone_are_called_so(log: Log) -> None:
+    for value in ({"ts_ms": 1}, {"schema": {}, "payload": {"ts_ms": 1}}):
+        code, said, _ = log.run([{"key": None, "value": value}, {"key": None, "value": value}])
+        assert code == 12
+        assert "LR2004" in said
+        assert "found heartbeats alone" in said
