@@ -117,7 +117,7 @@ def form_of(raw: Bytes, path: str) -> LineForm:
         "LR2004",
         f"found {found} in the first lines; expected an event, as JSON, a line",
         Where(path),
-        "Heartbeats say that the connector runs, and that nothing changed" if beats else None,
+        "Heartbeats say that the connector runs, and that nothing changed" if beats else "",
     )
 
 
