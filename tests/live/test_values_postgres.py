@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,11 +17,12 @@ from sqlgen.dialects import profile_named
 from sqlgen.dialects.postgres import RESERVED
 from sqlgen.render.staged_merge import Merging
 from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.rows import Rows
+from sqlgen.schema import Column, SqlType, Table
 from sqlgen.shapes import render_shaped
 from sqlgen.statements import render
 from tests.support.examples import examples
+from tests.targets.test_values import decimals, there_and_back, times
 
 POSTGRES = profile_named("postgres")
 COLUMNS = {
@@ -40,34 +40,22 @@ COLUMNS = {
 }
 KEYED = Table("ROUND", "TRIP", tuple(COLUMNS), ("ID",))
 KEYLESS = Table("ROUND", "LOOSE", tuple(COLUMNS))
-NAMES = [column.name for column in COLUMNS]
 
 text = st.text(
     alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20
 )
-digits = st.integers(-(10**31) + 1, 10**31 - 1).map(
-    lambda n: f"{'-' if n < 0 else ''}{abs(n) // 10**5}.{abs(n) % 10**5:05d}"
-)
-times = st.times().map(lambda t: t.strftime("%H:%M:%S")) | st.just("24:00:00")
 singles = st.floats(width=32, allow_subnormal=False)
 row = st.tuples(
     *(
         st.none() | value
         for value in (
-            st.integers(-(2**15), 2**15 - 1), digits, singles, st.floats(allow_subnormal=False),
-            text, text, st.binary(max_size=50),
+            st.integers(-(2**15), 2**15 - 1), decimals(31, 5), singles,
+            st.floats(allow_subnormal=False), text, text, st.binary(max_size=50),
             st.dates().map(str), times, st.datetimes().map(lambda t: t.isoformat(" ",
                 "microseconds")),
         )
     )
 )  # fmt: skip
-
-
-def arrays(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
-    return {
-        column.name: pa.array([values[place] for values in rows], ARROW_TYPES[column.type])
-        for place, column in enumerate(COLUMNS)
-    }
 
 
 def plain(value: Any) -> Any:
@@ -184,33 +172,14 @@ def test_redo_and_undo_of_values(
 ) -> None:
     name = table.name.lower()
     connection.execute(f"TRUNCATE round.{name}")
-    same = twin and not table.key
-    before = [
-        (1 if same else number, *(first[0] if same else values))
-        for number, values in enumerate(first)
-    ]
-    after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
-    options = RenderOptions(where_columns=where)
-    inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
-    run(connection, inserts, options, way)
-    assert state(connection, name) == expected(before)
-    one, two = arrays(before), arrays(after)
-    masks = {
-        column: pa.array(
-            [
-                repr(a) != repr(b)
-                for a, b in zip(one[column].to_pylist(), two[column].to_pylist(), strict=True)
-            ]
-        )
-        for column in NAMES
-    }
-    updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
-    run(connection, updates, options, way)
-    assert state(connection, name) == expected(after)
-    run(connection, updates.inverse(), options, way)
-    assert state(connection, name) == expected(before)
-    run(connection, inserts.inverse(), options, way)
-    assert state(connection, name) == []
+
+    def holds(rows: list[tuple[Any, ...]]) -> None:
+        assert state(connection, name) == expected(rows)
+
+    def go(rows: Rows, options: RenderOptions) -> None:
+        run(connection, rows, options, way)
+
+    there_and_back(table, (first, second, twin), RenderOptions(where_columns=where), go, holds)
 
 
 def test_reserved_words_are_those_of_the_server(connection: psycopg.Connection[Any]) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import replay.pipeline
 from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersion
 from replay.changes.envelope import Change
 from replay.changes.options import ScriptOptions
@@ -607,40 +606,6 @@ def test_images_outside_the_buffer_are_left_to_the_other_way() -> None:
         "",
         "",
     ]
-
-
-@pytest.fixture
-def no_numba(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(sys.modules, "llvmlite", None)  # which comes with Numba
-    caches = fast_path.compiled, machine_code.available
-    for found in caches:
-        found.cache_clear()
-    yield
-    for found in caches:  # else what there was not for this test is not there for any other one
-        found.cache_clear()
-
-
-@pytest.fixture(params=["redo", "undo"])
-def with_numba(
-    request: pytest.FixtureRequest, sakila: Path, tmp_path: Path
-) -> tuple[str, dict[str, bytes]]:
-    return request.param, written(sakila, tmp_path / "with", request.param)
-
-
-def written(sakila: Path, out: Path, mode: str) -> dict[str, bytes]:
-    options = ScriptOptions(records_per_file=20_000)
-    replay.write_script(
-        sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], out, mode=mode, options=options
-    )
-    return {path.name: path.read_bytes() for path in out.glob("*.sql")}
-
-
-def test_a_whole_log_without_numba(
-    with_numba: tuple[str, dict[str, bytes]], no_numba: None, sakila: Path, tmp_path: Path
-) -> None:
-    mode, scripts = with_numba
-    assert fast_path.compiled() is None
-    assert written(sakila, tmp_path / "without", mode) == scripts
 
 
 def test_a_program_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:

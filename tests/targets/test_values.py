@@ -4,6 +4,8 @@ type; and each statement touches exactly one row."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -74,10 +76,10 @@ row = st.tuples(
 )  # fmt: skip
 
 
-def arrays(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
+def arrays(columns: Iterable[Column], rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
     return {
         column.name: pa.array([values[place] for values in rows], ARROW_TYPES[column.type])
-        for place, column in enumerate(COLUMNS)
+        for place, column in enumerate(columns)
     }
 
 
@@ -103,6 +105,44 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted((tuple(map(shape, COLUMNS, values)) for values in rows), key=repr)
 
 
+def there_and_back(
+    table: Table,
+    drawn: tuple[list[Any], list[Any], bool],
+    options: RenderOptions,
+    run: Callable[[Rows, RenderOptions], None],
+    holds: Callable[[list[tuple[Any, ...]]], None],
+) -> None:
+    """Rows come in, become others, and both is taken back; after each step the target ``holds``
+    what it should. ``drawn``: the first values, the second ones, and whether rows are equal."""
+    first, second, twin = drawn
+    same = twin and not table.key
+    before = [
+        (1 if same else number, *(first[0] if same else values))
+        for number, values in enumerate(first)
+    ]
+    after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
+    one, two = arrays(table.columns, before), arrays(table.columns, after)
+    masks = {
+        name: pa.array(
+            [
+                repr(a) != repr(b)
+                for a, b in zip(one[name].to_pylist(), two[name].to_pylist(), strict=True)
+            ]
+        )
+        for name in one
+    }
+    inserts = Rows(table, Op.INSERT, len(before), {}, one, {})
+    updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
+    for rows, left in (
+        (inserts, before),
+        (updates, after),
+        (updates.inverse(), before),
+        (inserts.inverse(), []),
+    ):
+        run(rows, options)
+        holds(left)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("where", ["key", "guard", "all"])
 @pytest.mark.parametrize("table", [KEYED, KEYLESS], ids=["key", "no key"])
@@ -115,36 +155,15 @@ def expected(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 def test_redo_and_undo_of_values(
     place: Place, table: Table, where: str, first: list[Any], second: list[Any], twin: bool
 ) -> None:
-    same = twin and not table.key
-    first, second = (held(rows, place.dialect) for rows in (first, second))
-    before = [
-        (1 if same else number, *(first[0] if same else values))
-        for number, values in enumerate(first)
-    ]
-    after = [(number, *values) for number, values in enumerate(second[: len(before)], 100)]
-    options = RenderOptions(where_columns=where)
+    drawn = held(first, place.dialect), held(second, place.dialect), twin
     with place.engine("round") as engine:
         engine.run(ddl.create_table(table, engine.profile))
-        inserts = Rows(table, Op.INSERT, len(before), {}, arrays(before), {})
-        run(engine, inserts, options)
-        assert state(engine, table) == expected(before)
-        one, two = arrays(before), arrays(after)
-        masks = {
-            name: pa.array(
-                [
-                    repr(a) != repr(b)
-                    for a, b in zip(one[name].to_pylist(), two[name].to_pylist(), strict=True)
-                ]
-            )
-            for name in one
-        }
-        updates = Rows(table, Op.UPDATE, len(before), one, two, masks)
-        run(engine, updates, options)
-        assert state(engine, table) == expected(after)
-        run(engine, updates.inverse(), options)
-        assert state(engine, table) == expected(before)
-        run(engine, inserts.inverse(), options)
-        assert state(engine, table) == []
+
+        def holds(rows: list[tuple[Any, ...]]) -> None:
+            assert state(engine, table) == expected(rows)
+
+        options = RenderOptions(where_columns=where)
+        there_and_back(table, drawn, options, partial(run, engine), holds)
 
 
 def test_texts_that_break_out_elsewhere(place: Place) -> None:

@@ -430,21 +430,6 @@ def test_a_transaction_id_that_comes_again_without_an_end_is_told(tmp_path: Path
     )
 
 
-@pytest.mark.parametrize("lost", [0, 1, 4])
-def test_a_lost_record_is_told(tmp_path: Path, lost: int) -> None:
-    def work(builder: LogBuilder, unit: Transaction) -> None:
-        for number in range(1, 8):
-            unit.insert(PLAIN, row(number), (1, number))
-        unit.commit()
-
-    builder = LogBuilder()
-    work(builder, builder.begin())
-    told = "1 record names one of the transaction that is not in the log"
-    assert not any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
-    del builder.records[lost]
-    assert any(told in warning for warning in opened(tmp_path, builder.bytes()).warnings([]))
-
-
 @pytest.mark.parametrize(
     "change",
     [

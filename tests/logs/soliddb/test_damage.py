@@ -772,27 +772,6 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         in text
     )
     assert "-- logaddr=0000000000000297" in text
-    for refused in (
-        ["undo", "--ri", "skip"],
-        ["redo", "--until-time", "2024-01-01"],
-        ["redo", "--authid", "A*"],
-        ["redo", "--include-aborted"],
-    ):
-        assert (
-            main(
-                [
-                    refused[0],
-                    *named,
-                    "--out",
-                    str(tmp_path / "no"),
-                    "--engine",
-                    "local",
-                    *refused[1:],
-                ]
-            )
-            == 8
-        )
-        assert "LR3020" in capsys.readouterr().err
     wanted = [
         "redo",
         *named,
