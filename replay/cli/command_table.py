@@ -49,9 +49,9 @@ was written with a filter contains some, because the changes in between are not 
 DOCTOR = """\
 The published record layouts leave some points open. This report says which reading of them the log
 confirms, with how many records, and which points no record of the log shows; and it counts header
-layouts, lengths, codes and types. It holds no value of a row, no name and no position. --compare
-compares two such reports (exit code 4 if they differ). The exit code is 8 if the log contradicts
-the reading that logreplay uses, and 12 if it cannot be opened; the report says why."""
+layouts, lengths, codes and types. It holds no value of a row, no name and no position. The exit
+code is 8 if the log contradicts the reading that logreplay uses, and 12 if it cannot be opened; the
+report says why."""
 
 HISTORY = """\
 Every version that the log has of some rows: when, who (authid, plan, correlation id, unit of
@@ -61,11 +61,11 @@ change, its unit, or everything that job did. The exit code is 4 if the log has 
 
 STATE = """\
 The rows of tables as they were at a point of the log (a commit position, a time, a mark, start or
-end; with all that committed at or before it), or the differences between two points. A point before
-or after the whole log raises a warning (exit code 4). --initial is a known state, from before the
+end; with all that committed at or before it). A point before or after the whole log raises a
+warning (exit code 4). --initial is a known state, from before the
 log or after it: a folder of TABLE.csv files or a database. Every row that the log touches must be
 in it as the log has it. Without --initial, only the rows that the log itself shows are written
-(exit code 4); --diff does not need it."""
+(exit code 4)."""
 
 REPORT = """\
 Reports from the log alone:
@@ -138,8 +138,8 @@ COMMANDS: tuple[Command, ...] = (
         "doctor",
         LOOK,
         "report how well a log matches the published format, without any data values",
-        (_SMALL, f"{_SMALL} --out report.json", "--compare report.json other.json"),
-        f"{_FILES} --out --overwrite --compare --json",
+        (_SMALL, f"{_SMALL} --out report.json"),
+        f"{_FILES} --out --overwrite --json",
         DOCTOR,
     ),
     Command(
@@ -225,13 +225,12 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "state",
         ASK,
-        "the rows as they were at a point, or what differs between two points",
+        "the rows as they were at a point",
         (
             f"{_LOG} --at '2024-03-15 09:28' --initial fixtures/sakila/log/initial --out out/then",
             f"{_LOG} --at end --table SAKILA.CUSTOMER",
-            f"{_LOG} --diff start end --table SAKILA.CUSTOMER",
         ),
-        f"{_FILES} --at --diff --initial --table --out --to --format",
+        f"{_FILES} --at --initial --table --out --to --format",
         STATE,
     ),
     Command(

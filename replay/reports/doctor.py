@@ -4,7 +4,6 @@ each other."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,17 +18,14 @@ from replay.errors import (
     EXIT_ERROR,
     EXIT_OK,
     EXIT_UNUSABLE,
-    EXIT_WARNING,
     InputError,
     LogReplayError,
-    Where,
 )
-from replay.live.certificate import faults_of, file_facts, sealed
+from replay.live.certificate import file_facts, sealed
 from replay.logs import Family, LogFile
 from replay.logs.readings import open_points
 from replay.logs.text import aligned, counted, wrapped
 from replay.pipeline.scan import all_headers, sort_records
-from replay.storage import read_bytes
 from replay.version import __version__
 
 #: What a report calls itself, and the form it has.
@@ -294,77 +290,3 @@ def _flat(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return str(value)
-
-
-# -- two reports
-# -------------------------------------------------------------------------------------------------
-
-
-def read_report(path: Path) -> dict[str, Any]:
-    """A report that :func:`doctor_report` made. InputError (LR2001) for a file that is none, or
-    that was changed."""
-    try:
-        found = json.loads(read_bytes(path))
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.get("report") != _TITLE or "sha256" not in found:
-        raise InputError(
-            "LR2001",
-            "found no report; expected what logreplay doctor --out wrote",
-            Where(str(path)),
-        )
-    faults, _ = faults_of(found, None)
-    if faults or found.get("form") != _FORM:
-        why = "; ".join(faults) or f"it has form {found.get('form')}; this program reads {_FORM}"
-        raise InputError("LR2001", f"found a report, but {why}", Where(str(path)))
-    return found
-
-
-def compared_reports(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[str], int]:
-    """(how two reports differ, in lines; exit code: 4 where they do). Sizes, digests and counts of
-    what both have are no difference; what one log exercises and the other does not is."""
-    lines = [
-        f"{path}: {_shown(mine)} | {_shown(theirs)}"
-        for path, mine, theirs in _differences(_essence(one), _essence(other), "")
-    ]
-    return lines, EXIT_WARNING if lines else EXIT_OK
-
-
-def _essence(report: Mapping[str, Any]) -> dict[str, Any]:
-    """What two logs of one kind have in common."""
-    layout = dict(report.get("layout", {}))
-    for name in ("tables", "rows", "files", "sessions"):
-        layout.pop(name, None)
-    shapes = sorted({entry["shape"] for entry in report.get("layout", {}).get("files", [])})
-    return {
-        "source": report["source"],
-        "not opened": report.get("not_opened", {}).get("code"),
-        "layout": layout | ({"shapes": shapes} if shapes else {}),
-        "codes": {name: sorted(values) for name, values in report.get("counts", {}).items()},
-        "types": {
-            name: "not decoded" if entry["not_decoded"] else "decoded"
-            for name, entry in report.get("types", {}).items()
-        },
-        "readings": {
-            entry["name"]: {
-                "verdict": entry["verdict"],
-                "taken": entry.get("taken") or None,
-                "fits": sorted(name for name, count in entry.get("fits", {}).items() if count),
-            }
-            for entry in report.get("readings", [])
-        },
-    }
-
-
-def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for name in sorted({*one, *other}):
-            yield from _differences(
-                one.get(name), other.get(name), f"{path}, {name}" if path else str(name)
-            )
-    elif one != other:
-        yield path, one, other
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None or value in ([], {}) else _flat(value)

@@ -35,7 +35,6 @@ COMMANDS = [
     ["check"],
     ["inspect"],
     ["state", "--at", TIME],
-    ["state", "--diff", "start", "end"],
     ["whatif", "--plan", "*"],
     ["history", "--table", "SHOP.ITEM", "--key", "1"],
     ["report", "audit"],
