@@ -218,9 +218,9 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"{_LOG} --ur {_UNIT} {_KEYS}",
             f"{_LOG} --user CLERK0 --schema none",
-            f"{_LOG} --user CLERK0 --table RENTAL --schema none --tree",
+            f"{_LOG} --user CLERK0 --table RENTAL --schema none --all",
         ),
-        f"{_FILES} {_WHOSE} --schema --tree --all --format --out",
+        f"{_FILES} {_WHOSE} --schema --all --format --out",
     ),
     Command(
         "state",

@@ -170,7 +170,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
     elif form == "csv":
         text = layout.csv_text(what_if.COLUMNS, found.answer["dependents"])
     else:
-        said = what_if.what_if_text(found.answer, arguments.tree, arguments.all)
+        said = what_if.what_if_text(found.answer, arguments.all)
         text = said_of(arguments.source, said) + "\n"
     tell(arguments, text)
     if form == "csv":
@@ -270,7 +270,7 @@ def _report(arguments: argparse.Namespace) -> int:
     with asked_log(arguments, selection) as (asked, selection):
         report = make.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
     form = layout.ReportFormat("json" if arguments.json else arguments.format or "text")
-    return _told(arguments, report, form, layout.TimeStyle(arguments.times))
+    return _told(arguments, report, form)
 
 
 def _who(arguments: argparse.Namespace) -> int:
@@ -281,17 +281,12 @@ def _who(arguments: argparse.Namespace) -> int:
         kind, options = kinds.ReportKind.WHO, kinds.ReportOptions(groups)
         report = make.report_of(asked, kind, selection, options)
     form = layout.ReportFormat("json" if arguments.json else arguments.format)
-    return _told(arguments, report, form, layout.TimeStyle.ISO)
+    return _told(arguments, report, form)
 
 
-def _told(
-    arguments: argparse.Namespace,
-    report: layout.Report,
-    form: layout.ReportFormat,
-    style: layout.TimeStyle,
-) -> int:
+def _told(arguments: argparse.Namespace, report: layout.Report, form: layout.ReportFormat) -> int:
     """Write a report to where it shall go; its exit code."""
-    tell(arguments, layout.written(report, form, style))
+    tell(arguments, layout.written(report, form))
     if form is layout.ReportFormat.CSV:
         tell_beside(report.warnings, report.reason)
     return report.exit_code

@@ -26,24 +26,6 @@ class ReportFormat(Choices):
     CSV = "csv"
 
 
-class TimeStyle(Choices):
-    """How moments are written, as Db2 names its formats."""
-
-    ISO = "iso"
-    USA = "usa"
-    EUR = "eur"
-    JIS = "jis"
-
-
-#: Date and time of each style; fractions of seconds follow.
-_STYLES = {
-    TimeStyle.ISO: "%Y-%m-%d %H:%M:%S",
-    TimeStyle.USA: "%m/%d/%Y %I:%M:%S",
-    TimeStyle.EUR: "%d.%m.%Y %H.%M.%S",
-    TimeStyle.JIS: "%Y-%m-%d %H:%M:%S",
-}
-
-
 @dataclass(frozen=True)
 class Report:
     """What a report says. ``columns`` are the names of the columns that are shown, in order, and
@@ -89,10 +71,10 @@ class Report:
             **self.extra,
         }
 
-    def shown_totals(self, style: TimeStyle) -> list[tuple[str, str]]:
+    def shown_totals(self) -> list[tuple[str, str]]:
         """The totals in order, as text: name and value."""
         return [
-            (name if name in self.from_log else name.replace("_", " "), cell(value, style))
+            (name if name in self.from_log else name.replace("_", " "), cell(value))
             for name, value in self.totals.items()
         ]
 
@@ -112,44 +94,37 @@ def preformatted(text: str) -> str:
     return f"<pre>{html.escape(text)}</pre>"
 
 
-def styled(moment: datetime, style: TimeStyle) -> str:
+def shown_moment(moment: datetime) -> str:
     """A moment to the microsecond."""
-    text = moment.strftime(_STYLES[style]) + f".{moment.microsecond:06d}"
-    return f"{text} {moment:%p}" if style is TimeStyle.USA else text
+    return f"{moment:%Y-%m-%d %H:%M:%S.%f}"
 
 
-def written(report: Report, form: ReportFormat, style: TimeStyle = TimeStyle.ISO) -> str:
+def written(report: Report, form: ReportFormat) -> str:
     """A report in a format, with a line end."""
     if form is ReportFormat.JSON:
-        return json.dumps(_plain(report.describe(), style), indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(_plain(report.describe()), indent=1, ensure_ascii=False) + "\n"
     if form is ReportFormat.CSV:
-        return csv_text(report.columns, report.rows, style)
-    return (
-        report_html(report, style)
-        if form is ReportFormat.HTML
-        else f"{report_text(report, style)}\n"
-    )
+        return csv_text(report.columns, report.rows)
+    return report_html(report) if form is ReportFormat.HTML else f"{report_text(report)}\n"
 
 
-def _plain(value: Any, style: TimeStyle) -> Any:
+def _plain(value: Any) -> Any:
     """JSON-able data, with moments as text."""
     if isinstance(value, datetime):
-        return styled(value, style)
+        return shown_moment(value)
     if isinstance(value, Mapping):
-        return {key: _plain(entry, style) for key, entry in value.items()}
-    return [_plain(entry, style) for entry in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
-def csv_text(
-    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], style: TimeStyle = TimeStyle.ISO
-) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """A header and a line for each row; nothing stands for what is not known, and values of several
     parts are JSON."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        values = (_plain(row.get(name), style) for name in columns)
+        values = (_plain(row.get(name)) for name in columns)
         writer.writerow(
             ""
             if v is None
@@ -168,7 +143,7 @@ UNDO_BELOW = "To undo this alone (what later changes depend on is left out and l
 # -------------------------------------------------------------------------------------------------
 
 
-def cell(value: Any, style: TimeStyle = TimeStyle.ISO) -> str:
+def cell(value: Any) -> str:
     """A value in a table."""
     if value is None:
         return ""
@@ -177,7 +152,7 @@ def cell(value: Any, style: TimeStyle = TimeStyle.ISO) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, datetime):
-        return styled(value, style)
+        return shown_moment(value)
     if isinstance(value, Mapping):  # of columns: text is quoted, so that NULL and 'NULL' differ
         return "; ".join(f"{key} {_part(entry, literal)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
@@ -209,12 +184,11 @@ _WIDEST = 60
 def table_lines(
     columns: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
-    style: TimeStyle = TimeStyle.ISO,
     as_named: bool = False,
 ) -> list[str]:
     """A table of text with a line of names, with blanks for their underscores unless they stand
     ``as_named``; numbers stand to the right."""
-    cells = [[cell(row.get(name), style) for name in columns] for row in rows]
+    cells = [[cell(row.get(name)) for name in columns] for row in rows]
     names = [name if as_named else name.replace("_", " ") for name in columns]
     numbers = [bool(rows) and all(_number(row.get(name)) for row in rows) for name in columns]
     widths = [  # what is wider than most takes its own line's room alone
@@ -237,14 +211,14 @@ def _number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def report_text(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
+def report_text(report: Report) -> str:
     """A report for the terminal."""
     lines = [f"warning: {warning}" for warning in report.warnings]
     lines.append(report.title)
     width = max((len(name) for name in report.totals), default=0)
-    lines += [f"  {name:<{width}}  {value}" for name, value in report.shown_totals(style)]
+    lines += [f"  {name:<{width}}  {value}" for name, value in report.shown_totals()]
     if report.rows:
-        lines += ["", *table_lines(report.columns, report.rows, style)]
+        lines += ["", *table_lines(report.columns, report.rows)]
     if report.reason:
         lines += ["", report.reason]
     if report.notes:
@@ -280,7 +254,7 @@ dd {{ margin: 0 }}
 """
 
 
-def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
+def report_html(report: Report) -> str:
     """A report as a page that needs no network."""
     parts = [
         _HEAD.format(title=html.escape(report.title)),
@@ -290,7 +264,7 @@ def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
     if report.totals:
         pairs = "".join(
             f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>"
-            for name, value in report.shown_totals(style)
+            for name, value in report.shown_totals()
         )
         parts.append(f"<dl>{pairs}</dl>\n")
     if report.rows:
@@ -302,7 +276,7 @@ def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
             f"<thead><tr>{names}</tr></thead>\n<tbody>\n"
         )
         for row in report.rows:
-            cells = "".join(_html_cell(row.get(name), style) for name in report.columns)
+            cells = "".join(_html_cell(row.get(name)) for name in report.columns)
             parts.append(f"<tr>{cells}</tr>\n")
         parts.append("</tbody></table></div>\n")
     if report.reason:
@@ -317,6 +291,6 @@ def report_html(report: Report, style: TimeStyle = TimeStyle.ISO) -> str:
     return "".join([*parts, "</body></html>\n"])
 
 
-def _html_cell(value: Any, style: TimeStyle) -> str:
+def _html_cell(value: Any) -> str:
     number = ' class="n"' if value is not None and _number(value) else ""
-    return f"<td{number}>{html.escape(cell(value, style))}</td>"
+    return f"<td{number}>{html.escape(cell(value))}</td>"

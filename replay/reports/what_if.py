@@ -1,5 +1,5 @@
-"""What doing without some units of recovery takes: totals first, then who must go too and why, as a
-table or as a tree, and the two ways there with their commands."""
+"""What doing without some units of recovery takes: totals first, then who must go too and why,
+and the two ways there with their commands."""
 
 from __future__ import annotations
 
@@ -214,9 +214,9 @@ def _dependents(
 # -------------------------------------------------------------------------------------------------
 
 
-def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = False) -> str:
-    """An answer (:func:`answer_of`) for the terminal; ``tree``: dependents below what they build
-    on; ``every``: all of them, not the first :data:`LISTED`."""
+def what_if_text(answer: Mapping[str, Any], every: bool = False) -> str:
+    """An answer (:func:`answer_of`) for the terminal; ``every``: all dependents, not the first
+    :data:`LISTED`."""
     lines = [f"warning: {warning}" for warning in answer["warnings"]]
     chosen, units = answer["chosen"], answer["dependents"]
     named = ", ".join(entry["unit"] for entry in chosen[:3]) + (" …" if len(chosen) > 3 else "")
@@ -229,8 +229,6 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
     if not units:
         seen = "that can be read " if answer.get("unread") else ""
         lines.append(f"nothing in the log {seen}depends on it")
-    elif tree:
-        lines += [f"{counted(len(units), 'dependent unit')}:", *_tree(chosen, units)]
     else:
         shown = units if every else units[:LISTED]
         lines += [
@@ -238,7 +236,7 @@ def what_if_text(answer: Mapping[str, Any], tree: bool = False, every: bool = Fa
             *table_lines(COLUMNS, shown),
         ]
         if len(shown) < len(units):
-            lines.append(f"… and {len(units) - len(shown):,} more (--all, --tree or --json)")
+            lines.append(f"… and {len(units) - len(shown):,} more (--all or --json)")
     lines += ["", "changes by table:"]
     counts = [{"table": name, **kinds} for name, kinds in answer["tables"].items()]
     kinds = sorted({kind for entry in counts for kind in entry if kind != "table"})
@@ -282,21 +280,3 @@ def _totals(answer: Mapping[str, Any]) -> list[str]:
         pairs.append(("whose", text + (" …" if len(most) > 5 else "")))
     width = max(len(name) for name, _ in pairs)
     return [f"  {name:<{width}}  {text}" for name, text in pairs]
-
-
-def _tree(chosen: Sequence[Mapping[str, Any]], units: Sequence[Mapping[str, Any]]) -> list[str]:
-    below: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for entry in units:
-        below[entry["builds_on"]].append(entry)
-    lines: list[str] = []
-    for root in chosen:
-        if below[root["unit"]]:
-            lines.append(f"{root['unit']}  {root['committed'] or ''}  {root['who']}".rstrip())
-            waiting = [(entry, 1) for entry in reversed(below[root["unit"]])]
-            while waiting:
-                entry, depth = waiting.pop()
-                why = f"{entry['why']}: {entry['table']}/{entry['key']}".rstrip("/")
-                who = f"{entry['committed'] or ''}  {entry['who']}".strip()
-                lines.append(f"{'  ' * depth}{entry['unit']}  {who}  {why}")
-                waiting += [(child, depth + 1) for child in reversed(below[entry["unit"]])]
-    return lines

@@ -23,7 +23,6 @@ import replay
 from replay.cli.main import main
 from replay.errors import UsageError
 from replay.reports.kinds import seconds_of
-from replay.reports.layout import TimeStyle, styled
 from replay.reports.relations import Relations
 from tests.support.words import of_log_master
 
@@ -259,27 +258,17 @@ def test_csv_says_beside_it_why_an_exit_code_is_not_0(
     assert f"\n{said}" in "\n" + capsys.readouterr().err
 
 
-def test_columns_and_times(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns(sakila: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["report", "audit", *named(sakila), "--ur", "000000000000A1B2E38C", "--format", "csv"]
-    assert main([*words, "--columns", "committed,key,sequence", "--times", "eur"]) == 0
+    assert main([*words, "--columns", "committed,key,sequence"]) == 0
     lines = capsys.readouterr().out.split("\n")
     assert lines[0] == "committed,key,sequence"
-    assert lines[1] == '15.03.2024 08.00.06.304233,"{""RENTAL_ID"": 13753}",1'
+    assert lines[1] == '2024-03-15 08:00:06.304233,"{""RENTAL_ID"": 13753}",1'
     assert main([*words, "--columns", "colour"]) == 12
     assert "found column colour; expected one of: committed" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*words, "--group-by", "colour"])
     assert "found 'colour'; expected one of: user, job" in capsys.readouterr().err
-
-
-def test_ways_to_write_moments() -> None:
-    moment = datetime(2024, 3, 5, 14, 7, 9, 12)
-    assert [styled(moment, style) for style in TimeStyle] == [
-        "2024-03-05 14:07:09.000012",
-        "03/05/2024 02:07:09.000012 PM",
-        "05.03.2024 14.07.09.000012",
-        "2024-03-05 14:07:09.000012",
-    ]
 
 
 def test_durations() -> None:
