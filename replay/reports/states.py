@@ -26,6 +26,7 @@ from replay.errors import (
     InputError,
     Refusal,
     TargetError,
+    UsageError,
     some_of,
 )
 from replay.live.position_store import Store
