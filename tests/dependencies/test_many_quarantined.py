@@ -4,32 +4,25 @@ later, are all of them."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replay.changes.balance import SHOWN
+from replay.changes import balance
 from replay.cli.main import main
+from replay.dependencies import reasons
 from replay.logs import LogPair
+from replay.output import quarantine
 from tests.support.cutlogs import with_end
 from tests.support.logbuilder import Col, LogBuilder, Tab, frame, lrsn
 
-pytestmark = pytest.mark.long
-
 TABLE = Tab("T", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)))
 #: Rows that an incomplete unit inserts and another one updates; rows that nothing is wrong with.
-ROWS, SOUND = 12_500, 10
+ROWS, SOUND = 30, 10
 ALL = 2 * ROWS
-
-
-@dataclass(frozen=True)
-class Logs:
-    """A log whose first units are incomplete, and a later one that has them whole."""
-
-    first: LogPair
-    later: LogPair
+#: So many are shown.
+SHOWN = 25
 
 
 def log_of(folder: Path, name: str, whole: bool) -> LogPair:
@@ -51,10 +44,12 @@ def log_of(folder: Path, name: str, whole: bool) -> LogPair:
     return LogPair(str(control), (str(data),))
 
 
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Logs:
-    folder = tmp_path_factory.mktemp("logs")
-    return Logs(log_of(folder, "first", False), log_of(folder, "later", True))
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[LogPair, LogPair]:
+    """A log whose first units are incomplete, and a later one that has them whole."""
+    for module in (balance, quarantine, reasons):
+        monkeypatch.setattr(module, "SHOWN", SHOWN)
+    return log_of(tmp_path, "begin", False), log_of(tmp_path, "end", True)
 
 
 def run(command: str, out: Path, log: LogPair, *more: str) -> int:
@@ -77,10 +72,10 @@ def lines(out: Path, kind: str) -> int:
 
 
 def test_redo_and_what_goes_on_after_it(
-    logs: Logs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    logs: tuple[LogPair, LogPair], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "first"
-    assert run("redo", out, logs.first) == 4
+    assert run("redo", out, logs[0]) == 4
     assert f"… {ALL - 20} more quarantined units" in capsys.readouterr().out
     assert (lines(out, "INSERT"), lines(out, "UPDATE")) == (SOUND, SOUND)
     told, apart = manifest(out), manifest(out / "quarantine")
@@ -93,15 +88,15 @@ def test_redo_and_what_goes_on_after_it(
     assert lines(out / "quarantine", "INSERT") == lines(out / "quarantine", "UPDATE") == ROWS
 
     after = tmp_path / "after"
-    assert run("redo", after, logs.later, "--after", str(out), "--gaps", "warn") == 0
+    assert run("redo", after, logs[1], "--after", str(out), "--gaps", "warn") == 0
     assert (lines(after, "INSERT"), lines(after, "UPDATE")) == (ROWS + 1, ROWS)
     assert manifest(after)["units"] == ALL + 1
     assert manifest(after)["positions"]["after"]["pending"] == {}
 
 
-def test_undo_with_those_that_depend_on_it(logs: Logs, tmp_path: Path) -> None:
+def test_undo_with_those_that_depend_on_it(logs: tuple[LogPair, LogPair], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert run("undo", out, logs.first, "--cascade", "all") == 4
+    assert run("undo", out, logs[0], "--cascade", "all") == 4
     assert (lines(out, "DELETE"), lines(out, "UPDATE")) == (SOUND, SOUND)
     told = manifest(out)
     assert told["balance"]["quarantined"] == told["quarantine"]["units"] == ALL

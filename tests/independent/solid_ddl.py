@@ -32,17 +32,17 @@ from tests.independent.solid_export import (
 from tests.independent.tables import Column
 from tests.independent.values import Value
 
-#: Types of columns, as solidDB's and PostgreSQL's DDL have them.
-KINDS = {
-    "INTEGER": ("INTEGER", "integer"),
-    "BIGINT": ("BIGINT", "bigint"),
-    "VARCHAR": ("VARCHAR(20)", "varchar(20)"),
-    "DECIMAL": ("DECIMAL(9,2)", "numeric(9,2)"),
-    "DATE": ("DATE", "date"),
-    "VARBINARY": ("VARBINARY(20)", "bytea"),
-    "TIMESTAMP": ("TIMESTAMP", "timestamp(6)"),
+#: Types of columns, as DDL has them.
+_TYPES = {
+    "INTEGER": "INTEGER",
+    "BIGINT": "BIGINT",
+    "VARCHAR": "VARCHAR(20)",
+    "DECIMAL": "DECIMAL(9,2)",
+    "DATE": "DATE",
+    "VARBINARY": "VARBINARY(20)",
+    "TIMESTAMP": "TIMESTAMP",
 }
-_KINDS = tuple(KINDS)
+_KINDS = tuple(_TYPES)
 _NAMES = tuple("ABCDEFGHI")
 _TABLES = ("T0", "T1", "T2", "T3", "T4")
 _ACTS = (
@@ -62,7 +62,7 @@ class Attribute:
 
     @property
     def text(self) -> str:
-        return f"{self.name} {KINDS[self.kind][0]}{'' if self.nullable else ' NOT NULL'}"
+        return f"{self.name} {_TYPES[self.kind]}{'' if self.nullable else ' NOT NULL'}"
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -67,7 +66,6 @@ class History:
         self.export = Export(form)
         self.count: Counter[str] = Counter()
         #: What each transaction did to rows, as the log has it.
-        self.done: dict[tuple[int, int], list[tuple[Table, Row | None, Row | None]]] = {}
         self.number, self.place = 659, 0
         self.tables = [self._table(number) for number in range(tables)]
         for table in self.tables:
@@ -212,29 +210,9 @@ class History:
                 self.count["keys"] += 1
             if self.form.after_first:
                 pairs.reverse()
-        halves = [(old, new)] if pairs[0][0] in (BEFORE, AFTER) else [(old, None), (None, new)]
-        changes = [(table, *rows) for rows in halves if rows[0] != rows[1]]
-        self.done.setdefault((trx, number), []).extend(changes)
         for recid, row in pairs:
             if row is not None:
                 self.export.row(recid, trx, number, table, row)
-
-    def changes(self) -> Iterator[tuple[int, Table, Row | None, Row | None]]:
-        """What transactions did. A key that a statement deletes and inserts has other values."""
-        for (trx, _), changes in self.done.items():
-            gone: dict[tuple[int, Row], Row] = {}
-            come: dict[tuple[int, Row], Row] = {}
-            for table, old, new in changes:
-                if table.key and new is None and old is not None:
-                    gone[id(table), table.key_of(old)] = old
-                elif table.key and old is None and new is not None:
-                    come[id(table), table.key_of(new)] = new
-            for table, old, new in changes:
-                key = (id(table), table.key_of(old or new or ()))
-                if (old is None) == (new is None) or key not in gone or key not in come:
-                    yield trx, table, old, new
-                elif new is None and old != come[key]:
-                    yield trx, table, old, come[key]
 
     def _shift(self, trx: int, number: int, table: Table, there: list[Place]) -> None:
         """Keys of many rows walk by a number, or go round, in one statement."""
