@@ -406,7 +406,7 @@ def _is_first(store: Store, extent: LogExtent) -> bool:
     """Whether no log from before this one was replayed into the target, as far as its history
     tells: its first run began where the log does, or it has none."""
     began = store.began()
-    return began is None or (extent.first is not None and began == extent.first.below.end)
+    return began is None or (extent.start is not None and began == extent.start.end)
 
 
 def plan_of_route(

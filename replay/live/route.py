@@ -348,7 +348,7 @@ def find_route(
     if extent.first is None or extent.last is None:
         return None
     until = destination.commit(extent, marks)
-    position = _start(at, stored, before, extent.first, extent.last)
+    position = _start(at, stored, before, extent.start or extent.first, extent.last)
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
         return Route(False, position, start, pending)
@@ -356,7 +356,10 @@ def find_route(
     known = max(position.commit, reached or position.commit)
     # where a log does not tell its end, it begins with its first unit for all that anybody knows
     low = extent.first if extent.ends is None else extent.low or extent.first
-    if stored is not None and known < low and not adjoining and position.commit != low.below:
+    # a log that has what was open when nothing else was there reaches back to where that began
+    begins = stored is not None and bool(pending) and not stored.units
+    gap = stored is not None and known < low and position.commit != low.below and not begins
+    if gap and not adjoining:
         raise Refusal(
             "LR4007",
             f"the target stands at {position}, and the first unit of this log commits at"
@@ -375,12 +378,13 @@ def _start(
     at: Position | None,
     stored: TargetPosition | None,
     before: LogPosition | None,
-    first: Position,
+    start: Position,
     last: Position,
 ) -> UnitPosition:
-    """Where the target stands. Where it holds nothing of a log yet, a user may say so."""
+    """Where the target stands (``start``: one without a position). Where it holds nothing of a log
+    yet, a user may say so."""
     if stored is None or (at is not None and not stored.units):
-        return (first.below if at is None else min(at, last)).end
+        return (start if at is None else min(at, last)).end
     if at is not None:
         raise UsageError(
             "LR1001",

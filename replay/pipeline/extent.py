@@ -25,7 +25,7 @@ from replay.changes.selection import (
 )
 from replay.engine.contract import Engine
 from replay.errors import InputError
-from replay.logs import LogFile, Split
+from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.record_facts import final_position, refuse_behind_end
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
@@ -40,7 +40,8 @@ class LogExtent:
     the lowest one whose commit time is later than what was asked, and the ``earliest`` and
     ``latest`` commit time (17 packed bytes, as in the header; None: the log does not tell it).
     ``begins`` and ``ends``: what the log says of where it does, as far as it is known: before the
-    first unit, and behind the last one, may lie transactions without rows."""
+    first unit, and behind the last one, may lie transactions without rows. ``stated``: where the
+    log says that it ends, though units may be open there."""
 
     first: Position | None = None
     last: Position | None = None
@@ -49,12 +50,20 @@ class LogExtent:
     latest: bytes | None = None
     begins: Position | None = None
     ends: Position | None = None
+    stated: Position | None = None
 
     @property
     def low(self) -> Position | None:
         """From where on all is in the log."""
         told = [place for place in (self.first, self.begins) if place is not None]
         return min(told, default=None)
+
+    @property
+    def start(self) -> Position | None:
+        """Where a target stands that holds nothing before this log: below its first unit, and not
+        behind its end, where that is open there."""
+        told = [place for place in (self.first and self.first.below, self.stated) if place]
+        return None if self.first is None else min(told)
 
     def is_outside(self, position: Position | None = None, time: bytes | None = None) -> bool:
         """Whether a point lies before or behind all of the log: a ``position``, or the last moment
@@ -103,7 +112,9 @@ def log_extent(
         parts = (_extent_of(some, time) for some in all_headers(log, split_bytes or SPLIT))
     else:
         parts = map(pickle.loads, engine.results(ExtentJob(time), log, found.splits))
-    return replace(reduce(_joined, parts, LogExtent()), begins=log.begins, ends=log.ends)
+    stated = log.stated_end or final_position(log) if isinstance(log, MadeOfLogs) else None
+    extent = reduce(_joined, parts, LogExtent())
+    return replace(extent, begins=log.begins, ends=log.ends, stated=stated)
 
 
 def refuse_other_run(

@@ -275,7 +275,12 @@ def refuse_passed(
     logs = logs_of(log, plan.digests)
     if before.position is None or not logs:
         return
-    sums = {total.rstrip(_PART) for total in before.logs.values()} - {"", _NOTHING}
+    # of a log that is given as it was read, no other one is a longer scan
+    sums = {
+        total.rstrip(_PART)
+        for told, total in before.logs.items()
+        if told not in {name for name, *_ in logs}
+    } - {"", _NOTHING}
     # a record of any kind may be all that a file has of a unit that is put together from several
     indexed = isinstance(log, IndexedLog)
     new, read, fresh, more = [_NO_UNITS], [_NO_UNITS], list[bool](), False
@@ -303,7 +308,9 @@ def refuse_passed(
         others = np.concatenate(read)
         passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
         # one that had not all of its records is no other log's, either
-        passed = np.concatenate([passed, every[taken & last & more]])
+        new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
+        longer = _with_more(plan, log, every[taken], new_files)
+        passed = np.unique(np.concatenate([passed, longer, every[taken & last & more]]))
         _refuse_moved(plan, log, applied, every[~taken], others)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(passed) else ():
@@ -326,6 +333,27 @@ def refuse_passed(
             " that one too, as it was read. Else start over from before them:"
             f" {start_over(lowest)}",
         )
+
+
+def _with_more(plan: Plan, log: LogFile, units: Records, new: Collection[int]) -> Records:
+    """Of some units those of which the ``new`` files have a record that no other file has, be that
+    a copy that is not taken."""
+    found: dict[bool, list[Records]] = {True: [], False: []}
+    for split in plan.splits if len(units) else ():
+        for some, rows in _selected(plan, log, split):
+            places = log.record_places(some.envelope) if isinstance(log, MadeOfLogs) else None
+            if places is None:
+                return units[:0]
+            rows = rows if split.file in new else np.arange(len(places))
+            names = _positions(some.envelope, rows)
+            mine = np.isin(names, units)
+            parts = names[mine].view(np.uint8).reshape(-1, names.itemsize), places[rows[mine]]
+            found[split.file in new].append(np.unique(opaque(np.concatenate(parts, axis=1))))
+    if not found[True] or not found[False]:
+        return units[:0]
+    here, others = (np.unique(np.concatenate(found[one])) for one in (True, False))
+    more = here[~np.isin(here, others)].view(np.uint8).reshape(-1, here.itemsize)
+    return np.unique(opaque(np.ascontiguousarray(more[:, : units.itemsize])).view(units.dtype))
 
 
 def _fields(units: Records, name: str) -> Records:
@@ -521,6 +549,10 @@ def position_after(
     another one goes on from there, so that it is worth to read all headers once more."""
     names = LastingNames(log)
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
+    stated = log.stated_end if isinstance(log, MadeOfLogs) else None
+    if stated is not None:  # behind the end of the logs a unit is open, though it be damaged
+        commits = _fields(seen, "commit").view(np.uint8).reshape(-1, len(stated))
+        seen = seen[compare(commits, stated) <= 0]
     at = None if before is None else before.position
     if len(seen):
         commit = highest_of(_fields(seen, "commit"))
@@ -536,7 +568,6 @@ def position_after(
         waiting = before.pending.but(UnitSet(taken))
     aside = waiting.with_own(aside) if waiting else aside
     ends = log.ends if plan.selection.until_position is None else None
-    stated = log.stated_end if isinstance(log, MadeOfLogs) else None
     if before is not None:
         ends, stated = _later(ends, before.reaches), _later(stated, before.stated)
     logs = dict(before.logs) if before is not None else {}

@@ -406,7 +406,12 @@ def _chain(log: Pieces, receiver: Receiver, rng: random.Random) -> Iterator[Verd
                 return  # as checks.exchanged has it
             if "LR3022" in answer.text:
                 return  # a few records do not show a layout, so there is no copy, which is said
-            if answer.code not in ((0, 4) if sound and not late else (0, 4, 8, 12)):
+            codes = (0, 4) if sound and not late else (0, 4, 8, 12)
+            if isinstance(log, MadeAnew) and "LR2013" in answer.text and end < len(log.pieces):
+                codes = (0, 4, 8)  # a change goes on in the next log, and its unit waits for that
+                if answer.code == 12:  # a target waits with all
+                    continue
+            if answer.code not in codes:
                 yield Verdict(receiver.kind, "refused", f"{told} {answer.code}: {answer.reason}")
                 return
             if late:
