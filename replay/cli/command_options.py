@@ -57,7 +57,7 @@ def _groups(text: str) -> str:
 # -- looking
 # -------------------------------------------------------------------------------------------------
 
-_JSON = "inspect check whatif status doctor report who history mark"
+_JSON = "inspect check whatif status doctor report who state history mark"
 _FILES = "whatif doctor report who state history sql graph ddl mapping"
 LOOKING = (
     Option("KIND", one_of(*REPORT_KINDS), ", ".join(REPORT_KINDS), "report", required=True),
@@ -101,7 +101,15 @@ LOOKING = (
         "whatif",
         only="format=text",
     ),
-    Option("--at POINT", TEXT, "the rows at this point", "state", required=True),
+    Option("--at POINT", TEXT, "the rows at this point", "state", either="which", required=True),
+    Option(
+        "--diff A B",
+        Kind(words=2),
+        "how the rows at B differ from those at A",
+        "state",
+        either="which",
+        required=True,
+    ),
     Option(
         "--initial DIR|URL",
         URL,
@@ -222,9 +230,10 @@ ANSWERS = (
         )
     ),
     _format(
-        one_of("parquet", "csv"),
-        "parquet (default) or csv",
+        one_of("parquet", "csv", "json", "text"),
+        "--at: parquet (default) or csv; --diff: text (default), json or csv",
         "state",
+        brief="--at: parquet or csv; --diff: text, json or csv",
     ),
     _format(
         first_of(DrawingFormat),
@@ -246,10 +255,10 @@ ANSWERS = (
     Option(
         "--out PATH",
         PLACE,
-        "the folder to write the rows to (without it, or with -, the rows of one table are printed"
-        " as CSV)",
+        "--at: the folder to write the rows to (without it, or with -, the rows of one table are"
+        " printed as CSV); --diff: the file to write",
         "state",
-        brief="the folder to write the rows to",
+        brief="the folder (--at) or file (--diff) to write",
     ),
     Option("--overwrite", FLAG, "replace what is there already", _FILES),
     Option("--invert F", PLACE, "the mapping whose way back is written", "mapping", required=True),

@@ -61,11 +61,11 @@ change, its unit, or everything that job did. The exit code is 4 if the log has 
 
 STATE = """\
 The rows of tables as they were at a point of the log (a commit position, a time, a mark, start or
-end; with all that committed at or before it). A point before or after the whole log raises a
-warning (exit code 4). --initial is a known state, from before the
+end; with all that committed at or before it), or the differences between two points. A point before
+or after the whole log raises a warning (exit code 4). --initial is a known state, from before the
 log or after it: a folder of TABLE.csv files or a database. Every row that the log touches must be
 in it as the log has it. Without --initial, only the rows that the log itself shows are written
-(exit code 4)."""
+(exit code 4); --diff does not need it."""
 
 REPORT = """\
 Reports from the log alone:
@@ -225,12 +225,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "state",
         ASK,
-        "the rows as they were at a point",
+        "the rows as they were at a point, or what differs between two points",
         (
             f"{_LOG} --at '2024-03-15 09:28' --initial fixtures/sakila/log/initial --out out/then",
             f"{_LOG} --at end --table SAKILA.CUSTOMER",
+            f"{_LOG} --diff start end --table SAKILA.CUSTOMER",
         ),
-        f"{_FILES} --at --initial --table --out --to --format",
+        f"{_FILES} --at --diff --initial --table --out --to --format",
         STATE,
     ),
     Command(

@@ -32,7 +32,7 @@ from replay.output.whole_folder import check_output
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, OpenLog, usage_errors
 from replay.public import public
-from replay.storage import read_text
+from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
 from sqlgen.constraints import Constraints
@@ -180,7 +180,11 @@ def _whatif(arguments: argparse.Namespace) -> int:
 
 def _state(arguments: argparse.Namespace) -> int:
     selection = selection_of(arguments)
-    form = arguments.format
+    form = "json" if arguments.json else arguments.format
+    if arguments.diff is not None:
+        return _difference(arguments, selection, form or "text")
+    if form not in (None, "parquet", "csv"):
+        raise UsageError("LR1001", f"found --format {form} with --at; expected parquet or csv")
     printed = arguments.to is None and (arguments.out is None or str(arguments.out) == "-")
     if printed and form == "parquet":
         raise UsageError("LR1001", "found --format parquet without --out; expected a folder")
@@ -235,6 +239,17 @@ def _kept(arguments: argparse.Namespace, state: states.State, form: str) -> list
 def table_name(table: state_files.TableRows) -> str:
     """OWNER.NAME of a table of a state."""
     return f"{table.dataset.table.schema}.{table.dataset.table.name}"
+
+
+def _difference(arguments: argparse.Namespace, selection: Selection, form: str) -> int:
+    if form == "parquet":
+        raise UsageError("LR1001", "found --format parquet with --diff; expected text, json or csv")
+    check_file(arguments.out, arguments.overwrite)
+    url = next((one for one in (arguments.initial, arguments.to) if one and is_database(one)), None)
+    one, other = arguments.diff
+    with asked_log(arguments, selection) as (asked, selection):
+        differences = states.difference_of(asked, one, other, selection, url)
+    return _told(arguments, states.difference_report(differences), layout.ReportFormat(form))
 
 
 def _page(arguments: argparse.Namespace, selection: Selection) -> int:

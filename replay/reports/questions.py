@@ -89,6 +89,16 @@ class Questions(ABC):
             )
 
     @checked
+    def differences(
+        self, one: str | datetime, other: str | datetime, *, table: str | Sequence[str] = ()
+    ) -> states.Differences:
+        """How the rows at a point differ from those at another, as ``logreplay state --diff``."""
+        with usage_errors():
+            asked = self.asked()
+            chosen = self._asked_for(asked, table, {})
+            return states.difference_of(asked, str(one), str(other), chosen)
+
+    @checked
     def report(
         self,
         kind: str,

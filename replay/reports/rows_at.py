@@ -1,4 +1,4 @@
-"""The rows of tables as they were at a point of the log.
+"""The rows of tables as they were at a point of the log, and how two points differ.
 
 A state that is known somewhere (before the log, after it, or at a position) is brought to the point
 by the net change between; every row that the log touches must be there as the log found or left it.
@@ -8,7 +8,7 @@ and what it found after it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -327,3 +327,51 @@ def sorted_rows(rows: pa.Array, columns: Sequence[Column], key: Sequence[Column]
     numbered = table.rename_columns([str(place) for place in range(len(names))])
     order = [(str(names.index(column.name)), "ascending") for column in (key or columns)]
     return numbered.sort_by(order).rename_columns(names)
+
+
+# -- between two points
+# -------------------------------------------------------------------------------------------------
+
+
+def differences(net: TableNet) -> Iterable[dict[str, Any]]:
+    """How the rows after the stretch differ from those before it, by key: ``change`` (insert,
+    update, delete), ``key``, ``changed`` (columns with both values), and both rows."""
+    net.contradictions()
+    rows = net.early.rows()
+    net.contradictions()
+    if net.early.emptied:
+        yield {"table": net.name, "change": "emptied", "key": {}, "changed": {}}
+    if rows is None:
+        return
+    same = pc.fill_null(pc.equal(rows.begin_text, rows.end_text), False)
+    none = pc.and_(rows.begin_text.is_null(), rows.end_text.is_null())
+    chosen = np.flatnonzero(~pc.or_(same, none).to_numpy(zero_copy_only=False))
+    at = pa.array(chosen)
+    begin, end = rows.begin.take(at).to_pylist(), rows.end.take(at).to_pylist()
+    entries: list[dict[str, Any]] = []
+    for old, new in zip(begin, end, strict=True):
+        before, after = shown_image(old), shown_image(new)
+        image = after or before or {}
+        changed = {
+            name: [before[name], after[name]]
+            for name in image
+            if before is not None and after is not None and before[name] != after[name]
+        }
+        change = "insert" if before is None else "delete" if after is None else "update"
+        key = {column.name: image[column.name] for column in net.key}
+        entries.append(
+            {
+                "table": net.name,
+                "change": change,
+                "key": key,
+                "changed": changed,
+                "before": before,
+                "after": after,
+            }
+        )
+    yield from sorted(entries, key=lambda entry: [_rank(v) for v in entry["key"].values()])
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    """Values of one type, null first, as they are sorted."""
+    return (0, "") if value is None else (1, value)

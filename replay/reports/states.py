@@ -1,4 +1,5 @@
-"""The rows at a point of a log: what a user asks, from open log to answer."""
+"""The rows at a point of a log, and what differs between two: what a user asks, from open log to
+answer."""
 
 from __future__ import annotations
 
@@ -27,6 +28,7 @@ from replay.errors import (
     Refusal,
     TargetError,
     UsageError,
+    counted,
     some_of,
 )
 from replay.live.position_store import Store
@@ -51,8 +53,9 @@ from replay.reports.ask import (
 from replay.reports.history import drops_table
 from replay.reports.images import image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
+from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
-from replay.reports.rows_at import TableNet, differing, rows_at, sorted_rows
+from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.storage.csv_form import CsvForm
@@ -226,10 +229,12 @@ def _nets(
     selection: Selection,
     point: Point,
     base: Position | None,
+    low: Point | None = None,
     state: StateBefore | None = None,
 ) -> _Nets:
     """The net changes of each selected table, up to a point and after it: of the whole log, or of
-    what lies between the point and ``base``. ``state``: what proves flagged units."""
+    what lies between the point and ``base``, or above ``low``. ``state``: what proves flagged
+    units."""
     tables = Tables(row_request(asked, selection))
     same = tables.same(selection)
     if same:
@@ -242,7 +247,8 @@ def _nets(
     began = {tables.identity(name): table for name, table in before.items()}
     forms, nets = _tables(request, tables, changes, point, lives, began)
     stretches = {
-        name: _Stretch(net, point, base, lives.get(name, _Life())) for name, net in nets.items()
+        name: _Stretch(net, point, base, low, lives.get(name, _Life()))
+        for name, net in nets.items()
     }
     for move in column_moves(request.log, Selection()):
         for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
@@ -373,17 +379,18 @@ def _ids(version: TableVersion) -> tuple[int, int, int]:
 
 class _Stretch:
     """Puts the changes of a table into its ``net``: those up to a ``point``, and those after it; of
-    either what lies between the point and ``base``. Rows of others that had its name before or have
-    it after its ``life`` are none of its rows."""
+    either what lies between the point and ``base``, or above ``low``. Rows of others that had its
+    name before or have it after its ``life`` are none of its rows."""
 
     def __init__(
         self,
         net: TableNet,
         point: Point,
         base: Position | None,
+        low: Point | None,
         life: _Life,
     ) -> None:
-        self.net, self.point, self.base, self.life = net, point, base, life
+        self.net, self.point, self.base, self.low, self.life = net, point, base, low, life
         within = [place for place in life.drops if self._is_within(place)]
         self.later = [place for place in within if self._is_late(place)]
         for place in within:
@@ -406,9 +413,11 @@ class _Stretch:
             if self.base is not None:
                 over = pc.greater(rows["commit_lrsn"], self.base.hexadecimal)
                 mask = pc.and_(mask, pc.invert(over) if is_late else over)
+            if self.low is not None:
+                mask = pc.and_(mask, pc.greater(rows["commit_lrsn"], self.low.hexadecimal))
             chosen = rows.filter(mask)
             self.net.mix(dataset, chosen, is_late)
-            if len(chosen):
+            if len(chosen) and not (is_late and self.low is not None):
                 self.net.add(dataset, chosen, is_late)
 
     def end(self) -> None:
@@ -421,8 +430,10 @@ class _Stretch:
 
     def _is_within(self, place: _Place) -> bool:
         """Whether a drop is one of the changes that count."""
-        over = self.base is not None and place[0] > self.base.hexadecimal
-        return self.base is None or over != self._is_late(place)
+        late = self._is_late(place)
+        if self.base is not None and (place[0] > self.base.hexadecimal) == late:
+            return False
+        return self.low is None or not (late or place[0] <= self.low.hexadecimal)
 
 
 def _before(place: _Place, other: _Place) -> bool:
@@ -577,3 +588,84 @@ def _whole(net: TableNet) -> NetChange:
         return NetChange(early.keyed, parts, early.lost, early.emptied, [])
     lost = early.lost if early.emptied else early.parts + late.lost
     return NetChange(early.keyed, late.parts, lost, True, [])
+
+
+@dataclass(frozen=True)
+class Differences:
+    """How two points differ: ``rows`` (:func:`replay.reports.rows_at.differences`)."""
+
+    low: Point
+    high: Point
+    rows: tuple[Mapping[str, Any], ...]
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    damaged: bool = False
+
+
+def difference_of(
+    asked: Asked, one: str, other: str, selection: Selection, marks: str | None = None
+) -> Differences:
+    """How the rows of the selected tables at the point ``other`` differ from those at ``one``; from
+    the log alone, exactly. Errors as :func:`state_of`."""
+    low, high = point_of(asked, one, marks), point_of(asked, other, marks)
+    back = low.position > high.position
+    if back:
+        low, high = high, low
+    changes = _nets(asked, selection, high, None, low)
+    nets, notes = changes.nets, changes.notes
+    rows: list[Mapping[str, Any]] = []
+    for net in nets.values():
+        net.one_meaning(net.beyond - {True})
+        if back and net.early.emptied:
+            raise UsageError(
+                "LR1001",
+                f"found that {net.name} was emptied between the points; expected the earlier one"
+                " first",
+            )
+        rows += [_turned(row) if back else row for row in differences(net)]
+        notes += net.notes
+    ends = (high, low) if back else (low, high)
+    warnings = (*low.outside, *high.outside, *changes.warnings)
+    return Differences(*ends, tuple(rows), warnings, tuple(notes), changes.damaged)
+
+
+def _turned(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A difference seen from the other end."""
+    kinds = {"insert": "delete", "delete": "insert"}
+    changed = {name: [new, old] for name, (old, new) in row["changed"].items()}
+    return {
+        **row,
+        "change": kinds.get(row["change"], row["change"]),
+        "changed": changed,
+        "before": row["after"],
+        "after": row["before"],
+    }
+
+
+def difference_report(differences: Differences) -> Report:
+    """How two points differ, as a report: totals by table, then every row."""
+    counts: dict[str, dict[str, int]] = {}
+    for row in differences.rows:
+        kinds = counts.setdefault(row["table"], {})
+        kinds[row["change"]] = kinds.get(row["change"], 0) + 1
+    ends = f"{differences.high.text} from {differences.low.text}"
+    title = f"what differs at {ends}: {counted(len(differences.rows), 'row')}"
+    rows = [{**row, "changed": dict(row["changed"])} for row in differences.rows]
+    reason = "" if rows else "nothing found: the log changes no row between the points"
+    return Report(
+        "state diff",
+        title,
+        ("table", "change", "key", "changed"),
+        [{**row, "key": row["key"] or row.get("after") or row.get("before") or {}} for row in rows],
+        counts,
+        differences.notes,
+        differences.warnings,
+        reason,
+        {
+            "from": {"at": differences.low.text, "commit_lrsn": differences.low.hexadecimal},
+            "to": {"at": differences.high.text, "commit_lrsn": differences.high.hexadecimal},
+            "differences": rows,
+        },
+        damaged=differences.damaged,
+        from_log=frozenset(counts),
+    )

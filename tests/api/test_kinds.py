@@ -99,7 +99,7 @@ DOORS: tuple[tuple[object, tuple[str, ...]], ...] = (
     (api.Writable, ("write",)),
     (api.Extract, ("write",)),
     (api.Verification, ("write",)),
-    (Questions, ("history", "state", "report", "whatif", "graph", "ddl", "sql")),
+    (Questions, ("history", "state", "differences", "report", "whatif", "graph", "ddl", "sql")),
 )
 
 #: What the functions take beside what is wrong.

@@ -302,6 +302,7 @@ def test_a_graph_of_nothing(
         ["history", "--where", "film_id = 1"],
         ["history", "--table", "FILM", "--key", "1"],
         ["state", "--at", "end"],
+        ["state", "--diff", "start", "end"],
         ["report", "summary"],
         ["ddl"],
     ],

@@ -201,6 +201,8 @@ def test_every_command_with_positions_takes_marks(
     capsys.readouterr()
     assert main(["state", *log, "--at", "B(-1)"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 3  # a heading and two rows
+    assert main(["state", *log, "--diff", "B(-1)", "B", "--json"]) == 0
+    assert capsys.readouterr().out.count('"insert"') >= 2
 
 
 def test_the_library_takes_marks(log: list[str], tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ COMMANDS = [
     ["check"],
     ["inspect"],
     ["state", "--at", TIME],
+    ["state", "--diff", "start", "end"],
     ["whatif", "--plan", "*"],
     ["history", "--table", "SHOP.ITEM", "--key", "1"],
     ["report", "audit"],

@@ -246,3 +246,6 @@ def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
     assert main(["state", *words, "--at", "end", "--table", "T", "--out", "-"]) == 4
     assert capsys.readouterr().out.splitlines()[1:] == ["1,11", "3,30"]
+    assert main(["state", *words, "--diff", "start", "end"]) == 4
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if "insert   K" in line]
+    assert [line[-1] for line in shown] == ["1", "3"]

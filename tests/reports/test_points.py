@@ -31,6 +31,11 @@ def test_a_point_outside_of_the_log_is_warned_of(
     outside = at in OUTSIDE
     main(["state", *log, "--table", "CUSTOMER", "--at", at])
     assert (f"warning: {said}" in capsys.readouterr().err) is outside
+    code = main(["state", *log, "--table", "CUSTOMER", "--diff", FIRST, at])
+    told = capsys.readouterr()
+    assert (f"warning: {said}" in told.out + told.err) is outside
+    assert "the same" not in told.out
+    assert code == 4 or not outside
     code = main(["report", "open", *log, "--at", at, "--json"])
     report = json.loads(capsys.readouterr().out)
     assert any(line.startswith(said) for line in report["warnings"]) is outside

@@ -228,6 +228,7 @@ def test_every_report_in_every_format(
 @pytest.mark.parametrize(
     "words",
     [
+        ["state", "--diff", "start", "end"],
         ["report", "audit", "--group-by", "table"],
         ["report", "audit", "--group-by", "table", "--format", "html"],
     ],
@@ -248,6 +249,7 @@ def test_totals_have_the_names_of_the_log(
     ("words", "said"),
     [
         (["whatif", "--ur", "000000000000A1B2E377"], "warning: no foreign keys are known"),
+        (["state", "--diff", "start", "start"], "warning: nothing found: the log changes no row"),
     ],
 )
 def test_csv_says_beside_it_why_an_exit_code_is_not_0(

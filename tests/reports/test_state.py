@@ -20,6 +20,7 @@ from replay.cli.main import main
 from replay.errors import InputError, Refusal, TargetError, UsageError
 from replay.output.initial_load import StateFiles, state_file, state_rows
 from replay.output.state_files import state_csv
+from replay.reports.images import shown_value
 from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, rows_at
 from replay.reports.state_load import load_rows
@@ -123,6 +124,37 @@ def test_what_the_log_alone_knows(log: replay.Log, sakila: Path) -> None:
         assert not rows - expected[name], f"{name} has rows that were not there"
         assert rows or not touched[name]
     assert (state.complete, state.exit_code) == (False, 4)
+
+
+def test_the_difference_of_two_points(log: replay.Log, sakila: Path) -> None:
+    one, other = (
+        {
+            name: Counter({tuple(map(shown_value, row)): n for row, n in rows.items()})
+            for name, rows in rows_in(sakila / folder, log).items()
+        }
+        for folder in ("pit1", "pit3")
+    )
+    found = log.differences("00DECBF4DD6635100000", "00DECC0A6BAE3A100000")
+    columns = {f"{t.schema}.{t.name}": [c.name for c in t.columns] for t in log.tables}
+    gone: dict[str, Counter[tuple[Any, ...]]] = {name: Counter() for name in one}
+    come: dict[str, Counter[tuple[Any, ...]]] = {name: Counter() for name in one}
+    for row in found.rows:
+        names = columns[row["table"]]
+        for image, side in ((row["before"], gone), (row["after"], come)):
+            if image is not None:
+                side[row["table"]][tuple(image[name] for name in names)] += 1
+        if row["change"] == "update":
+            assert row["changed"] == {
+                name: [row["before"][name], row["after"][name]]
+                for name in names
+                if row["before"][name] != row["after"][name]
+            }
+    for name in one:
+        assert gone[name] == one[name] - other[name]
+        assert come[name] == other[name] - one[name]
+    back = log.differences("00DECC0A6BAE3A100000", "00DECBF4DD6635100000", table="CUSTOMER")
+    forth = log.differences("00DECBF4DD6635100000", "00DECC0A6BAE3A100000", table="CUSTOMER")
+    assert [row["before"] for row in back.rows] == [row["after"] for row in forth.rows]
 
 
 def test_folders_of_rows(log: replay.Log, sakila: Path, tmp_path: Path) -> None:
