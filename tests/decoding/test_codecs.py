@@ -7,7 +7,6 @@ import struct
 from contextlib import suppress
 from datetime import datetime
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -46,45 +45,6 @@ def text_column(items: list[bytes]) -> tuple[codecs.Bytes, codecs.Index]:
 
 # -- gather
 # -------------------------------------------------------------------------------------------------
-
-
-@given(
-    st.binary(max_size=120),
-    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 60)), max_size=20),
-)
-def test_gather_varying_is_slicing(data: bytes, pieces: list[tuple[int, int]]) -> None:
-    pieces = [
-        (min(start, len(data)), min(size, len(data) - min(start, len(data))))
-        for start, size in pieces
-    ]
-    start, length = (np.array([piece[side] for piece in pieces], np.int64) for side in (0, 1))
-    joined, offsets = codecs.gather_varying(np.frombuffer(data, np.uint8), start, length)
-    assert [joined[a:b].tobytes() for a, b in pairwise(offsets)] == [
-        data[a : a + n] for a, n in pieces
-    ]
-
-
-def test_gather_fixed_and_at_the_very_end() -> None:
-    buffer = np.arange(100, dtype=np.uint8)
-    assert codecs.gather(buffer, np.array([0, 97, 40]), 3).tolist() == [
-        [0, 1, 2],
-        [97, 98, 99],
-        [40, 41, 42],
-    ]
-    assert codecs.gather(buffer, np.array([], np.int64), 3).shape == (0, 3)
-    assert codecs.gather_padded(buffer, np.array([98, 5]), np.array([2, 1]), 4).tolist() == [
-        [98, 99, 0, 0],
-        [5, 0, 0, 0],
-    ]
-
-
-@pytest.mark.parametrize("start", [-1, 98])
-def test_gather_refuses_to_leave_the_buffer(start: int) -> None:
-    buffer = np.zeros(100, np.uint8)
-    with pytest.raises(ValueError, match="outside"):
-        codecs.gather(buffer, np.array([start]), 3)
-    with pytest.raises(ValueError, match="outside"):
-        codecs.gather_varying(buffer, np.array([start]), np.array([3]))
 
 
 def test_gather_varying_beyond_one_view_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,31 +107,6 @@ def test_packed_vectors() -> None:
         "-0." + "0" * 30 + "1",
     ]
     assert values(codecs.decode_packed(block("9" * 31 + "D"), 0)) == ["-" + "9" * 31]
-
-
-def test_packed_every_sign_nibble() -> None:
-    found = values(
-        codecs.decode_packed(block(*(bytes([0x12, 0x30 | sign]) for sign in range(16))), 1)
-    )
-    assert found == ["bad"] * 10 + ["12.3", "-12.3", "12.3", "-12.3", "12.3", "12.3"]
-    assert (
-        values(codecs.decode_packed(block(*(bytes([0, sign]) for sign in range(10, 16))), 1))
-        == ["0.0"] * 6
-    )
-
-
-@pytest.mark.parametrize("damaged", ["A00C", "0A0C", "00AC", "0000", "FFFF", "00FD", "4040"])
-def test_packed_digits_above_nine_are_bad(damaged: str) -> None:
-    assert values(codecs.decode_packed(block("123C", damaged), 2)) == ["1.23", "bad"]
-
-
-def test_null_rows_are_never_bad() -> None:
-    null = np.array([True, False, False])
-    array, bad = codecs.decode_packed(block("FFFF", "123C", "FFFF"), 0, null)
-    assert array.to_pylist() == [None, "123", None]
-    assert bad is not None
-    assert bad.tolist() == [False, False, True]
-    assert codecs.decode_date(block(b"\0" * 10, b"2024-01-01", b"2024-01-02"), null)[1] is None
 
 
 @given(st.integers(1, 16), st.data())
@@ -439,18 +374,6 @@ def test_utf16_agrees_with_python(items: list[bytes]) -> None:
     assert decode_all(items, 1200) == [expected(item) for item in items]
 
 
-@given(
-    st.lists(
-        st.lists(st.integers(0, 255).filter(lambda code: code not in (0x1C, 0x0E)), max_size=9),
-        max_size=9,
-    )
-)
-def test_single_byte_agrees_with_python(items: list[list[int]]) -> None:
-    assert decode_all([bytes(item) for item in items], 500) == [
-        bytes(item).decode("cp500") for item in items
-    ]
-
-
 @settings(deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("AZ az09ｱ日本語、〜ー"), max_size=10), max_size=8),
@@ -583,87 +506,6 @@ def test_date_time_timestamp_vectors() -> None:
         "24:00:00",
         "23:59:59",
     ]
-
-
-@pytest.mark.parametrize("ebcdic", [True, False])
-def test_separators_are_accepted_leniently(ebcdic: bool) -> None:
-    def raw(*texts: str) -> codecs.Bytes:
-        return block(*(text.encode("cp037" if ebcdic else "ascii") for text in texts))
-
-    assert (
-        values(codecs.decode_date(raw("2024/03/15", "2024.03.15", "2024:03:15")))
-        == ["2024-03-15"] * 3
-    )
-    assert values(codecs.decode_time(raw("10:20:30", "10.20.30"))) == ["10:20:30"] * 2
-    assert (
-        values(
-            codecs.decode_timestamp(
-                raw("2024-03-15 10:20:30", "2024-03-15T10.20.30", "2024-03-15-10.20.30")
-            )
-        )
-        == ["2024-03-15 10:20:30"] * 3
-    )
-    zoned = raw("2024-03-15-10.20.30.12+01:30", "2024-03-15-10.20.30.12-12:59")
-    assert values(codecs.decode_timestamp(zoned, zone=True)) == [
-        "2024-03-15 10:20:30.12+01:30",
-        "2024-03-15 10:20:30.12-12:59",
-    ]
-
-
-def test_ebcdic_and_ascii_in_one_column() -> None:
-    assert values(codecs.decode_date(block("2024-03-15".encode("cp037"), b"2024-03-16"))) == [
-        "2024-03-15",
-        "2024-03-16",
-    ]
-
-
-BAD_DATES = [
-    "0000-01-01",
-    "2023-02-29",
-    "1900-02-29",
-    "2024-13-01",
-    "2024-00-10",
-    "2024-01-00",
-    "2024-04-31",
-    "15.03.2024",
-    "2024x03-15",
-    "2O24-03-15",
-    "          ",
-]
-
-
-def test_dates_that_do_not_exist_are_bad() -> None:
-    good = ["0001-01-01", "9999-12-31", "2000-02-29", "2024-02-29", "2024-12-31"]
-    for ebcdic in (True, False):
-        raw = block(*(encoders.encode_date(text, ebcdic) for text in (*good, *BAD_DATES)))
-        assert values(codecs.decode_date(raw)) == good + ["bad"] * len(BAD_DATES)
-    assert values(codecs.decode_date(block(b"\xf2024-03-15", b"2024\x60\x30\x33\x2d15"))) == [
-        "bad",
-        "bad",
-    ]
-
-
-def test_times_that_do_not_exist_are_bad() -> None:
-    bad = ["24.00.01", "24.01.00", "25.00.00", "23.60.00", "23.00.60", "99.99.99", "1:20:30 "]
-    assert values(
-        codecs.decode_time(block(*(encoders.encode_time(text) for text in ("00:00:00", *bad))))
-    ) == ["00:00:00"] + ["bad"] * len(bad)
-    stamps = [
-        "2024-03-15-24.00.00.000000",
-        "2024-03-15-24.00.00.000001",
-        "2024-03-15-10.20.30.12345x",
-    ]
-    assert values(codecs.decode_timestamp(block(*(text.encode("cp037") for text in stamps)))) == [
-        "2024-03-15 24:00:00.000000",
-        "bad",
-        "bad",
-    ]
-    zones = ["+24:00", "+24:01", "-25:00", "+00:60", "x01:00"]
-    raw = block(*(f"2024-03-15-10.20.30{zone}".encode("cp037") for zone in zones))
-    assert (
-        values(codecs.decode_timestamp(raw, zone=True))
-        == ["2024-03-15 10:20:30+24:00"] + ["bad"] * 4
-    )
 
 
 def test_timestamp_widths() -> None:
