@@ -34,7 +34,7 @@ def test_java_that_is_killed(sakila: Path, tmp_path: Path) -> None:
         os.kill(child, signal.SIGKILL)
     told = process.communicate(timeout=120)[1]
     assert process.returncode == 12
-    assert told.count("\n") == 2, told  # a note comes before
+    assert told.count("\n") == 3, told  # a note comes before
     assert "LR1005 found that Spark's Java process ended, in the stage: write scripts" in told
     assert not (tmp_path / "out").exists()
 
@@ -73,7 +73,7 @@ def test_a_job_that_spark_forgets_as_it_stops(sakila: Path, tmp_path: Path) -> N
         check=False,
     )
     assert run.returncode == 12
-    assert run.stderr.count("\n") == 2, run.stderr  # a note comes before
+    assert run.stderr.count("\n") == 3, run.stderr  # notes come before
     assert "LR1005 found that Spark's Java process ended, in the stage: " in run.stderr
     assert not (tmp_path / "out").exists()
 
