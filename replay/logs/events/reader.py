@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index, Mask, Records
+from replay.arrays import Bytes, Index, Mask, Records, Versions
 from replay.changes.catalog import TableVersion
+from replay.changes.envelope import Change
 from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, Refusal, Where, some_of
-from replay.logs import checked_position, indexed_envelope
+from replay.logs import Images, checked_position, indexed_envelope
 from replay.logs.events import cascades, rules, schemas, sources, values
 from replay.logs.indexed_log import RowLog, save
 from sqlgen.constraints import Constraints
@@ -185,6 +188,30 @@ class EventLog(RowLog):
         )
         return Finding(code, where, found, expected, again)
 
+    def check(
+        self,
+        envelope: indexed_envelope.IndexedEnvelope,
+        lengths: npt.NDArray[Any],
+        change: Bytes,
+        version: Versions,
+    ) -> Mask:
+        """Records that damage their transaction, whatever is asked of it. One without its key does
+        so where its table is taken."""
+        fault = envelope.rows["fault"]
+        return np.asarray((fault > 0) & (fault != rules.UNKEYED))
+
+    def images(
+        self, records: Records, heads: Index, weights: Index, kind: Change
+    ) -> Iterator[tuple[Index, Images]]:
+        """Row images; those without their key cannot be used."""
+        entries = self.find(records["file"][heads], records["offset"][heads])
+        unkeyed = self.entries()["fault"][entries] == rules.UNKEYED
+        said = (*_FAULTS[rules.UNKEYED][2:], _AGAIN)
+        for rows, made in super().images(records, heads, weights, kind):
+            reasons = dict.fromkeys(np.flatnonzero(unkeyed[rows]).tolist(), said)
+            told = partial(_reason, reasons, made.reason)
+            yield rows, replace(made, bad=made.bad | unkeyed[rows], reason=told)
+
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.EventWalk:
         """Where the columns of images lie."""
         return values.EventWalk.of(self.catalog.versions[version].format, buffer, start, end)
@@ -216,6 +243,14 @@ class EventLog(RowLog):
         else:
             place, name = _lsns(np.ascontiguousarray(lsn.astype(">i8")).view(np.uint8)), "lsn="
         return pc.binary_join_element_wise(name, place, " line=", number, "")
+
+
+def _reason(
+    reasons: Mapping[int, tuple[str, str, str]],
+    others: Callable[[int], tuple[str, str, str]],
+    row: int,
+) -> tuple[str, str, str]:
+    return reasons.get(row) or others(row)
 
 
 def _lsns(raw: Bytes) -> pa.Array:
