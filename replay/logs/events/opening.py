@@ -20,6 +20,7 @@ from replay.logs import Inputs
 from replay.logs.events import (
     catalog_schemas,
     lines,
+    pgoutput,
     reader,
     rows,
     rules,
@@ -60,6 +61,7 @@ class _Tables:
     #: The DDL of tables whose events have no schemas, its path where it was not read yet.
     catalog: str | catalog_schemas.DeclaredTables | None = None
     by_catalog: set[int] = field(default_factory=set)
+    full: set[int] = field(default_factory=set)
 
     def schemas_of(
         self, name: tuple[str, str], row: str | None, binlog: bool
@@ -131,6 +133,8 @@ class _Tables:
         self.known[asked] = number
         if not given:
             self.by_catalog.add(number)
+        if schemas.is_full(text):
+            self.full.add(number)
         if unread := schemas.described(layout, text):
             self.unread.setdefault(".".join(name), {}).update(unread)
         return number
@@ -145,6 +149,10 @@ class _Tables:
             "Where a table was changed in between, give the events before and after it by"
             " themselves, each with its DDL",
         )
+
+    def is_whole(self, version: int) -> bool:
+        """Whether old rows are whole without a look at them, or nobody asks for them."""
+        return version in self.full or _is_own(self.versions[version])
 
     def identity(self, version: int) -> rows.OldRows:
         """What the old rows of a table say so far."""
@@ -174,16 +182,16 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     tables, files = _Tables(catalog=_catalog(inputs)), list[IndexedFile]()
     snapshot = snapshots.Snapshot() if _option(inputs, "snapshot", "insert") else None
     pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
-    first = 0
+    first, connection = 0, pgoutput.Connection()
     there = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
     for number, path in enumerate(inputs.log):
         raw = mapped(there[number])
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
-        form, count = lines.form_of(raw, path), 0
-        for row, texts in lines.windows(raw):
-            _take(path, number, row, texts, form, tables, pile, whole, unavailable)
-            count += len(texts)
+        count = 0
+        for table, sizes in _tables_of(raw, path, connection, unavailable):
+            _take(path, number, count, table, sizes, tables, pile, whole, unavailable)
+            count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
         first += count
     pile.sources.check(inputs.log[0])
@@ -258,23 +266,35 @@ def _said(identity: rows.OldRows) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
+def _tables_of(
+    raw: Bytes, path: str, connection: pgoutput.Connection, unavailable: str
+) -> Iterator[tuple[pa.Table, Index]]:
+    """What the lines, or messages, of a file say, part by part, and their sizes."""
+    if pgoutput.is_pgoutput(raw):
+        yield from pgoutput.Reader(raw, path, connection, unavailable).tables()
+        return
+    form = lines.form_of(raw, path)
+    for row, texts in lines.windows(raw):
+        yield lines.read(texts, form, path, row), np.asarray(pc.binary_length(texts))
+
+
 def _take(
     path: str,
     file: int,
     row: int,
-    texts: pa.Array,
-    form: lines.LineForm,
+    table: pa.Table,
+    sizes: Index,
     tables: _Tables,
     pile: _Pile,
     whole: bool,
     unavailable: str,
 ) -> None:
     """Add the records and images of some lines."""
-    table = lines.read(texts, form, path, row).combine_chunks()
+    table = table.combine_chunks()
     columns = {name: _column(table, name) for name in table.column_names}
     found = np.zeros(len(table), rules.LINE)
     found["file"], found["row"] = file, row + np.arange(len(table))
-    found["size"] = np.asarray(pc.binary_length(texts))
+    found["size"] = sizes
     found["kind"] = _kinds(columns, path, row)
     rows_of_state = found["kind"] == rules.SNAPSHOT
     if pile.snapshot is not None:
@@ -433,7 +453,7 @@ def _images(
         np.asarray(found["kind"][chosen] == rules.UPDATE),
         tables.layouts[version],
         tables.versions[version].table.key,
-        None if whole or _is_own(tables.versions[version]) else tables.identity(version),
+        None if whole or tables.is_whole(version) else tables.identity(version),
         unavailable,
     )
     found["unkeyed"][chosen] = made.unkeyed
@@ -503,7 +523,7 @@ def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[s
     """Make absent what old rows do not tell; which columns that are, by table."""
     lacking = dict[str, tuple[str, ...]]()
     for version in tables.versions:
-        if _is_own(version):
+        if tables.is_whole(version.index):
             continue
         names = [column.name for column in version.table.columns]
         identity = tables.identities.get(version.name, rows.OldRows())

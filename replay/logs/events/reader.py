@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -128,7 +128,7 @@ class EventLog(RowLog):
     def knowing_keys(self, constraints: Constraints, undo: bool) -> tuple[Self, tuple[str, ...]]:
         """As :meth:`replay.logs.log_file.LosesCascades.knowing_keys`."""
         if self.cascades_logged:
-            return self, ()
+            return self._with_keys(constraints), ()
         if not constraints.tell_foreign_keys:
             return self, (cascades.UNKNOWN,)
         found = cascades.changes_that_cascade(self, constraints)
@@ -142,6 +142,29 @@ class EventLog(RowLog):
         first, *others = self.arrays
         folder = os.path.dirname(first) if isinstance(first, str) else None
         return replace(self, arrays=[*save((entries,), folder), *others]), ()
+
+    def _with_keys(self, constraints: Constraints) -> Self:
+        """The log with unique keys that constraints state for its tables without one (with REPLICA
+        IDENTITY FULL pgoutput names none), where no row of the log has a null in them."""
+        versions = list(self.catalog.versions)
+        for number, version in enumerate(versions):
+            names = [column.name for column in version.table.columns]
+            for key in () if version.table.key else constraints.keys_of(version.name.upper()):
+                if {*key} <= {*names} and self._has_values(number, [names.index(k) for k in key]):
+                    versions[number] = schemas.with_key(version, key)
+                    break
+        return replace(self, catalog=replace(self.catalog, versions=tuple(versions)))
+
+    def _has_values(self, version: int, places: Sequence[int]) -> bool:
+        entries = self.entries()
+        entries = entries[entries["version"] == version]
+        for side in ("before", "after"):
+            there = entries[entries[side] >= 0]
+            start = there[side].astype(np.int64)
+            walk = self.walk(version, self.array(2), start, start + there[f"{side}_size"])
+            if (walk.length[:, places] < 0).any():
+                return False
+        return True
 
     def passed_on(self, records: Records) -> Mask:
         """As :meth:`replay.logs.log_file.LosesCascades.passed_on`."""

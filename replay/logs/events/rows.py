@@ -136,6 +136,7 @@ def _without(
     """Columns with null where a value is not available, and where that is."""
     encoded = b64encode(unavailable.encode()).decode()
     stands = dict.fromkeys(_TEXTS, unavailable) | dict.fromkeys(_BYTES, encoded)
+    stands |= dict.fromkeys(("pg text", "pg bytes", "pg number"), unavailable)
     made, absent = list[pa.Array](), list[Mask | None]()
     for values, entry in zip(columns, schema.format.columns, strict=True):
         missing: Mask | None = None

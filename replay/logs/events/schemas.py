@@ -128,9 +128,56 @@ def row_schema(text: str, binlog: bool) -> RowSchema | None:
     )
 
 
+#: Types of PostgreSQL by number, whose values pgoutput writes as text.
+_OIDS: dict[int, tuple[SqlType, str]] = {
+    16: (SqlType.BOOLEAN, "pg boolean"),
+    17: (SqlType.VARBINARY, "pg bytes"),
+    20: (SqlType.BIGINT, "whole"),
+    21: (SqlType.SMALLINT, "whole"),
+    23: (SqlType.INTEGER, "whole"),
+    700: (SqlType.REAL, "float"),
+    701: (SqlType.DOUBLE, "float"),
+    1082: (SqlType.DATE, "pg date"),
+    1114: (SqlType.TIMESTAMP, "pg timestamp"),
+    1184: (SqlType.TIMESTAMP_TZ, "pg zoned"),
+    1700: (SqlType.DECFLOAT, "pg number"),
+    # text, json, xml, cidr, macaddr, inet, char, varchar, time, uuid, jsonb, ranges
+    **dict.fromkeys((25, 114, 142, 650, 829, 869, 1042), (SqlType.VARCHAR, "pg text")),
+    **dict.fromkeys((1043, 1083, 2950, 3802, 3904, 3926), (SqlType.VARCHAR, "pg text")),
+}
+#: Numbers from here on are of types that users made: enumerations, domains.
+_OF_USERS = 16384
+_CHARS = {1042: SqlType.CHAR, 1043: SqlType.VARCHAR}
+
+
+def _pgoutput_column(name: str, oid: int, modifier: int) -> ColumnFormat:
+    """A column by the number of its type and what modifies it (-1: nothing)."""
+    made, code = _OIDS.get(oid, (SqlType.VARCHAR, "unread"))
+    if oid >= _OF_USERS:
+        code = "pg text"
+    length, scale = (_LONGEST if made in (SqlType.VARCHAR, SqlType.VARBINARY) else 0), 0
+    if oid in _CHARS and modifier > 4:
+        made, length = _CHARS[oid], modifier - 4
+    elif made is SqlType.DECFLOAT and modifier > 4:
+        digits, behind = modifier - 4 >> 16, modifier - 4 & 0x7FF
+        if behind <= digits:  # else it is negative, or larger than there are digits
+            made, length, scale = SqlType.DECIMAL, digits, behind
+    elif made in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
+        length = modifier if 0 <= modifier <= 6 else 6
+    column = Column(name, made, True, length, scale, unsized=length == _LONGEST)
+    return ColumnFormat(column, code, length, scale, True, variable=True, raw=code == "unread")
+
+
+def is_full(text: str) -> bool:
+    """Whether pgoutput says that old rows are whole."""
+    return text.startswith('{"identity": "f"')
+
+
 def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
     name, kind = entry.get("name"), str(entry.get("type"))
     parameters = entry.get("parameters") or {}
+    if kind == "pgoutput":
+        return _pgoutput_column(str(entry["field"]), parameters["oid"], parameters["modifier"])
     found = _PLAIN.get(kind) if name is None else _NAMED.get(name)
     if binlog:
         found = _BINLOG.get(str(name), found)
@@ -209,6 +256,17 @@ def _with_columns(version: TableVersion, made: Sequence[ColumnFormat]) -> TableV
     """A table version with these columns."""
     table = replace(version.table, columns=tuple(entry.column for entry in made))
     return replace(version, table=table, format=RowFormat(tuple(made)))
+
+
+def with_key(version: TableVersion, key: Sequence[str]) -> TableVersion:
+    """A table version with a key, whose columns have values in all rows."""
+    made = []
+    for entry in version.format.columns:
+        if entry.column.name in key:
+            entry = replace(entry, nullable=False, column=replace(entry.column, nullable=False))
+        made.append(entry)
+    found = _with_columns(version, made)
+    return replace(found, table=replace(found.table, key=tuple(key)))
 
 
 def in_zone(version: TableVersion) -> TableVersion:

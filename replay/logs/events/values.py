@@ -284,6 +284,76 @@ def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
     return pc.replace_substring(text, "\\,", ","), np.zeros(len(text), bool)
 
 
+# -- values as PostgreSQL writes them
+# -------------------------------------------------------------------------------------------------
+
+_PG_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_PG_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?$"
+_PG_ZONED = (
+    r"^(?P<moment>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6})?)"
+    r"(?P<sign>[+-])(?P<hours>[0-9]{2})(?::(?P<minutes>[0-9]{2}))?(?::(?P<seconds>[0-9]{2}))?$"
+)
+
+
+def _pg_boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
+    return pc.equal(text, "t"), _unlike(text, "^[tf]$")
+
+
+def _pg_bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
+    fails = _unlike(text, r"^\\x([0-9a-f]{2})*$")
+    found = [
+        None if one is None else bytes.fromhex(one[2:])
+        for one in _usable(text, fails, "\\x").to_pylist()
+    ]
+    return pa.array(found, pa.binary()), fails
+
+
+def _pg_number(text: pa.Array, column: ColumnFormat) -> Decoded:
+    scale, kind = column.scale, column.column.type
+    behind = rf"[.][0-9]{{{scale}}}" if scale else ""
+    return text, _unlike(
+        text, rf"^-?[0-9]+{behind}$" if kind is SqlType.DECIMAL else r"^-?[0-9]+([.][0-9]+)?$"
+    )
+
+
+def _pg_date(text: pa.Array, column: ColumnFormat) -> Decoded:
+    fails = _unlike(text, _PG_DATE)
+    return _usable(text, fails, "1970-01-01"), fails
+
+
+def _pg_timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
+    fails = _unlike(text, _PG_MOMENT)
+    text = _usable(text, fails, "1970-01-01 00:00:00")
+    return _with_digits(text, column.column.length), fails
+
+
+def _with_digits(moment: pa.Array, digits: int) -> pa.Array:
+    """Moments with so many digits of a second."""
+    whole = pc.utf8_slice_codeunits(moment, 0, 19)
+    rest = pc.utf8_rpad(pc.utf8_slice_codeunits(moment, 20), digits, "0")
+    return pc.binary_join_element_wise(whole, rest, ".") if digits else whole
+
+
+def _pg_zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
+    fails = _unlike(text, _PG_ZONED)
+    parts = pc.extract_regex(_usable(text, fails, "1970-01-01 00:00:00+00"), _PG_ZONED)
+    moment = pc.struct_field(parts, "moment")
+    ticks = np.array(pc.fill_null(moment, "1970-01-01").to_pylist(), "datetime64[us]")
+    away = np.zeros(len(ticks), np.int64)
+    for name, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        part = pc.fill_null(pc.struct_field(parts, name), "")
+        away += size * pc.cast(pc.if_else(pc.equal(part, ""), "0", part), pa.int64()).to_numpy()
+    ahead = _mask(pc.equal(pc.struct_field(parts, "sign"), "+"))
+    ticks = ticks - np.where(ahead, away, -away) * np.timedelta64(1_000_000, "us")
+    days = ticks.astype("datetime64[D]").astype(np.int64)
+    null = np.asarray(text.is_null().to_numpy(zero_copy_only=False), bool)
+    fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
+    usable = np.where(fails | null, np.datetime64(0, "us"), ticks)
+    shown = np.char.replace(usable.astype(str), "T", " ")
+    made = _with_digits(pa.array(shown, pa.string(), mask=null), 6)
+    return pc.binary_join_element_wise(made, "+00:00", ""), fails
+
+
 #: How a column of each code is decoded: text of JSON -> values, and which are none.
 DECODERS: dict[str, Callable[[pa.Array, ColumnFormat], Decoded]] = {
     "whole": _whole,
@@ -305,6 +375,13 @@ DECODERS: dict[str, Callable[[pa.Array, ColumnFormat], Decoded]] = {
     "enum": _enum,
     "span": _span,
     "unread": _unread,
+    "pg text": _text,
+    "pg boolean": _pg_boolean,
+    "pg bytes": _pg_bytes,
+    "pg number": _pg_number,
+    "pg date": _pg_date,
+    "pg timestamp": _pg_timestamp,
+    "pg zoned": _pg_zoned,
 }
 _MOMENT = "a moment of the years 0001 to 9999"
 #: What a value of each code is, for messages.
@@ -330,6 +407,11 @@ EXPECTED = {
     "unsigned": "a whole number of 64 bits",
     "bits": "bits in base64",
     "enum": "text",
+    "pg text": "text",
+    "pg boolean": "t or f",
+    "pg bytes": "bytes in hexadecimal digits (bytea_output=hex)",
+    "pg number": "a decimal of the column's digits",
+    **dict.fromkeys(("pg date", "pg timestamp", "pg zoned"), f"{_MOMENT}, in DateStyle ISO"),
     "span": "a time from -838:59:59 to 838:59:59",
     "unread": (
         "a type whose values events hold exactly (see the reference about events);"

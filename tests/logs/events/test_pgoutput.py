@@ -1,0 +1,134 @@
+"""What pg_recvlogical recorded of a real PostgreSQL (scripts/record_events.py), by pgoutput's
+protocol 1: the same work as Debezium recorded, so the same rows are the truth."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import pytest
+
+from replay.cli.main import main
+from tests.logs.events.test_recorded import FOLDER, KEYS_ALONE, ROWS, SCHEMA, prepared, rows
+
+LOG = str(FOLDER / "pgoutput.gz")
+RAW = gzip.decompress((FOLDER / "pgoutput.gz").read_bytes())
+#: Tables that some statement makes another one in a way that the log does not tell: structure.
+APART = ("app.grown",)
+#: Its text depends on the server's settings, so its values are not exact.
+MONEY = ("--exclude-columns", "app.kinds.m")
+LEAVE_OUT = [word for name in APART for word in ("--exclude-table", name)]
+
+
+def script(folder: Path, mode: str, *words: str) -> tuple[int, bytes]:
+    """(exit code, script) of a run over the recording."""
+    out = folder / f"out-{mode}"
+    code = main([mode, LOG, "--dialect", "postgres", "--out", str(out), *words])
+    return code, b"\n".join(path.read_bytes() for path in sorted(out.glob("*.sql")))
+
+
+@pytest.mark.live
+def test_redo_makes_the_database_that_the_source_became(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    apart = (*APART, "app.odd")
+    words = [*LEAVE_OUT, "--exclude-table", "app.odd", "--schema", SCHEMA, *MONEY]
+    code, text = script(tmp_path, "redo", *words)
+    assert code in (0, 4)
+    with prepared(fresh_database) as connection:
+        connection.execute(text)
+        found = rows(connection)
+    assert {name: found[name] for name in found if name not in apart} == {
+        name: [row.replace('"$1,234.56"', "") for row in ROWS[name]]
+        for name in ROWS
+        if name not in apart
+    }
+
+
+@pytest.mark.live
+def test_undo_makes_the_database_that_was_there_before(fresh_database: str, tmp_path: Path) -> None:
+    left_out = (*KEYS_ALONE, "app.grown", "app.odd", "app.plain")
+    apart = [word for name in left_out for word in ("--exclude-table", name)]
+    words = [*apart, "--schema", SCHEMA, *MONEY]
+    with prepared(fresh_database) as connection:
+        connection.execute("ALTER TABLE app.emp DROP CONSTRAINT emp_dept_fkey")
+        before = rows(connection)
+        connection.execute(script(tmp_path, "redo", *words)[1])
+        assert rows(connection) != before
+        code, text = script(tmp_path, "undo", *words, "--exclude-columns", "app.kinds.j")
+        assert code in (0, 4)
+        connection.execute(text)
+        assert rows(connection) == before
+
+
+def test_undo_of_keys_alone_is_refused_by_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert script(tmp_path, "undo")[0] == 8
+    said = capsys.readouterr().err
+    assert "LR3002" in said
+    for name in ("app.dept", "app.doc", "app.zeros"):
+        assert f"ALTER TABLE {name} REPLICA IDENTITY FULL" in said
+    assert "app.emp" not in said
+
+
+def test_what_is_not_exact_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _ = script(tmp_path, "redo", "--table", "app.odd")
+    assert code == 8
+    said = "".join(capsys.readouterr())
+    for column in ("iv", "tz", "vb", "pt", "ia", "dt", "ts", "tstz", "nn"):
+        assert f"in column {column}" in said
+
+
+def run(folder: Path, raw: bytes, *words: str) -> int:
+    (folder / "log").write_bytes(raw)
+    words = ("--source", "events", "--dialect", "postgres", "--table", "app.emp", *words)
+    return main(["redo", str(folder / "log"), "--out", str(folder / "out"), *words])
+
+
+def units() -> list[bytes]:
+    """The bytes of each transaction."""
+    parts = [part for part in RAW.split(b"\nB\0\0\0\0") if part]
+    return [parts[0] + b"\n", *[b"B\0\0\0\0" + part + b"\n" for part in parts[1:]]]
+
+
+def test_what_is_sent_again_is_taken_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, *others = units()
+    begun = second[: second.index(b"\nU") + 1]
+    assert run(tmp_path, RAW) == 4
+    script_of = (tmp_path / "out" / "0000-redo.sql").read_bytes()
+    capsys.readouterr()
+    again = b"".join([first, begun, second, first, *others]).removesuffix(b"\n")
+    assert run(tmp_path, again, "--overwrite") == 4
+    assert (tmp_path / "out" / "0000-redo.sql").read_bytes() == script_of
+    assert "repeated by another read session" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("cut", [1, 20, 40, 200, len(RAW) // 2])
+def test_a_message_that_was_cut_is_refused(
+    cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, RAW[:-cut]) in (8, 12, 4)
+    said = capsys.readouterr().err
+    whole = RAW[:-cut].endswith(b"\n") and "LR2006" not in said
+    assert whole or "LR2006" in said
+
+
+def test_a_file_that_begins_inside_a_connection_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, b"".join(units()[3:])) == 8
+    assert "Give the file before, too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("kind", "found"), [(b"S", "streaming"), (b"b", "two_phase")])
+def test_later_protocols_are_refused(
+    kind: bytes, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, units()[0] + kind + struct.pack(">I", 7) + b"\n") == 8
+    said = capsys.readouterr().err
+    assert found in said
+    assert "proto_version=1" in said
