@@ -23,6 +23,8 @@ _EPOCH = 946_684_800_000_000
 #: Messages that are read at once.
 _TOGETHER = 1 << 15
 _BEGIN, _NEWLINE, _HEAD = b"B", 10, 21
+#: What may come behind the first message: also those of later protocols, to be refused by name.
+_SECOND = "RIUDTCMYOSb"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
 #: Messages of later protocols, and of other settings.
@@ -32,7 +34,8 @@ _NAMES = (*lines.FIELDS, "before", "after", "schema", "key", "key_schema")
 
 def is_pgoutput(raw: Bytes | bytes) -> bool:
     """Whether a file begins as pgoutput's first transaction does."""
-    return len(raw) > _HEAD and raw[0] == ord(_BEGIN) and raw[_HEAD] == _NEWLINE
+    begins = len(raw) > _HEAD + 1 and raw[0] == ord(_BEGIN) and raw[_HEAD] == _NEWLINE
+    return bool(begins and chr(raw[_HEAD + 1]) in _SECOND)
 
 
 @dataclass(frozen=True)
