@@ -188,21 +188,15 @@ def test_a_gap_between_position_and_log(
     assert "nothing shows what lies between" in capsys.readouterr().err
 
 
-def test_a_target_that_lacks_something(
+def test_an_index_that_is_not_valid_is_no_key(
     replay: Replay, database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows(database, "ALTER TABLE sakila.film DROP COLUMN rating")
-    rows(database, "ALTER TABLE sakila.rental DROP CONSTRAINT rental_pkey CASCADE")
-    rows(database, "DROP TABLE sakila.kiosk_scan")
     invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'sakila.{}'::regclass"
     rows(database, invalid.format("customer_pkey"))
     assert replay() == 8
     said = capsys.readouterr().out
-    assert "refused: SAKILA.FILM: the target's table has no column RATING. Add it" in said
-    assert "refused: SAKILA.RENTAL: no unique key of the target lies within rental_id" in said
     assert "refused: SAKILA.CUSTOMER: no unique key of the target lies within customer_id" in said
     assert "identifies rows in the log. Make one: a primary key" in said
-    assert "refused: SAKILA.KIOSK_SCAN: the target has no such table" in said
 
 
 def test_more_shapes_than_a_session_keeps(

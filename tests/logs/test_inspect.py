@@ -232,25 +232,6 @@ def test_damaged_records_are_shown_as_far_as_they_can_be_read(
     assert "*** the table is unknown, and with it the columns" in shown
 
 
-@pytest.mark.long
-def test_every_record_of_a_log_full_of_rubbish_can_be_shown(
-    small: LogmasterLog, tmp_path: Path
-) -> None:
-    rng = np.random.default_rng(5)
-    offsets, lengths = records_of(small)
-    changes = []
-    for number in range(1, len(offsets) + 1):
-        places = rng.integers(6, lengths[number - 1] - 4, 1 + number % 3)
-        changes += [(number, int(place), rng.bytes(4)) for place in places]
-    damaged = changed(small, tmp_path, *changes)
-    for number in range(1, len(offsets) + 1):
-        lines = dump.dump_record(damaged, number, with_hex=bool(number % 3))
-        assert all(line.isprintable() for line in lines)
-    found = described(damaged)
-    assert found["exit_code"] == 8
-    assert len(found["damaged"]["findings"]) == 20
-
-
 def test_a_committed_mass_delete_cannot_be_undone(small: LogmasterLog, tmp_path: Path) -> None:
     delete = number_of(small, whole("D "))
     found = described(changed(small, tmp_path, (delete, 104, "DM".encode("cp037"))))

@@ -9,7 +9,6 @@ import pytest
 
 from replay.cli.main import main
 from replay.cli.request import LogInput
-from tests.support.cutlogs import cut_log
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -93,42 +92,6 @@ def test_what_cannot_be_had_together(
     assert said.format(t=tmp_path) in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "b").exists()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("first", ["redo", "extract"])
-def test_outputs_of_a_chain_hold_each_unit_once(
-    sakila_small: Path, tmp_path: Path, first: str
-) -> None:
-    """Logs that are cut within units: the bundles of each kind have every change once, and the
-    copies are, as a set, the log that was cut."""
-    whole = ["--control", f"{sakila_small}/small.ctl", "--data", f"{sakila_small}/small.dat"]
-    assert main(["redo", *whole, *HOW, "--out", str(tmp_path / "redo")]) == 0
-    counts = dict.fromkeys(("redo", "export", "extract"), 0)
-    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
-    pairs = cut_log(control, data, tmp_path / "cut", 6, 5, shuffled=False)
-    before = dict.fromkeys(counts, "none")
-    for end in (2, 4, 6):
-        log = [w for pair in pairs[:end] for w in ("--control", pair.control, "--data", *pair.data)]
-        outs = {kind: str(tmp_path / f"{kind}-{end}") for kind in counts}
-        words = [*log, *HOW, "--gaps", "warn", "--out", outs[first], "--after", before[first]]
-        if first == "redo":
-            for kind in ("export", "extract"):
-                words += ["--also", f"{kind}:{outs[kind]}"]
-                words += ["--also-after", f"{kind}:{before[kind]}"] * (end > 2)
-        assert main([first, *words]) in (0, 4)
-        before = outs
-        for kind in counts if first == "redo" else (first,):
-            manifest = json.loads((Path(outs[kind]) / "manifest.json").read_text())
-            counts[kind] += manifest["statements" if kind == "redo" else "changes"]
-    found = json.loads((tmp_path / "redo/manifest.json").read_text())["statements"]
-    if first == "redo":
-        assert (counts["redo"], counts["export"]) == (found, found)
-    copies = [word for end in (2, 4, 6) for word in ("--logs", str(tmp_path / f"extract-{end}"))]
-    assert main(["redo", *copies, *HOW, "--gaps", "warn", "--out", str(tmp_path / "again")]) == 0
-    assert files_of(tmp_path / "again") == files_of(tmp_path / "redo")
-    last = json.loads((tmp_path / "extract-6/manifest.json").read_text())["positions"]["after"]
-    assert last["pending"] == {}
 
 
 def test_a_chain_of_copies_keeps_its_options(log: list[str], tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from replay.errors import InputError, LogReplayError, UsageError
 from replay.logs import LogPair
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
-from tests.support.cutlogs import cut_log, with_end, write_pair
-from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn, units_of
+from tests.support.cutlogs import with_end, write_pair
+from tests.support.logbuilder import ACCT, LogBuilder, acct, frame, lrsn
 
 _NO_KEYS = Constraints(complete=True)
 
@@ -49,26 +49,6 @@ def log_of(folder: Path, name: str, log: LogBuilder, end: int) -> LogPair:
     Path(pair.control).write_bytes(with_end(raw, lrsn(end)))
     log.changes.clear()
     return pair
-
-
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.long), 3])
-def test_bundles_that_go_on_hold_each_unit_once(
-    sakila_small: Path, tmp_path: Path, step: int
-) -> None:
-    control, data = sakila_small / "small.ctl", sakila_small / "small.dat"
-    pairs = cut_log(control, data, tmp_path / "cut", 6, 5, shuffled=False)
-    with replay.open_log(control=control, data=data) as log:
-        whole = units_of(log.select().redo("postgres", schema=_NO_KEYS).write(tmp_path / "whole"))
-    found: dict[str, str] = {}
-    after: Path | str = "none"
-    for end in range(step, 7, step):
-        # a log is read again as long as units of it are open
-        bundle = write(tmp_path / f"out-{end}", pairs[:end], after)
-        units = units_of(bundle)
-        assert not found.keys() & units.keys()
-        found |= units
-        after = bundle.folder / "manifest.json"
-    assert found == whole
 
 
 def test_a_unit_that_is_open_at_the_end_waits_in_a_chain_of_extracts(tmp_path: Path) -> None:

@@ -786,17 +786,19 @@ def test_what_is_no_number_of_digits(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("field", "old", "new"),
     [
-        ("CA670FBBF3D3", "00CA670FBBF3D3000000"),
-        ("FFFFFFFFFFFF", None),
+        ("DEPENDENTRBA", "CA670FBBF3D3", "00CA670FBBF3D3000000"),
+        ("DEPENDENTRBA", "FFFFFFFFFFFF", None),
+        ("ENDRBA", "CA670FBBF3D3", "00CA670FBBF3D3000000"),
     ],
 )
-def test_dependent_position_as_text(old: str, new: str | None) -> None:
+def test_positions_of_the_end_as_text(field: str, old: str, new: str | None) -> None:
     records = LogBuilder().control_records()
-    place = DLGE.names["DEPENDENTRBA"].offset
+    place = DLGE.names[field].offset
     records[-1] = records[-1][:place] + old.encode("cp037") + records[-1][place + 12 :]
-    found = read(records).dependent_position
+    control = read(records)
+    found = control.end["ENDRBA"] if field == "ENDRBA" else control.dependent_position
     assert (None if found is None else found.hex().upper()) == new
 
 
@@ -835,14 +837,6 @@ def test_long_columns_may_hold_bits() -> None:
 def test_a_subtype_that_is_not_described() -> None:
     says = "found 'X' for column C; expected B, S, M or I"
     fails(of_a_column("VCHR", "X"), "LR2009", says, field="LLCOLUMNSUBTYPE")
-
-
-def test_the_end_as_text() -> None:
-    records = LogBuilder().control_records()
-    place = DLGE.names["ENDRBA"].offset
-    text = "CA670FBBF3D3".encode("cp037")
-    records[-1] = records[-1][:place] + text + records[-1][place + 12 :]
-    assert read(records).end["ENDRBA"].hex().upper() == "00CA670FBBF3D3000000"
 
 
 @pytest.mark.parametrize(
