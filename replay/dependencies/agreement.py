@@ -49,8 +49,8 @@ from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRo
 from replay.engine.contract import Engine, Runner
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, some_of
 from replay.logs import LogFile, OrderRules, Split, where_of
-from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
-from replay.pipeline.extent import log_extent
+from replay.logs.record_facts import final_position, refuse_behind_end
+from replay.pipeline.extent import ends_early, log_extent
 from replay.pipeline.range_walk import splits_of
 from replay.pipeline.request import OpenLog
 from replay.pipeline.row_batch import unread_changes
@@ -519,6 +519,5 @@ def agreement_of(
     extent = log_extent(log, engine=engine, split_bytes=split_bytes)
     if found.exit_code != EXIT_ERROR:
         refuse_behind_end(log, extent.last)
-    if extent.last is not None and (end := long_before_end(log, extent.last)):
-        found.warnings += (f"the data end long before their control file says: {extent}, {end}",)
+    found.warnings += ends_early(log, extent)
     return found

@@ -14,8 +14,8 @@ from replay.errors import InputError, UsageError, Where
 from replay.logs.log_file import LogFile, MadeOfLogs
 
 #: Microseconds between the last commit of a log and the end that it states, from which on it is
-#: said that data may lack: a day.
-_LONG = 24 * 3600 * 1_000_000
+#: said that data may lack: a day; an hour, where that is as long as all that is there.
+_LONG, _SOME = 24 * 3600 * 1_000_000, 3600 * 1_000_000
 #: Where store clocks begin.
 _LRSN_BEGINS = datetime(1900, 1, 1)
 #: Bytes of a position as a user may give it.
@@ -91,12 +91,15 @@ def refuse_behind_end(log: LogFile, commit: Position | None) -> None:
     )
 
 
-def long_before_end(log: LogFile, commit: Position) -> str:
-    """Where a log says that it ends, if that is more than :data:`_LONG` behind the last commit that
-    it has: some of its data are not there, or they are of another run. '' if not, or where
-    positions are no times."""
+def long_before_end(log: LogFile, first: Position, last: Position) -> str:
+    """Where a log says that it ends, if its ``last`` commit is long before that: a day, or an hour
+    and as long as all that it has since the ``first``. Some of its data are not there, or they are
+    of another run. '' if not, or where positions are no times."""
     end = final_position(log)
-    if end is None or not any(end[1:4]) or _micros(end) - _micros(commit) < _LONG:
+    if end is None or not any(end[1:4]):
+        return ""
+    missing = _micros(end) - _micros(last)
+    if missing < min(_LONG, max(_SOME, _micros(last) - _micros(first))):
         return ""
     moment = _LRSN_BEGINS + timedelta(microseconds=_micros(end))
     return f"and the control file says {end.hexadecimal} (about {moment:%Y-%m-%d %H:%M:%S})"

@@ -221,6 +221,7 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     """What a user must know whose selection takes nothing of the log, or by times that go back, or
     leaves to the target what that will not do."""
     told = tally.clock.warnings() + _left_to_target(plan, log, tally)
+    told += extent.data_end_early(log, tally.first_commit, tally.last_commit, engine)
     if tally.outcomes != sum(tally.skipped.values()):
         return told
     return told + extent.nothing_left(log, plan.selection, tally.skipped, engine)

@@ -26,7 +26,7 @@ from replay.changes.selection import (
 from replay.engine.contract import Engine
 from replay.errors import InputError
 from replay.logs import LogFile, MadeOfLogs, Split
-from replay.logs.record_facts import final_position, refuse_behind_end
+from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
 from replay.pipeline.scan import SPLIT, HeaderBlock, all_headers, headers, judged_headers
@@ -115,6 +115,27 @@ def log_extent(
     stated = log.stated_end or final_position(log) if isinstance(log, MadeOfLogs) else None
     extent = reduce(_joined, parts, LogExtent())
     return replace(extent, begins=log.begins, ends=log.ends, stated=stated)
+
+
+def ends_early(log: LogFile, extent: LogExtent) -> tuple[str, ...]:
+    """What is said of data that end long before their control file says: a data file is missing, or
+    of another run."""
+    if extent.first is None or extent.last is None:
+        return ()
+    end = long_before_end(log, extent.first, extent.last)
+    return (f"the data end long before their control file says: {extent}, {end}",) if end else ()
+
+
+def data_end_early(
+    log: LogFile, first: Position | None, last: Position | None, engine: Engine | None
+) -> tuple[str, ...]:
+    """As :func:`ends_early`, for who saw the commits from ``first`` to ``last`` (None: none), which
+    may be a part: only where these end early, all headers are read."""
+    if final_position(log) is None:
+        return ()
+    seen = LogExtent(first, last)
+    early = last is None or ends_early(log, seen)
+    return ends_early(log, log_extent(log, engine=engine)) if early else ()
 
 
 def refuse_other_run(

@@ -71,8 +71,10 @@ _TOLD = {
     "connection": "connections",
 }
 #: Where the last unit commits of those that commit once: another's position is damaged.
-_LAST_COMMIT = """SELECT max(commit_position) FROM units WHERE ended = 'committed' AND identity IN
+LAST_COMMIT = """SELECT max(commit_position) FROM units WHERE ended = 'committed' AND identity IN
     (SELECT identity FROM units GROUP BY identity HAVING count(*) = 1)"""
+#: Where the first unit commits.
+FIRST_COMMIT = "SELECT min(commit_position) FROM units WHERE ended = 'committed'"
 #: The relations that results are parts of.
 PARTS = ("unit_parts", "count_parts", "events")
 
@@ -244,6 +246,6 @@ def header_relations(log: LogFile, blobs: Iterable[bytes], folder: Path) -> Rela
             table = stream.read_all()
         relations.add(table.schema.metadata[b"name"].decode(), table)
     relations.run("headers")
-    last = relations.one(_LAST_COMMIT)
+    last = relations.one(LAST_COMMIT)
     refuse_behind_end(log, None if last is None else Position.from_hex(last))
     return relations

@@ -9,8 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import UsageError
+from replay.pipeline.extent import data_end_early
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.ask import (
     Asked,
@@ -22,7 +24,7 @@ from replay.reports.ask import (
     row_request,
     rows_of,
 )
-from replay.reports.headers import HeaderJob, header_relations
+from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
 from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.kinds import (
     ReportKind,
@@ -77,7 +79,7 @@ def report_of(
         asked.opened, replace(selection, include_aborted=shown), Demand(), asked.keys
     )
     relations = headers_in(asked, request)
-    warnings = list(request.warnings)
+    warnings = [*request.warnings, *relations.warnings]
     if kind in _COUNTS:
         return with_undo(asked, counts(kind, relations, options, warnings))
     if kind is ReportKind.QUIET:
@@ -147,7 +149,11 @@ def headers_in(asked: Asked, request: Request) -> Relations:
     unknown = frozenset(asked.opened.family.capabilities.unknown)
     job = HeaderJob(request.selection, plan.version_taken, unknown)
     blobs = asked.engine.execute(job, request.log, plan.splits)
-    return header_relations(request.log, blobs, asked.folder())
+    relations = header_relations(request.log, blobs, asked.folder())
+    ends = relations.one(FIRST_COMMIT), relations.one(LAST_COMMIT)
+    first, last = (None if end is None else Position.from_hex(end) for end in ends)
+    relations.warnings = data_end_early(request.log, first, last, asked.engine)
+    return relations
 
 
 def _add_statements(asked: Asked, selection: Selection, relations: Relations) -> bool:

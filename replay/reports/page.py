@@ -91,7 +91,7 @@ def page_of(
     notes: list[str] = []
     counts = _counts(relations)
     page: dict[str, Any] = {
-        "warnings": list(request.warnings),
+        "warnings": [*request.warnings, *relations.warnings],
         "notes": notes,
         "log": asked.log.source,
         "program": f"logreplay {__version__}",

@@ -28,11 +28,12 @@ def _text_of(name: str) -> str:
 
 class Relations:
     """An empty database whose larger parts lie in ``folder``. Files and the network cannot be
-    reached from it."""
+    reached from it. ``warnings``: what is said of the log that is put into it."""
 
     def __init__(self, folder: Path) -> None:
         import duckdb
 
+        self.warnings: tuple[str, ...] = ()
         self.connection = duckdb.connect(
             ":memory:",
             config={

@@ -99,7 +99,7 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         relations = headers_in(asked, request)
         relations.execute(f"CREATE TABLE asked AS SELECT {_list(UNITS)} FROM units ORDER BY number")
         relations.execute("DROP TABLE units; ALTER TABLE asked RENAME TO units")
-        warnings += request.warnings
+        warnings += [*request.warnings, *relations.warnings]
         note = "" if "state" in query.lower() else _uncommitted(relations)
     whole = "CHANGES" in names.relations
     every = list(dict.fromkeys(version.name for version in asked.log.catalog.versions))

@@ -296,7 +296,7 @@ def state_differs(out: Path, state: State, whole: bool) -> str:
 
 def read(part: Part, text: str) -> Any:
     """A value of a file; whether nothing is NULL or no text is not told here."""
-    if text in ("", "\\N"):
+    if not text:
         return ""
     value: Any = bytes.fromhex(text.removeprefix("\\x")) if part.kind == "varbinary" else text
     return shown(part, value)

@@ -333,10 +333,19 @@ class LogBuilder:
         data_set = {"CNTLRECORDTYPE": "DLDS", "ORIGDATADSNAME": "TEST.LOG", "RECORDFORMAT": "VB",
             "DATEFORMAT": "DB2I",
                     "EXPANDVAR": "Y" if self.expanded else "N", "SEGMENTED": "Y"}  # fmt: skip
-        end = DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=lrsn(1 << 30), DEPENDENTRBA=b"\xff" * 10)
+        end = DLGE.build(CNTLRECORDTYPE="DLGE", ENDRBA=self.end, DEPENDENTRBA=b"\xff" * 10)
         described = [] if self.base is None else described_header(self.header, self.base)
         tables = [record for table in self.tables for record in table.records(self.system)]
         return [XTYP.build(**common), DLDS.build(**data_set), *described, *tables, end]
+
+    @property
+    def end(self) -> bytes:
+        """Where the control file says that the log ends: 18 minutes after the last commit."""
+        clock = "UORCOMMITLRSN" if self.sharing else "UORCOMMITPOINT"
+        commits = [change.fields[clock] for change in self.changes]
+        last = max((one for one in commits if isinstance(one, bytes)), default=lrsn(0))
+        place = 7 if self.sharing else 10
+        return (int.from_bytes(last[:place]) + (1 << 26)).to_bytes(place) + last[place:]
 
     def records(self) -> list[bytes]:
         """The data file's records, in the order of the changes."""
