@@ -330,7 +330,10 @@ def _plan_text(manifest: Mapping[str, Any], profile: Profile, log: LogFile) -> s
 def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     """What to do, one thing after the other."""
     redo = manifest["redo"]
-    steps = [f"`{SCHEMA}`: the tables and their keys, empty, without foreign keys."]
+    keys = "their keys, empty, without foreign keys"
+    if profile.name == "sqlite":
+        keys = "all their keys, empty; PRAGMA foreign_keys = ON has SQLite check foreign keys"
+    steps = [f"`{SCHEMA}`: the tables and {keys}."]
     if manifest["loaded"] is None:
         steps.append(
             "Load the rows from before the log by your own means (or write this folder again with"

@@ -80,6 +80,11 @@ def schema_script(
     known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
     left_out: list[str] = []
     afterwards: list[str] = []
+    within: dict[str, list[str]] = {name: [] for name in known}
+    for foreign in constraints.foreign_keys:
+        if foreign.table in known and _is_within(foreign, known, profile):
+            key = _foreign_key(foreign, known, profile, names)
+            within[foreign.table].append(key.sql(profile.sqlglot))
     for name, table in known.items():
         more = column_clauses((declared or {}).get(name, _NOTHING), table, profile, names)
         left_out += more.left_out
@@ -89,7 +94,8 @@ def schema_script(
             f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}"
             for note in own
         ]
-        lines.append(ddl.create_table(table, profile, names, more.words, more.constraints))
+        clauses = [*more.constraints, *within[name]]
+        lines.append(ddl.create_table(table, profile, names, more.words, clauses))
         lines += _unique_keys(table, constraints.keys_of(name), profile, names)
         notes += own
     further, outside = [], [said for table, said in constraints.outside if table in known]
@@ -104,8 +110,8 @@ def schema_script(
                 f"{said}, which sets {', '.join(foreign.set_columns)} alone on a delete"
             )
         elif profile.sqlglot in _ADDS_FOREIGN_KEYS:
-            further.append(_foreign_key(foreign, known, profile, names))
-        else:
+            further.append(_added(foreign, known, profile, names))
+        elif not _is_within(foreign, known, profile):
             left_out.append(said)
     further += [f"-- not available in {profile.name}: {entry}" for entry in left_out]
     further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
@@ -163,10 +169,29 @@ def _unique_keys(
             yield statement
 
 
+def _is_within(foreign: ForeignKey, tables: Mapping[str, Table], profile: Profile) -> bool:
+    """Whether a foreign key is part of CREATE TABLE: in SQLite, which checks it only where it is
+    told to, and knows tables of the same file alone. DuckDB refuses units that delete a row and its
+    parent."""
+    parent, child = tables.get(foreign.parent), tables[foreign.table]
+    same = parent is not None and parent.schema == child.schema
+    return profile.name == "sqlite" and same and not foreign.set_columns
+
+
+def _added(foreign: ForeignKey, tables: Mapping[str, Table], profile: Profile, names: str) -> str:
+    """What adds a foreign key to a table that is there."""
+    tree = exp.Alter(
+        kind="TABLE",
+        this=table_expression(tables[foreign.table], profile, names),
+        actions=[exp.AddConstraint(expressions=[_foreign_key(foreign, tables, profile, names)])],
+    )
+    return tree.sql(dialect=profile.sqlglot) + ";"
+
+
 def _foreign_key(
-    foreign: ForeignKey, tables: dict[str, Table], profile: Profile, names: str
-) -> str:
-    child, parent = tables[foreign.table], tables[foreign.parent]
+    foreign: ForeignKey, tables: Mapping[str, Table], profile: Profile, names: str
+) -> exp.Expr:
+    parent = tables[foreign.parent]
 
     def identifiers(columns: Sequence[str]) -> list[exp.Identifier]:
         return [identifier(column, profile, names) for column in columns]
@@ -178,7 +203,9 @@ def _foreign_key(
         else [foreign.on_delete]
     )
     target = exp.Schema(
-        this=table_expression(parent, profile, names),
+        this=exp.Table(this=identifier(parent.name, profile, names))
+        if profile.name == "sqlite"
+        else table_expression(parent, profile, names),
         expressions=identifiers(foreign.parent_columns or parent.key),
     )
     some = ", ".join(one.sql(profile.sqlglot) for one in identifiers(foreign.set_columns))
@@ -189,12 +216,7 @@ def _foreign_key(
     key: exp.Expr = exp.ForeignKey(expressions=identifiers(foreign.columns), reference=reference)
     if foreign.name:
         key = exp.Constraint(this=identifier(foreign.name, profile, names), expressions=[key])
-    tree = exp.Alter(
-        kind="TABLE",
-        this=table_expression(child, profile, names),
-        actions=[exp.AddConstraint(expressions=[key])],
-    )
-    return tree.sql(dialect=profile.sqlglot) + ";"
+    return key
 
 
 # -- limits of targets

@@ -4,6 +4,8 @@ refused."""
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,22 @@ def test_names_that_collide() -> None:
         schema_script([EMP, other], Constraints(), profile_named("postgres"))
 
 
+def test_foreign_keys_are_part_of_the_tables_of_sqlite(sakila: Path, tmp_path: Path) -> None:
+    script = tmp_path / "x.sql"
+    log = ["ddl", str(sakila / "sakila.ctl"), "--schema", str(sakila / "schema-ri.sql")]
+    assert main([*log, "--dialect", "sqlite", "--out", str(script)]) == 0
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript("ATTACH ':memory:' AS sakila; PRAGMA foreign_keys = ON;")
+        connection.executescript(script.read_text(encoding="utf-8"))
+        keys = connection.execute("PRAGMA sakila.foreign_key_list(customer_note)").fetchall()
+        assert [key[2:7] for key in keys] == [
+            ("customer", "customer_id", "customer_id", "NO ACTION", "CASCADE")
+        ]
+        lone = "INSERT INTO sakila.inventory VALUES (1, 7, 1, '')"
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            connection.execute(lone)
+
+
 def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = ["ddl", "--control", str(sakila / "sakila.ctl"), "--data", str(sakila / "sakila.dat.gz")]
     assert main([*log, "--table", "*.FILM"]) == 0
@@ -112,7 +130,7 @@ def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture
             [
                 *log,
                 "--dialect",
-                "sqlite",
+                "duckdb",
                 "--schema",
                 str(sakila / "schema-ri.sql"),
                 "--out",
@@ -124,7 +142,7 @@ def test_the_command(sakila: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     assert "11 tables in" in shown.out
     assert (
-        "warning: not available in sqlite: foreign key fk_rental_customer_id of SAKILA.RENTAL to"
+        "warning: not available in duckdb: foreign key fk_rental_customer_id of SAKILA.RENTAL to"
         " SAKILA.CUSTOMER" in shown.err
     )
     assert main([*log, "--out", str(tmp_path / "x.sql")]) == 12
