@@ -4,6 +4,8 @@ stops the script and is named."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,51 @@ IN_BLOCK = 100
 _SLOTS = re.compile(r"\{(unit|statement)\}")
 #: What stands in place of :data:`sqlgen.dialects.row_checks.LABEL`.
 _LABEL = "{unit}: statement {statement}"
+
+#: A text in pieces, each with what is filled in behind it: ``unit``, ``statement`` or ``""``.
+Pieces = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class CheckTexts:
+    """What stands beside statements: ``opening`` before the first one of a block, ``label`` in
+    place of :data:`sqlgen.dialects.row_checks.LABEL`, ``check`` behind each, ``closing`` behind the
+    last one of a block."""
+
+    opening: Pieces = ()
+    label: Pieces = ()
+    check: Pieces = ()
+    closing: Pieces = ()
+
+
+def check_texts(profile: Profile) -> CheckTexts | None:
+    """The same as :func:`with_checks` puts there, for somebody who writes row by row; None where
+    the dialect has no checks."""
+    check = profile.row_check
+    if check is None:
+        return None
+    if check.kind in (CheckKind.BEFORE, CheckKind.AROUND):
+        return CheckTexts(label=_pieces(_LABEL))
+    behind = _pieces(f"\n{check.check}")
+    if check.kind is not CheckKind.BLOCK:
+        return CheckTexts(check=behind)
+    return CheckTexts(
+        _pieces(f"{check.opening}\n"), check=behind, closing=_pieces(f"\n{check.closing}")
+    )
+
+
+def _pieces(template: str) -> Pieces:
+    texts = _SLOTS.split(template)
+    return list(zip(texts[0::2], [*texts[1::2], ""], strict=True))
+
+
+def block_ends(
+    checked: RowMask, numbers: np.ndarray[Any, np.dtype[np.int64]], profile: Profile
+) -> tuple[RowMask, RowMask]:
+    """Which statements have the ``opening`` before them, and which the ``closing`` behind."""
+    if profile.row_check is None or profile.row_check.kind is not CheckKind.BLOCK:
+        return np.zeros(len(checked), bool), np.zeros(len(checked), bool)
+    return _blocks(checked, numbers)
 
 
 def with_checks(

@@ -6,7 +6,8 @@ from replay.native import fast_path_tables
 from replay.native.machine_code import NUMBER, ArrayOf, Kernel
 
 _OCTETS, _TABLE = ArrayOf("uint8", fixed=True), ArrayOf("int64", 2)
-_ROWS, _OWN, _OUT = ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("uint8")
+_ROWS, _OWN, _FIXED = ArrayOf("int64", fixed=True), ArrayOf("int64"), ArrayOf("int64", 2, True)
+_OUT, _PLACES = ArrayOf("uint8"), ArrayOf("int32", fixed=True)
 
 #: Row images -> statements (:mod:`replay.native.fast_path`).
 RENDER_ROWS = Kernel(
@@ -19,4 +20,16 @@ RENDER_ROWS = Kernel(
     ),
     fast_path_tables.SOURCES,
 )
-KERNELS = (RENDER_ROWS,)
+_LINES, _OF_LINES = "replay.native.script_lines_kernel", ("replay.native.script_lines_tables",)
+#: Statements -> the lines of a script (:mod:`replay.output.script_lines`).
+PUT_LINES = Kernel(
+    _LINES,
+    "put_lines",
+    (
+        *(_OCTETS, _PLACES, _ROWS, _ROWS, _OCTETS, _OCTETS, _ROWS, _OCTETS, _PLACES, _OCTETS),
+        *(_PLACES, _OCTETS, _ROWS, _PLACES, _PLACES, _FIXED, _OCTETS),
+        *(NUMBER, NUMBER, NUMBER, _OUT),
+    ),
+    _OF_LINES,
+)
+KERNELS = (RENDER_ROWS, PUT_LINES)

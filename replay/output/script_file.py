@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask
 from replay.changes.options import ScriptOptions
 from replay.errors import Refusal
+from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.late import LateModule
@@ -33,21 +34,26 @@ else:  # what some scripts alone need
 
 @dataclass(frozen=True)
 class Written:
-    """Statements in the order of the script: ``text`` one per row, ``starts`` the rows where a unit
-    begins, ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait
-    for its end, ``unit`` and ``group`` the number of the unit and of its target transaction per
-    row, ``sources`` the changes behind the statements where the script gets steps; ``spoken``:
-    which rows are statements, None where all are.
+    """Statements in the order of the script: ``text`` one per row (of :attr:`Sink.quick` sinks,
+    ``picked`` may be the places in ``text`` that are the rows, ``notes`` what stands behind the
+    statement of each, and ``checks`` its checks), ``starts`` the rows where a unit begins,
+    ``comments`` the comment line of each and ``defers`` whether its foreign keys must wait for its
+    end, ``unit`` and ``group`` the number of the unit and of its target transaction per row,
+    ``sources`` the changes behind the statements where the script gets steps; ``spoken``: which
+    rows are statements, None where all are.
     """
 
     text: pa.Array
     starts: Index
-    comments: pa.StringArray
+    comments: UnitComments
     defers: Mask
     unit: Index
     group: Index
     sources: step_files.Sources | None = None
     spoken: Mask | None = None
+    picked: Index | None = None
+    notes: pa.StringArray | None = None
+    checks: Checks | None = None
 
 
 @dataclass
@@ -100,7 +106,13 @@ class Sink:
         self.digest = hashlib.sha256()
         self.size = 0
         self._state = _ScriptState()
+        self._lines = ScriptLines()
         self._marked: tuple[int, Any, _ScriptState] = (0, self.digest.copy(), _ScriptState())
+
+    @property
+    def quick(self) -> bool:
+        """Whether machine code may pick the statements from where they were made."""
+        return self.steps is None and available_here()
 
     def write(self, part: Written) -> None:
         """Append statements."""
@@ -121,20 +133,22 @@ class Sink:
         closes[0] &= state.open
         # a session of ours decides itself what waits, and counts what it is sent
         defers = part.defers if self.steps is None else np.zeros(len(unit), bool)
-        heads = pc.binary_join_element_wise(
-            pc.if_else(closes, commit, ""),
-            pc.if_else(new_unit, pc.binary_join_element_wise(part.comments, "\n", ""), ""),
-            pc.if_else(new_group, begin, ""),
-            pc.if_else(defers, f"{self.profile.defer}\n", ""),
-            "",
-        )
+        frame = commit, begin, f"{self.profile.defer}\n"
+        begins = Begins(part.starts, part.comments, frame, closes, new_unit, new_group, defers)
+        state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
+        if part.picked is not None:
+            for lines in self._lines.put(part.text, part.picked, begins, part.notes, part.checks):
+                self._put(lines)
+            self._state = state
+            return
+        heads = begins.texts()
         place = np.full(len(part.text), len(heads), np.int64)
         place[part.starts] = np.arange(len(heads))
         prefix = pa.concat_arrays([heads, pa.array([""])]).take(pa.array(place))
         if self.steps is not None and part.sources is not None:
             self._step(self.steps, prefix, part)
         self._put(_bytes_of(pc.binary_join_element_wise(prefix, part.text, "\n", "")))
-        self._state = _ScriptState(int(unit[-1]), int(group[-1]), True, units, statements)
+        self._state = state
 
     def _paced(self, pace: ScriptPace, part: Written, unit: Index) -> tuple[Index, int, int]:
         """(the transaction of each unit of ``part``, units and statements of the last one)."""

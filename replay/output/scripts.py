@@ -25,8 +25,10 @@ from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Finding
 from replay.logs import Images, LogFile
+from replay.native import machine_code
 from replay.output.delete_and_reinsert import RowParts
 from replay.output.script_file import Sink, Written, pace_of
+from replay.output.script_lines import Checks, comments_of, traces_of
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile
@@ -35,7 +37,7 @@ from replay.pipeline.script_client import script_form
 from sqlgen.dialects import profile_named
 from sqlgen.late import LateModule
 from sqlgen.literals import octets
-from sqlgen.script import script_prologue, unit_comments, unit_names
+from sqlgen.script import script_prologue, unit_names
 
 if TYPE_CHECKING:
     from replay.dependencies import long_units
@@ -290,6 +292,12 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     ) -> int:
         arranged = content.arranged
         entries = np.flatnonzero((emitted | self._remarks(changes))[arranged.sequence])
+        if self._as_made(changes, arranged, entries):
+            place = content.place[entries]
+            self._write(changes, entries, content.text, arranged, place)
+            written = changes.outcome[arranged.sequence[entries]] == 0
+            less = int(emitted.sum() - written.sum())  # of changes that take each other back
+            return self._further_lines(content.text, place) - less
         text = content.text.take(pa.array(content.place[entries]))
         if arranged.part is not None:
             there = (pc.binary_length(text).to_numpy() > 0) | (arranged.part[entries] == 0)
@@ -297,7 +305,6 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         ordered = arranged.sequence[entries]
         silent = changes.uncommitted[ordered] > 0
         spoken = changes.outcome[ordered] == 0
-        # without changes that take each other back
         more = self._further_lines(text, ~silent & spoken) + int(spoken.sum() - emitted.sum())
         if silent.any():
             prefix = "-- rolled back, not applied: "
@@ -312,6 +319,19 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         self._write(changes, entries, text, arranged)
         return more
 
+    def _as_made(self, changes: ChunkChanges, arranged: Arranged, entries: Index) -> bool:
+        """Whether the script has a statement or a comment for each of some changes as it was made,
+        apart from what stands beside it."""
+        ordered = arranged.sequence[entries]
+        if (
+            len(self.records) < machine_code.WORTH
+            or arranged.part is not None
+            or not self.sink.quick
+        ):
+            return False
+        more = (changes.uncommitted[ordered] > 0) | (changes.change[ordered] == Change.STRUCTURE)
+        return not more.any()
+
     def _remarks(self, changes: ChunkChanges) -> Mask:
         """Changes that are a comment of the script, but no statement."""
         if self.plan.steps:
@@ -319,7 +339,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         remarks: Mask = (changes.outcome == LEFT_OUT) & (changes.uncommitted == 0)
         return remarks & ~self.bad_units[changes.unit]
 
-    def _further_lines(self, text: pa.Array, counted: Mask) -> int:
+    def _further_lines(self, text: pa.Array, counted: Mask | Index) -> int:
         """How many statements there are beyond one for each change."""
         if not self.plan.options.render.upsert or not (octets(text) == ord("\n")).any():
             return 0
@@ -405,12 +425,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         entries: Index,
         text: pa.Array,
         arranged: Arranged,
+        picked: Index | None = None,
     ) -> None:
-        """Write the statements of some entries."""
+        """Write the statements of some entries, ``text``, or those of its places ``picked``."""
         if not len(entries):
             return
         ordered = arranged.sequence[entries]
-        if self.plan.options.render.assert_rows:
+        if self.plan.options.render.assert_rows and picked is None:
             text = self._with_checks(changes, ordered, text)
         comments_only = (changes.outcome[ordered] > 0) | (changes.uncommitted[ordered] > 0)
         spoken: Mask | None = ~comments_only if comments_only.any() else None
@@ -420,7 +441,13 @@ class BucketRenderer(BucketReader[ChunkStatements]):
         unit = changes.unit[ordered]
         starts = order.run_starts(unit)
         first = self._headers(changes, ordered[starts])
-        comments = unit_comments(self.log.unit_fields(first))
+        comments = comments_of(self.log, first)
+        notes, checks = None, None
+        if picked is not None and self.plan.options.trace:
+            notes = traces_of(self.log, self._headers(changes, ordered))
+        if picked is not None and self.plan.options.render.assert_rows:
+            checked, numbers = self._numbered(changes, ordered, starts)
+            checks = Checks.of(checked, numbers, self.profile)
         ordinal = unit if self.plan.mode == "redo" else len(self.unit_start) - 1 - unit
         group = ordinal // self.plan.options.commit_every
         sources = None
@@ -428,7 +455,21 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             stepped = entries if spoken is None else entries[spoken]
             sources = self._sources(changes, stepped, arranged)
         defers = np.isin(unit[starts], arranged.waiting)
-        self.sink.write(Written(text, starts, comments, defers, unit, group, sources, spoken))
+        self.sink.write(
+            Written(
+                text,
+                starts,
+                comments,
+                defers,
+                unit,
+                group,
+                sources,
+                spoken,
+                picked,
+                notes,
+                checks,
+            )
+        )
 
     @staticmethod
     def _sources(changes: ChunkChanges, entries: Index, arranged: Arranged) -> steps.Sources:

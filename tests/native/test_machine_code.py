@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.native import fast_path
-from replay.native.kernels import KERNELS
+from replay.native.kernels import KERNELS, PUT_LINES
 from replay.native.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.temp_folders import UNUSED_DAYS
 
@@ -86,7 +86,7 @@ def test_what_nobody_used_for_long_is_removed(
     """Files of a kernel in other versions stay while they are used; those of others stay."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
-    kernel = Kernel("tests.support.small_kernel", "first_octet", (ArrayOf("uint8"),))
+    kernel = PUT_LINES
     names = {
         f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
         f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,

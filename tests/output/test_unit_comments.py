@@ -1,4 +1,4 @@
-"""The comments of units and changes: what they hold."""
+"""The comments of units and changes: what they hold, and where the names of units lie in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 from replay.decoding.layout import Field, FieldKind, Layout
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.opening import open_log
-from sqlgen.script import unit_comments, unit_names
+from replay.output import script_lines
+from replay.output.script_lines import UnitComments, comments_of, traces_of
+from sqlgen.script import unit_names
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 
 TIMES = (
@@ -65,10 +67,19 @@ def made(tmp_path: Path) -> Made:
     return Made(tmp_path)
 
 
+def said(comments: UnitComments) -> tuple[list[str], list[str]]:
+    """The comments, and the names that lie in them."""
+    octets, _ = script_lines.parts_of(comments.text)
+    low, high = comments.names()
+    names = [bytes(octets[start:end]).decode() for start, end in zip(low, high, strict=True)]
+    return comments.text.to_pylist(), names
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_comments_begin_with_names(made: Made, seed: int) -> None:
-    fields = made.log.unit_fields(made.headers(seed))
-    comments, names = unit_comments(fields).to_pylist(), unit_names(fields).to_pylist()
+def test_names_lie_in_comments(made: Made, seed: int) -> None:
+    first = made.headers(seed)
+    comments, names = said(comments_of(made.log, first))
+    assert names == unit_names(made.log.unit_fields(first)).to_pylist()
     assert all(
         text.startswith(f"-- unit {name}") for text, name in zip(comments, names, strict=True)
     )
@@ -79,8 +90,7 @@ def test_comments_begin_with_names(made: Made, seed: int) -> None:
 def test_texts_are_of_one_line(made: Made, name: str, text: str) -> None:
     first = made.headers(2)
     made.text(first.block, 20, name, text)
-    comment = unit_comments(made.log.unit_fields(first))[20].as_py()
-    assert all(letter.isprintable() for letter in comment)
+    assert all(letter.isprintable() for letter in said(comments_of(made.log, first))[0][20])
 
 
 @pytest.mark.parametrize("name", ["LOGLRSN", "LOGRBA"])
@@ -96,5 +106,5 @@ def test_positions_of_older_releases_are_traced(made: Made, name: str) -> None:
             fields.append(field)
     layout = Layout("OLD", "older", made.layout.size, tuple(fields))
     older = Headers(layout, changes.block)
-    traces = made.log.trace(older).to_pylist()
-    assert all(re.fullmatch("lrsn=[0-9A-F]{20} rba=[0-9A-F]{20}", trace) for trace in traces)
+    traces = traces_of(made.log, older).to_pylist()
+    assert all(re.fullmatch(" -- lrsn=[0-9A-F]{20} rba=[0-9A-F]{20}", trace) for trace in traces)

@@ -655,9 +655,9 @@ print(fast_path.compiled() is not None, "numba" in sys.modules)
 #: The same of a kernel that takes a second to make, not half a minute.
 ASK_FOR_A_SMALL_ONE = """
 import sys
-from replay.native.machine_code import ArrayOf, Kernel, available
-small = Kernel("tests.support.small_kernel", "first_octet", (ArrayOf("uint8"),))
-print(available(small) is not None, "numba" in sys.modules)
+from replay.native import machine_code
+from replay.native.kernels import PUT_LINES
+print(machine_code.available(PUT_LINES) is not None, "numba" in sys.modules)
 """
 
 
