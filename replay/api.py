@@ -61,13 +61,13 @@ from replay.pipeline.request import (
     usage_errors,
 )
 from replay.reports.layout import preformatted
-from replay.reports.questions import Questions
+from replay.reports.log_api import Questions
 from replay.storage import Place, StoredPath, at, run_folder
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
@@ -81,17 +81,17 @@ if TYPE_CHECKING:
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats, whole_folder
-    from replay.reports import ask, sql
+    from replay.reports import log_queries, sql
 else:  # what some questions alone need
-    agreement = LateModule("replay.dependencies.agreement")
-    ask, sql = map(LateModule, ("replay.reports.ask", "replay.reports.sql"))
+    agreement = LazyModule("replay.dependencies.agreement")
+    log_queries, sql = map(LazyModule, ("replay.reports.log_queries", "replay.reports.sql"))
     certificate, replay_request, route = (
-        LateModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
+        LazyModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
     )
-    spark_engine = LateModule("replay.engine.spark")
-    live, comparison = map(LateModule, ("replay.live.replay", "replay.live.verify"))
+    spark_engine = LazyModule("replay.engine.spark")
+    live, comparison = map(LazyModule, ("replay.live.replay", "replay.live.verify"))
     bundle, change_batches, extraction, formats, whole_folder = (
-        LateModule(f"replay.output.{name}")
+        LazyModule(f"replay.output.{name}")
         for name in ("bundle", "change_batches", "extraction", "formats", "whole_folder")
     )
 
@@ -271,10 +271,12 @@ class Log(Questions):
         schema: KeySource | str | Path = None,
         dialect: str = "postgres",
         encoding: str = "",
-    ) -> ask.Asked:
+    ) -> log_queries.Asked:
         """This log as reports and histories ask it."""
         known = schema if callable(schema) else key_source(schema, dialect, encoding=encoding)
-        return ask.Asked(self.opened, self.engine, self.folder, SPLIT_BYTES, known, self._words)
+        return log_queries.Asked(
+            self.opened, self.engine, self.folder, SPLIT_BYTES, known, self._words
+        )
 
     def folder(self) -> Path:
         """A new temporary folder that lasts as long as the log is open."""

@@ -14,17 +14,17 @@ from replay.pipeline.checked import checked
 from replay.pipeline.request import Request
 from replay.pipeline.request_notes import script_notes
 from replay.storage import Place
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.dependencies import baseline
     from replay.live import target_state
     from replay.output import bundle, continuation, extraction, whole_folder
 else:  # what some outputs alone need
-    baseline = LateModule("replay.dependencies.baseline")
-    target_state = LateModule("replay.live.target_state")
+    baseline = LazyModule("replay.dependencies.baseline")
+    target_state = LazyModule("replay.live.target_state")
     bundle, continuation, extraction, whole_folder = (
-        LateModule(f"replay.output.{name}")
+        LazyModule(f"replay.output.{name}")
         for name in ("bundle", "continuation", "extraction", "whole_folder")
     )
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from sqlgen.ddl import ddl_reader
 else:  # where there is DDL
-    ddl_reader = LateModule("sqlgen.ddl.ddl_reader")
+    ddl_reader = LazyModule("sqlgen.ddl.ddl_reader")
 
 
 #: What a foreign key may do to rows of its table by itself.

@@ -33,7 +33,7 @@ import pyarrow as pa
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.late import LateModule, errors, exp, sqlglot
+from sqlgen.lazy_imports import LazyModule, errors, exp, sqlglot
 from sqlgen.masking import MASKS, cannot_mask, fingerprint, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.render_options import RenderOptions, identity, shown_columns
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from sqlgen.ddl.schema_file import Declared
 else:  # where there is a mapping
-    tomllib = LateModule("tomllib")
+    tomllib = LazyModule("tomllib")
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.late import exp
+from sqlgen.lazy_imports import exp
 from sqlgen.schema import Table
 
 _PLAIN = {"lower": re.compile(r"[a-z_][a-z0-9_]*\Z"), "upper": re.compile(r"[A-Z][A-Z0-9_]*\Z")}

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError
-from sqlgen.late import errors, exp
+from sqlgen.lazy_imports import errors, exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render.float_literals import float_text, other_readings

@@ -41,7 +41,7 @@ LONGEST_MODULE = 700
 ORDER = (
     "sqlgen",
     "replay.errors",
-    "replay.public",
+    "replay.redaction",
     "replay.version",
     "replay.arrays",
     "replay.temp_folders",
@@ -89,7 +89,7 @@ GROUND_FLOOR = {
     "errors.py",
     "temp_folders.py",
     "machine.py",
-    "public.py",
+    "redaction.py",
     "spill.py",
     "version.py",
     "writable.py",
@@ -808,4 +808,8 @@ def test_commands_and_places_are_named_in_one_module() -> None:
         + sorted((ROOT / "sqlgen").rglob("*.py"))
         if re.search(r"^(import|from) shlex\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
-    assert users == ["replay/engine/spark_start.py", "replay/public.py", "sqlgen/render/upsert.py"]
+    assert users == [
+        "replay/engine/spark_start.py",
+        "replay/redaction.py",
+        "sqlgen/render/upsert.py",
+    ]

@@ -55,7 +55,7 @@ from replay.writable import Writable
 from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.cli import also, demo, extracting
@@ -67,14 +67,14 @@ if TYPE_CHECKING:
     from sqlgen.ddl.schema_script import SchemaScript
 else:  # what some commands alone need
     also, demo, extracting = (
-        LateModule(f"replay.cli.{name}") for name in ("also", "demo", "extracting")
+        LazyModule(f"replay.cli.{name}") for name in ("also", "demo", "extracting")
     )
-    dry_run = LateModule("replay.live.dry_run")
+    dry_run = LazyModule("replay.live.dry_run")
     growths, migration, structure = (
-        LateModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
+        LazyModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
     )
-    inverse_mapping = LateModule("sqlgen.inverse_mapping")
-    graph, tables = map(LateModule, ("replay.reports.graph", "replay.reports.tables"))
+    inverse_mapping = LazyModule("sqlgen.inverse_mapping")
+    graph, tables = map(LazyModule, ("replay.reports.graph", "replay.reports.tables"))
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -22,14 +22,14 @@ from replay.cli.command_options import OPTIONS, options_of
 from replay.cli.command_table import BY_NAME
 from replay.cli.parser import log_words, named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
-from replay.public import options, public
+from replay.redaction import options, public
 from replay.storage import refuse_secrets
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import tomllib
 else:
-    tomllib = LateModule("tomllib")
+    tomllib = LazyModule("tomllib")
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"

@@ -21,14 +21,14 @@ from replay.pipeline.request import (
 )
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.live import certificate, replay_request, route, status, verify
     from replay.live import replay as live
 else:  # what some commands alone need
     certificate, live, replay_request, route, status, verify = (
-        LateModule(f"replay.live.{name}")
+        LazyModule(f"replay.live.{name}")
         for name in ("certificate", "replay", "replay_request", "route", "status", "verify")
     )
 

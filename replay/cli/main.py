@@ -322,7 +322,7 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
     start_arrow()
     give_back_memory()
     if name in _LOOKS:
-        from replay.cli.looks import LOOKS
+        from replay.cli.inspect_commands import LOOKS
 
         return LOOKS[name](arguments)
     if name in _LIVE:
@@ -342,7 +342,7 @@ def _run(name: str, arguments: argparse.Namespace) -> int:
     return COMMANDS[name](arguments)
 
 
-#: The commands of :mod:`replay.cli.live_commands`, :mod:`replay.cli.looks`,
+#: The commands of :mod:`replay.cli.live_commands`, :mod:`replay.cli.inspect_commands`,
 #: :mod:`replay.cli.extracting` and :mod:`replay.cli.marking`.
 _LIVE = ("replay", "verify", "prepare", "status", "follow", "pause", "resume")
 _LOOKS = (

@@ -12,7 +12,7 @@ from replay import storage
 from replay.cli.request import LogInput
 from replay.errors import UsageError
 from replay.logs.recognized import Recognized, kind_of, recognized
-from replay.public import command
+from replay.redaction import command
 
 #: Options that name a log too.
 _EXPLICIT = ("control", "data", "log", "logs")

@@ -41,16 +41,16 @@ from replay.pipeline.request import (
     open_source,
     usage_errors,
 )
-from replay.public import public
+from replay.redaction import public
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
 from sqlgen.errors import SqlgenError
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
-    from replay.reports import ask, sql
+    from replay.reports import log_queries, sql
 else:  # what questions need
-    ask, sql = map(LateModule, ("replay.reports.ask", "replay.reports.sql"))
+    log_queries, sql = map(LazyModule, ("replay.reports.log_queries", "replay.reports.sql"))
 
 #: A family's settings, or Spark's.
 Pairs = tuple[tuple[str, Any], ...]
@@ -188,10 +188,10 @@ class LogInput:
         progress: Callable[[str, int, int], None] = lambda *_: None,
         marks: str | None = None,
         chosen: tuple[tuple[str, tuple[str, ...]], ...] = (),
-    ) -> ask.Asked:
+    ) -> log_queries.Asked:
         """The open log as questions are put to it, in folders of ``scratch``."""
         self._propose_schema(opened.log)
-        return ask.Asked(
+        return log_queries.Asked(
             opened,
             self.engine_for(opened.log, progress),
             lambda: Path(tempfile.mkdtemp(dir=scratch)),
@@ -304,7 +304,7 @@ class LogInput:
 @contextmanager
 def asked_log(
     arguments: argparse.Namespace, selection: Selection
-) -> Iterator[tuple[ask.Asked, Selection]]:
+) -> Iterator[tuple[log_queries.Asked, Selection]]:
     """The log that arguments name, to be asked, and what of it; temporary files are gone
     afterwards."""
     with WorkFolder() as scratch, Bar(sys.stderr) as progress, usage_errors():

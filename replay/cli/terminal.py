@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from replay.public import HIDDEN, hidden, is_secret_setting, secrets_of
+from replay.redaction import HIDDEN, hidden, is_secret_setting, secrets_of
 from sqlgen.hidden import visible
 
 #: What standard output is called where it takes no more.

@@ -27,7 +27,7 @@ from pyspark.java_gateway import launch_gateway
 from replay.engine.contract import is_local
 from replay.engine.spark_tasks import ARCHIVE, write_archive
 from replay.errors import UsageError, cut_to
-from replay.public import is_secret_setting
+from replay.redaction import is_secret_setting
 from replay.temp_folders import lasting_folder
 
 #: The Java releases that Spark 4.2 and later run on.

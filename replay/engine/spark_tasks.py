@@ -32,12 +32,12 @@ from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split, files
 from replay.machine import give_back_memory, start_arrow
 from replay.version import __version__
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from importlib import metadata
 else:
-    metadata = LateModule("importlib.metadata")
+    metadata = LazyModule("importlib.metadata")
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]

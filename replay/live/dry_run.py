@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from replay.errors import EXIT_ERROR, EXIT_OK, UsageError
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Session, StatementFailure, target_of
 from sqlgen.dialects import Profile, profile_named
 

@@ -26,7 +26,7 @@ from replay.live.route import Route
 from replay.live.transaction_size import ApplyMode, Pace
 from replay.logs import LogFile
 from replay.pipeline.plan import Plan
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Session, TableFacts, Target
 from replay.targets.hazards import HazardKind
 from sqlgen.render_options import shown_columns

@@ -70,7 +70,7 @@ from replay.pipeline.positions import (
     refuse_rests,
 )
 from replay.pipeline.resolve_positions import marks_with
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Transient, target_of
 from replay.targets.hazards import HazardKind
 from replay.temp_folders import WorkFolder

@@ -31,7 +31,7 @@ from replay.logs import LogFile
 from replay.logs.words import said_of
 from replay.pipeline.extent import commit_times
 from replay.pipeline.positions import LogPosition
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Session, target_of
 from sqlgen.dialects import profile_named
 from sqlgen.dialects.row_checks import CheckKind

@@ -15,7 +15,7 @@ from replay.dependencies.baseline import Lookup, StateRows
 from replay.errors import TargetError, Where
 from replay.output.initial_load import FolderState
 from replay.pipeline.request import Request
-from replay.public import public
+from replay.redaction import public
 from replay.storage import at, is_database
 from replay.storage.csv_form import CsvForm
 from replay.targets import Session, target_of

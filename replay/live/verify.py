@@ -41,7 +41,7 @@ from replay.live.replay_request import ReplayInput, ReplayRequest
 from replay.live.route import Destination
 from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
-from replay.public import public
+from replay.redaction import public
 from replay.storage import Place, at, on_this_machine
 from replay.storage.csv_form import CsvForm
 from replay.targets import Session, TableFacts, Target, target_of

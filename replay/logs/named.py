@@ -19,12 +19,12 @@ from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import Family, Inputs, LogPair
 from replay.logs.files import unpacked_head
 from replay.storage import Place
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import tomllib
 else:
-    tomllib = LateModule("tomllib")
+    tomllib = LazyModule("tomllib")
 
 #: Options as they were given: which (``control`` or ``data``), and its values.
 Words = Sequence[tuple[str, Sequence[str]]]

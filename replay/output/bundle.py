@@ -33,7 +33,7 @@ from replay.pipeline.script_client import JOB, check_sizes, job_of
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.dependencies.baseline import StateBefore
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from replay.pipeline import extent
 else:  # what some outputs alone need
     datasets, quarantine = (
-        LateModule(f"replay.output.{name}") for name in ("datasets", "quarantine")
+        LazyModule(f"replay.output.{name}") for name in ("datasets", "quarantine")
     )
-    extent = LateModule("replay.pipeline.extent")
+    extent = LazyModule("replay.pipeline.extent")
 
 
 @dataclass(frozen=True)

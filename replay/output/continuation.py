@@ -23,12 +23,12 @@ from replay.logs import LogFile
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, position_after, refuse_passed, refuse_rests
 from replay.storage import Place, readable
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.pipeline import extent
 else:
-    extent = LateModule("replay.pipeline.extent")
+    extent = LazyModule("replay.pipeline.extent")
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
 _SAME = ("mode", "dialect", "format", "options")

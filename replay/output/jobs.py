@@ -39,13 +39,13 @@ from replay.pipeline.scan import scan_split
 from replay.storage import Place, StoredPath
 from replay.storage.durable import begin_to_sync
 from replay.temp_folders import WorkFolder, remove_tree
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.output import datasets, extract_bucket, scripts
 else:  # a run makes one of them
     datasets, extract_bucket, scripts = (
-        LateModule(f"replay.output.{name}") for name in ("datasets", "extract_bucket", "scripts")
+        LazyModule(f"replay.output.{name}") for name in ("datasets", "extract_bucket", "scripts")
     )
 
 _SHARED = (

@@ -29,14 +29,14 @@ from replay.output.whole_folder import StoredFolder
 from replay.pipeline.plan import BucketResult, Plan, UnitDecisions, contradictory_units
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.render_options import shown_columns
 
 if TYPE_CHECKING:
     from replay.dependencies import analysis, baseline, cascade
 else:  # what a run asks that is about a part of a log, or of a log that is not whole
     analysis, baseline, cascade = (
-        LateModule(f"replay.dependencies.{name}") for name in ("analysis", "baseline", "cascade")
+        LazyModule(f"replay.dependencies.{name}") for name in ("analysis", "baseline", "cascade")
     )
 
 

@@ -20,13 +20,13 @@ from replay.native import script_lines_tables as tables
 from replay.native.kernels import PUT_LINES
 from replay.native.machine_code import available
 from sqlgen.dialects import Profile
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.script import unit_comments, unit_names
 
 if TYPE_CHECKING:
     from sqlgen import row_checks
 else:
-    row_checks = LateModule("sqlgen.row_checks")
+    row_checks = LazyModule("sqlgen.row_checks")
 
 Places = npt.NDArray[np.int32]
 

@@ -35,7 +35,7 @@ from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from replay.pipeline.script_client import script_form
 from sqlgen.dialects import profile_named
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.literals import octets
 from sqlgen.script import script_prologue, unit_names
 
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from replay.pipeline import mixed_rows
     from sqlgen import row_checks
 else:  # what some scripts alone need
-    long_units = LateModule("replay.dependencies.long_units")
-    steps, structure = (LateModule(f"replay.output.{name}") for name in ("steps", "structure"))
-    mixed_rows = LateModule("replay.pipeline.mixed_rows")
-    row_checks = LateModule("sqlgen.row_checks")
+    long_units = LazyModule("replay.dependencies.long_units")
+    steps, structure = (LazyModule(f"replay.output.{name}") for name in ("steps", "structure"))
+    mixed_rows = LazyModule("replay.pipeline.mixed_rows")
+    row_checks = LazyModule("sqlgen.row_checks")
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.

@@ -21,14 +21,14 @@ from replay.logs import LogFile
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.masking import mask_key
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
     from sqlgen import mapping as mappings
 else:  # where there is a mapping
-    mappings = LateModule("sqlgen.mapping")
+    mappings = LazyModule("sqlgen.mapping")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ from replay.storage.csv_form import CsvForm
 from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     from replay.pipeline.plan import Plan
     from sqlgen import mapping as mappings
 else:  # what a look into a log, or a usual script, does without
-    value_filter = LateModule("replay.changes.value_filter")
-    mappings = LateModule("sqlgen.mapping")
-    mapped_catalog = LateModule("replay.pipeline.mapped_catalog")
-    planning = LateModule("replay.pipeline.plan")
-    resolve_positions = LateModule("replay.pipeline.resolve_positions")
+    value_filter = LazyModule("replay.changes.value_filter")
+    mappings = LazyModule("sqlgen.mapping")
+    mapped_catalog = LazyModule("replay.pipeline.mapped_catalog")
+    planning = LazyModule("replay.pipeline.plan")
+    resolve_positions = LazyModule("replay.pipeline.resolve_positions")
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from replay.logs import LogFile
 from sqlgen.choices import Assertion, WhereColumns
 from sqlgen.dialects import profile_named
 from sqlgen.errors import did_you_mean
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.names import check_collisions
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 
 if TYPE_CHECKING:
     from sqlgen.render import upsert
 else:  # what a usual script does without
-    upsert = LateModule("sqlgen.render.upsert")
+    upsert = LazyModule("sqlgen.render.upsert")
 
 
 def taken_versions(

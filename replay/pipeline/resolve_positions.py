@@ -18,14 +18,14 @@ from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.scan import all_headers
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.logs import marks
     from replay.pipeline import extent as extents
 else:  # what positions that are not named as such need
-    marks = LateModule("replay.logs.marks")
-    extents = LateModule("replay.pipeline.extent")
+    marks = LazyModule("replay.logs.marks")
+    extents = LazyModule("replay.pipeline.extent")
 
 #: Marks that a message names.
 _NAMED = 20

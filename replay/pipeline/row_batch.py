@@ -17,7 +17,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.errors import InputError
 from replay.logs import Images, Judging, LogFile, PartialWalk, Walk, where_of
-from replay.public import masked_value, options
+from replay.redaction import masked_value, options
 from sqlgen import literals, statements
 from sqlgen.mapping import TableMap
 from sqlgen.rows import Op, Rows

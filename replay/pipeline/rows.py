@@ -28,7 +28,7 @@ from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import OPS, RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.render.free_keys import render_by
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from replay.pipeline import mixed_rows
     from sqlgen import shapes as shaping
 else:  # what many changes, conditions on values and prepared statements need
-    value_filter = LateModule("replay.changes.value_filter")
-    fast_path = LateModule("replay.native.fast_path")
-    mixed_rows = LateModule("replay.pipeline.mixed_rows")
-    shaping = LateModule("sqlgen.shapes")
+    value_filter = LazyModule("replay.changes.value_filter")
+    fast_path = LazyModule("replay.native.fast_path")
+    mixed_rows = LazyModule("replay.pipeline.mixed_rows")
+    shaping = LazyModule("sqlgen.shapes")
 
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]

@@ -12,14 +12,14 @@ from replay.errors import UsageError
 from replay.logs import LogFile, SqlText, TellsSqlText
 from sqlgen.choices import Assertion
 from sqlgen.clients import BUILT_IN, Client, client_named
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.decoding import encoding
     from sqlgen.clients import form, jcl
 else:  # what some scripts alone need
-    encoding = LateModule("replay.decoding.encoding")
-    form, jcl = (LateModule(f"sqlgen.clients.{name}") for name in ("form", "jcl"))
+    encoding = LazyModule("replay.decoding.encoding")
+    form, jcl = (LazyModule(f"sqlgen.clients.{name}") for name in ("form", "jcl"))
 
 #: The file of the job that runs scripts.
 JOB = "run.jcl"

@@ -20,7 +20,7 @@ from replay.pipeline import extent
 from replay.pipeline.plan import Plan
 from replay.pipeline.request import Demand, make_request
 from replay.reports import page
-from replay.reports.ask import Asked
+from replay.reports.log_queries import Asked
 
 #: Units that a graph has at most, where nothing else is said.
 MOST_UNITS = 5000

@@ -14,7 +14,7 @@ from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type, row_values
 from replay.output.initial_load import StateFiles, state_file, state_rows
-from replay.public import public
+from replay.redaction import public
 from replay.reports.rows_at import TableNet
 from replay.storage.state_csv import StateCsv
 from replay.storage.state_values import state_values

@@ -30,7 +30,9 @@ from replay.dependencies.passes import StartUnits
 from replay.errors import UsageError
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports import undo_commands
-from replay.reports.ask import (
+from replay.reports.history import Version, dataset_changes, version_of
+from replay.reports.images import literal
+from replay.reports.log_queries import (
     Asked,
     Tables,
     knows_undone,
@@ -38,9 +40,7 @@ from replay.reports.ask import (
     row_request,
     rows_of,
 )
-from replay.reports.history import Version, dataset_changes, version_of
-from replay.reports.images import literal
-from replay.reports.make import headers_in
+from replay.reports.make_report import headers_in
 from replay.reports.relations import Relations
 from replay.version import __version__
 

@@ -14,7 +14,7 @@ from replay.changes.selection import Selection, by_log, unit_text
 from replay.errors import UsageError, counted, some_of
 from replay.output.formats import Dataset
 from replay.pipeline.request import Demand, make_request
-from replay.reports.ask import (
+from replay.reports.log_queries import (
     Asked,
     Tables,
     aside_warnings,
@@ -22,7 +22,7 @@ from replay.reports.ask import (
     row_request,
     rows_of,
 )
-from replay.reports.make import headers_in
+from replay.reports.make_report import headers_in
 from replay.reports.relations import Relations, quoted
 from sqlgen.query_names import QueryNames, query_names
 from sqlgen.schema import Column, SqlType

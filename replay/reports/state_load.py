@@ -9,7 +9,7 @@ from pathlib import Path
 
 from replay.errors import TargetError
 from replay.output.state_files import TableRows, write_state
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Target, target_of
 from replay.temp_folders import WorkFolder
 from sqlgen.ddl import create_table

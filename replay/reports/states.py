@@ -41,7 +41,11 @@ from replay.output.state_files import TableRows
 from replay.output.structure import ColumnMove, added_defaults, column_moves, tables_before
 from replay.pipeline.points import Point
 from replay.pipeline.request import Request
-from replay.reports.ask import (
+from replay.reports.history import drops_table
+from replay.reports.images import image_texts, key_text
+from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
+from replay.reports.layout import Report
+from replay.reports.log_queries import (
     Asked,
     Tables,
     aside_warnings,
@@ -50,10 +54,6 @@ from replay.reports.ask import (
     row_request,
     rows_of,
 )
-from replay.reports.history import drops_table
-from replay.reports.images import image_texts, key_text
-from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
-from replay.reports.layout import Report
 from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of

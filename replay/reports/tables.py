@@ -15,7 +15,7 @@ from replay.pipeline.mapped_catalog import MappingFile, table_map
 from replay.pipeline.request import Demand, Request, make_request
 from replay.pipeline.request_checks import named_tables
 from replay.pipeline.request_notes import unread_keys
-from replay.reports.ask import Asked
+from replay.reports.log_queries import Asked
 from replay.storage import is_database
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.schema_file import Declared, parse_declared, whole_tables

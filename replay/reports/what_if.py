@@ -27,8 +27,8 @@ from replay.errors import UsageError, counted
 from replay.live import target_state
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, make_request
-from replay.reports.ask import Asked
 from replay.reports.layout import preformatted, table_lines
+from replay.reports.log_queries import Asked
 from replay.reports.undo_commands import undo_words
 from replay.storage.csv_form import CsvForm
 

@@ -23,17 +23,17 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from replay.errors import InputError, UsageError, Where, cause_of
 from replay.machine import is_full, room_for
-from replay.public import public, secrets_of
+from replay.redaction import public, secrets_of
 from replay.storage.timeouts import StoreError, answered
 from replay.temp_folders import WorkFolder, is_left, name_of_run
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs
 
 else:  # help and runs on files of this machine need none of them here
-    pa, fs = (LateModule(name) for name in ("pyarrow", "pyarrow.fs"))
+    pa, fs = (LazyModule(name) for name in ("pyarrow", "pyarrow.fs"))
 
 #: Other spellings of schemes, as Hadoop has them.
 _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}

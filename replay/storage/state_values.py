@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.errors import InputError, Where
-from replay.public import masked_value
+from replay.redaction import masked_value
 from sqlgen.ddl import source_type
 from sqlgen.schema import ARROW_TYPES, FLOATS, Column, SqlType
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from replay.errors import UsageError
-from replay.public import is_readable
+from replay.redaction import is_readable
 from replay.targets.outcomes import (
     LOST,
     CommitRefused,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.errors import TargetError
-from replay.public import public
+from replay.redaction import public
 from replay.targets import Condition, StatementFailure, TableFacts, Transient
 from replay.targets.duckdb_facts import columns_of, table_facts
 from replay.targets.outcomes import Reference

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import TargetError, UsageError, optional_library
-from replay.public import public, without
+from replay.redaction import public, without
 from replay.targets import (
     Condition,
     ConnectionLost,

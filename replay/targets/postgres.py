@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from replay.errors import TargetError, Where, cut_to
-from replay.public import password_of, public
+from replay.redaction import password_of, public
 from replay.targets import embedded
 from replay.targets.embedded import client_environment, psql_path
 from replay.targets.postgres_session import PostgresSession

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import TargetError, UsageError, optional_library
-from replay.public import without
+from replay.redaction import without
 from replay.targets import (
     LOST,
     Condition,

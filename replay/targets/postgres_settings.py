@@ -7,7 +7,7 @@ import select
 from typing import TYPE_CHECKING, Any
 
 from replay.errors import Refusal
-from replay.public import public
+from replay.redaction import public
 
 if TYPE_CHECKING:
     import psycopg

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from replay.errors import TargetError, UsageError, Where
-from replay.public import public
+from replay.redaction import public
 from replay.storage.csv_form import CsvForm
 from replay.targets.outcomes import (
     LOST,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from replay.errors import Refusal, TargetError
-from replay.public import public
+from replay.redaction import public
 from replay.targets import (
     CommitRefused,
     Condition,

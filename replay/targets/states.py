@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from replay.errors import InputError, TargetError, UsageError, Where
-from replay.public import public
+from replay.redaction import public
 from replay.storage import name_in_file, readable
 from sqlgen.errors import did_you_mean
 

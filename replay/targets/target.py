@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from replay.errors import TargetError, Where, cause_of
-from replay.public import public
+from replay.redaction import public
 from replay.storage.csv_form import CsvForm
 from replay.targets.session import SqlSession
 from replay.targets.states import new_file_of, no_server, state_tables

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sqlgen.dialects import REFUSED, WIDENED, Profile, TypeRule
 from sqlgen.errors import SqlgenError
-from sqlgen.late import errors, exp
+from sqlgen.lazy_imports import errors, exp
 from sqlgen.literals import Policy, literals
 from sqlgen.names import identifier, table_expression, target_name
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table

@@ -20,7 +20,7 @@ from sqlgen.ddl.ddl_facts import WORD, Schema, TableNames
 from sqlgen.ddl.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
 from sqlgen.ddl.ddl_tokens import LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
 from sqlgen.errors import SqlgenError
-from sqlgen.late import sqlglot
+from sqlgen.lazy_imports import sqlglot
 from sqlgen.schema import Table
 
 #: The dialects that sqlglot has from us.

@@ -13,7 +13,7 @@ from sqlgen.ddl import TableIndex, TypeNote, type_rule
 from sqlgen.ddl.schema_file import Declared, column_clauses
 from sqlgen.dialects import EXACT, Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.late import exp
+from sqlgen.lazy_imports import exp
 from sqlgen.names import check_collisions, identifier, table_expression
 from sqlgen.schema import Column, Table
 from sqlgen.script import search_path

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from sqlgen import statements
 from sqlgen.dialects import Profile
-from sqlgen.late import LateModule, exp
+from sqlgen.lazy_imports import LazyModule, exp
 from sqlgen.literals import ValueProblem
 from sqlgen.names import table_expression
 from sqlgen.render_options import RenderOptions, identity
@@ -30,7 +30,7 @@ from sqlgen.statements import EMITTED, SLOT, Rendered, conditions, finish, joine
 if TYPE_CHECKING:
     from sqlgen.render import upsert
 else:
-    upsert = LateModule("sqlgen.render.upsert")
+    upsert = LazyModule("sqlgen.render.upsert")
 
 #: Dialects that take no sub-query over the table that an UPDATE changes, unless its rows are set
 #: down first.

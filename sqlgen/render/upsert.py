@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from sqlgen import statements
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.late import exp
+from sqlgen.lazy_imports import exp
 from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, shown_columns, shows_whole

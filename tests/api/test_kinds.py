@@ -19,7 +19,7 @@ from replay.errors import LogReplayError, UsageError
 from replay.live.transaction_size import Pace
 from replay.pipeline.checked import checked, declared_kinds
 from replay.reports.kinds import ReportOptions
-from replay.reports.questions import Questions
+from replay.reports.log_api import Questions
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli import looks, main
+from replay.cli import inspect_commands, main
 from tests.support import luwbuilder, solidbuilder
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.places import ROOT
@@ -747,7 +747,7 @@ def test_a_full_disk_is_no_defect(
         def fail(*_: object) -> int:
             raise error
 
-        monkeypatch.setitem(looks.LOOKS, "inspect", fail)
+        monkeypatch.setitem(inspect_commands.LOOKS, "inspect", fail)
 
     full(OSError(errno.ENOSPC, "No space left on device"))
     assert main.main(["inspect", *named]) == 12

@@ -15,8 +15,8 @@ from replay.changes.choices import SOURCES
 from replay.cli.command_table import BY_NAME
 from replay.cli.commands import COMMANDS
 from replay.cli.extracting import EXTRACTS
+from replay.cli.inspect_commands import LOOKS
 from replay.cli.live_commands import LIVE
-from replay.cli.looks import LOOKS
 from replay.cli.marking import MARKING
 from replay.logs import FAMILIES
 from sqlgen.choices import DIALECTS

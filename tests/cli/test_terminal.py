@@ -17,7 +17,7 @@ import pytest
 
 from replay.cli.main import main
 from replay.cli.terminal import Shown
-from replay.public import public, secrets_of
+from replay.redaction import public, secrets_of
 from tests.support.places import ROOT
 
 #: Parts of the passwords below.

@@ -17,7 +17,7 @@ from replay.changes.option_kinds import Option
 from replay.cli import terminal
 from replay.cli.command_options import options_of
 from replay.cli.main import main
-from replay.public import hidden
+from replay.redaction import hidden
 from replay.targets import target_named
 from tests.conftest import database_on
 from tests.support.places import FIXTURES

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
 from replay.logs.db2luw.layouts import FRAMINGS
 from replay.logs.db2luw.reader import open_log
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.logs.db2luw import checkup, inspect
 else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (LateModule(f"replay.logs.db2luw.{name}") for name in ("checkup", "inspect"))
+    checkup, inspect = (LazyModule(f"replay.logs.db2luw.{name}") for name in ("checkup", "inspect"))
 
 _UNKNOWN = {
     "origins": (

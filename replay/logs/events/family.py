@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from replay.logs import FACTS, Capabilities, Family
 from replay.logs.events.opening import open_log
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.logs.events import checkup, inspect
 else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (LateModule(f"replay.logs.events.{name}") for name in ("checkup", "inspect"))
+    checkup, inspect = (LazyModule(f"replay.logs.events.{name}") for name in ("checkup", "inspect"))
 
 _KNOWN = frozenset({"before images", "commit times"})
 _UNKNOWN = {

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index
 from replay.errors import InputError, Where
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import duckdb
 else:
-    duckdb = LateModule("duckdb")
+    duckdb = LazyModule("duckdb")
 
 #: Bytes of lines that are read at once.
 _WINDOW = 6 << 20

@@ -12,14 +12,14 @@ from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.header_checks import position_faults, records_rise
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 from sqlgen.schema import Column, SqlType
 
 if TYPE_CHECKING:
     from replay.logs.logmaster import checkup, copying, dump, inspect, set_opening
 else:  # a run that only writes scripts needs none of them
     checkup, copying, dump, inspect, set_opening = (
-        LateModule(f"replay.logs.logmaster.{name}")
+        LazyModule(f"replay.logs.logmaster.{name}")
         for name in ("checkup", "copying", "dump", "inspect", "set_opening")
     )
 

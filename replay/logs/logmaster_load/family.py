@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from replay.logs import Capabilities, Family
 from replay.logs.logmaster_load.control import ROLES, TELLS
 from replay.logs.logmaster_load.opening import open_log
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.logs.logmaster_load import checkup, inspect
 else:  # a run that only writes scripts needs none of them
     checkup, inspect = (
-        LateModule(f"replay.logs.logmaster_load.{name}") for name in ("checkup", "inspect")
+        LazyModule(f"replay.logs.logmaster_load.{name}") for name in ("checkup", "inspect")
     )
 
 _NOWHERE = "LOAD files say of a row which table it is of, and nothing of where it lies"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
 from replay.logs.soliddb.layouts import FRAMINGS
 from replay.logs.soliddb.reader import open_log
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from replay.logs.soliddb import checkup, inspect
 else:  # a run that only writes scripts needs none of them
     checkup, inspect = (
-        LateModule(f"replay.logs.soliddb.{name}") for name in ("checkup", "inspect")
+        LazyModule(f"replay.logs.soliddb.{name}") for name in ("checkup", "inspect")
     )
 
 _NAMES = "SYS_LOG names a transaction by its number only"

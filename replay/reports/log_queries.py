@@ -29,7 +29,7 @@ from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
 from replay.pipeline.points import Point, read_point
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request
-from replay.public import command
+from replay.redaction import command
 from replay.reports.history import (
     DatasetChanges,
     RowHistory,

@@ -14,16 +14,6 @@ from replay.changes.selection import Selection
 from replay.errors import UsageError
 from replay.pipeline.extent import data_end_early
 from replay.pipeline.request import Demand, Request, make_request
-from replay.reports.ask import (
-    Asked,
-    Tables,
-    aside_warnings,
-    knows_undone,
-    left_out_columns,
-    point_of,
-    row_request,
-    rows_of,
-)
 from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
 from replay.reports.history import Version, dataset_changes, version_of
 from replay.reports.kinds import (
@@ -36,6 +26,16 @@ from replay.reports.kinds import (
     quiet,
 )
 from replay.reports.layout import Report
+from replay.reports.log_queries import (
+    Asked,
+    Tables,
+    aside_warnings,
+    knows_undone,
+    left_out_columns,
+    point_of,
+    row_request,
+    rows_of,
+)
 from replay.reports.relations import Relations
 from replay.reports.undo_commands import undo_words
 

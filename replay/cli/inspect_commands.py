@@ -31,13 +31,13 @@ from replay.logs.words import said_of
 from replay.output.whole_folder import check_output
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, OpenLog, usage_errors
-from replay.public import public
+from replay.redaction import public
 from replay.storage import is_database, read_text
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from replay.live import certificate
     from replay.output import state_files
     from replay.reports import (
-        ask,
         doctor,
         explanations,
         history,
         images,
         kinds,
         layout,
-        make,
+        log_queries,
+        make_report,
         page,
         sql,
         state_load,
@@ -62,19 +62,40 @@ if TYPE_CHECKING:
         what_if,
     )
 else:  # what some commands alone need
-    pa, pq = map(LateModule, ("pyarrow", "pyarrow.parquet"))
+    pa, pq = map(LazyModule, ("pyarrow", "pyarrow.parquet"))
     agreement, certificate, state_files = map(
-        LateModule,
+        LazyModule,
         ("replay.dependencies.agreement", "replay.live.certificate", "replay.output.state_files"),
     )
-    ask, doctor, explanations, history, images, kinds, layout, make, page, sql, state_load = (
-        LateModule(f"replay.reports.{name}")
+    (
+        log_queries,
+        doctor,
+        explanations,
+        history,
+        images,
+        kinds,
+        layout,
+        make_report,
+        page,
+        sql,
+        state_load,
+    ) = (
+        LazyModule(f"replay.reports.{name}")
         for name in (
-            *("ask", "doctor", "explanations", "history", "images", "kinds", "layout", "make"),
+            *(
+                "log_queries",
+                "doctor",
+                "explanations",
+                "history",
+                "images",
+                "kinds",
+                "layout",
+                "make_report",
+            ),
             *("page", "sql", "state_load"),
         )
     )
-    states, what_if = map(LateModule, ("replay.reports.states", "replay.reports.what_if"))
+    states, what_if = map(LazyModule, ("replay.reports.states", "replay.reports.what_if"))
 
 
 def tell(arguments: argparse.Namespace, text: str) -> None:
@@ -98,7 +119,7 @@ def _history(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     selection = selection_of(arguments)
     with asked_log(arguments, selection) as (asked, selection):
-        found = ask.history_of(asked, selection, arguments.key, selection.include_aborted)
+        found = log_queries.history_of(asked, selection, arguments.key, selection.include_aborted)
     form = "json" if arguments.json else arguments.format
     if form == "json":
         text = json.dumps(found.describe(), indent=1, ensure_ascii=False) + "\n"
@@ -283,7 +304,7 @@ def _report(arguments: argparse.Namespace) -> int:
             arguments.at,
         )
     with asked_log(arguments, selection) as (asked, selection):
-        report = make.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
+        report = make_report.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
     form = layout.ReportFormat("json" if arguments.json else arguments.format or "text")
     return _told(arguments, report, form)
 
@@ -294,7 +315,7 @@ def _who(arguments: argparse.Namespace) -> int:
     groups = tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by))
     with asked_log(arguments, selection) as (asked, selection):
         kind, options = kinds.ReportKind.WHO, kinds.ReportOptions(groups)
-        report = make.report_of(asked, kind, selection, options)
+        report = make_report.report_of(asked, kind, selection, options)
     form = layout.ReportFormat("json" if arguments.json else arguments.format)
     return _told(arguments, report, form)
 

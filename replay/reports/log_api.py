@@ -26,16 +26,25 @@ from replay.pipeline.checked import checked
 from replay.pipeline.mapped_catalog import mapping_file
 from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.errors import choice
-from sqlgen.late import LateModule
+from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
-    from replay.reports import ask, graph, kinds, make, sql, states, tables, what_if
+    from replay.reports import graph, kinds, log_queries, make_report, sql, states, tables, what_if
     from replay.reports.history import RowHistory
     from replay.reports.layout import Report
 else:  # what some questions alone need
-    ask, graph, kinds, make, sql, states, tables, what_if = (
-        LateModule(f"replay.reports.{name}")
-        for name in ("ask", "graph", "kinds", "make", "sql", "states", "tables", "what_if")
+    log_queries, graph, kinds, make_report, sql, states, tables, what_if = (
+        LazyModule(f"replay.reports.{name}")
+        for name in (
+            "log_queries",
+            "graph",
+            "kinds",
+            "make_report",
+            "sql",
+            "states",
+            "tables",
+            "what_if",
+        )
     )
 
 
@@ -48,7 +57,7 @@ class Questions(ABC):
         schema: KeySource | str | Path = None,
         dialect: str = "postgres",
         encoding: str = "",
-    ) -> ask.Asked:
+    ) -> log_queries.Asked:
         """The log as questions are put to it; ``schema`` as for changes."""
 
     @checked
@@ -60,11 +69,11 @@ class Questions(ABC):
     ) -> RowHistory:
         """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
         that satisfy ``where``; else what the selected units did. ``str`` prints it. Errors as
-        :func:`replay.reports.ask.history_of`."""
+        :func:`replay.reports.log_queries.history_of`."""
         with usage_errors():
             asked = self._with_keys(options)
             selection = self._asked_for(asked, table, options)
-            return ask.history_of(asked, selection, _texts(key), selection.include_aborted)
+            return log_queries.history_of(asked, selection, _texts(key), selection.include_aborted)
 
     @checked
     def state(
@@ -106,12 +115,12 @@ class Questions(ABC):
     ) -> Report:
         """A report, as ``logreplay report``: ``str`` prints it, ``rows`` has its lines. ``options``
         are those of :meth:`select`, and fields of :class:`replay.reports.kinds.ReportOptions`
-        (``shown`` are the columns). Errors as :func:`replay.reports.make.report_of`."""
+        (``shown`` are the columns). Errors as :func:`replay.reports.make_report.report_of`."""
         with usage_errors():
             chosen = kinds.report_options(dict(options))
             asked = self._with_keys(options)
             selection = self._asked_for(asked, (), options)
-            return make.report_of(
+            return make_report.report_of(
                 asked, choice(kinds.ReportKind, kind, "report"), selection, chosen
             )
 
@@ -185,14 +194,14 @@ class Questions(ABC):
             warnings.warn(warning, stacklevel=2)
         return answer.rows
 
-    def _with_keys(self, options: Mapping[str, Any]) -> ask.Asked:
+    def _with_keys(self, options: Mapping[str, Any]) -> log_queries.Asked:
         """The log with what is known of its keys, and the words of its selection."""
         dialect = options.get("schema_dialect", "postgres")
         asked = self.asked(options.get("schema"), dialect, options.get("schema_encoding", ""))
         return replace(asked, chosen=chosen_words(options))
 
     def _asked_for(
-        self, asked: ask.Asked, table: str | Sequence[str], options: Mapping[str, Any]
+        self, asked: log_queries.Asked, table: str | Sequence[str], options: Mapping[str, Any]
     ) -> Selection:
         names = (table,) if isinstance(table, str) else tuple(table)
         known = SelectionOptions.__annotations__

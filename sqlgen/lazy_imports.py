@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 
-class LateModule:
+class LazyModule:
     """Stands for a module and imports it when something of it is asked for. Type checkers are
     told the module itself (``if TYPE_CHECKING``)."""
 
@@ -24,5 +24,5 @@ if TYPE_CHECKING:
 else:
     #: sqlglot, its errors and its nodes: the import takes longer than a look into a small log.
     sqlglot, errors, exp = (
-        LateModule(name) for name in ("sqlglot", "sqlglot.errors", "sqlglot.expressions")
+        LazyModule(name) for name in ("sqlglot", "sqlglot.errors", "sqlglot.expressions")
     )
