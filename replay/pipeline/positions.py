@@ -299,6 +299,7 @@ def refuse_passed(
     taken = applied.mask(_fields(every, "commit"), _fields(every, "unit"))
     last = _is_last(log, before.position, every)
     passed = every[taken & ~last]
+    new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
     if len(every) and not indexed:
         read += [
             _read(plan, log, files, applied, listed=True).units
@@ -308,12 +309,13 @@ def refuse_passed(
         others = np.concatenate(read)
         passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
         # one that had not all of its records is no other log's, either
-        new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
         longer = _with_more(plan, log, every[taken], new_files)
         passed = np.unique(np.concatenate([passed, longer, every[taken & last & more]]))
         _refuse_moved(plan, log, applied, every[~taken], others)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(passed) else ():
+        if not indexed and split.file not in new_files:
+            continue  # (a file with an index may have no more of a unit than its end)
         for first, rows, units in _selected_units(plan, log, split):
             mine = np.flatnonzero(np.isin(units, passed))
             if len(mine) and not len(wrong):

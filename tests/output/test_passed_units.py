@@ -482,6 +482,35 @@ def test_a_log_that_is_as_long_as_another_of_the_same_control_file(
     assert receiver.keys() == [1, 3]
 
 
+@pytest.mark.parametrize("sharing", [True, False])
+@pytest.mark.parametrize("kind", few(KINDS, "redo", "grow"))
+def test_a_late_log_with_more_of_a_unit_that_was_taken(
+    kind: str, sharing: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing says that a log is missing between two, so the unit seems to be whole. Without data
+    sharing LOGLRSN may be zero, and LOGRBA tells records apart."""
+    log = logbuilder.LogBuilder(tables=(LOGMASTER,))
+    more = {} if sharing else {"LOGLRSN": bytes(10)}
+    unit, later = log.unit(commit=1500), log.unit(commit=3000)
+    for key, one in ((1, unit), (2, unit), (3, later)):
+        one.insert(LOGMASTER, (key, key), **more)
+    raw = logbuilder.frame(log.control_records(), "rdw")
+    ends = (1000, 2000, 4000)
+    pairs = [
+        cutlogs.write_pair(tmp_path, f"night{place}", raw, [record], logbuilder.lrsn(end))
+        for place, (record, end) in enumerate(zip(log.records(), ends, strict=True))
+    ]
+    first, middle, last = (["--control", one.control, "--data", *one.data] for one in pairs)
+    receiver = Receiver(kind, tmp_path, [])
+    assert receiver.take([], *first) in (0, 4)
+    assert receiver.take([], *first, *last) in (0, 4)
+    capsys.readouterr()
+    assert receiver.take([], *first, *middle, *last) == 12
+    said = capsys.readouterr().err
+    assert "LR2039" in said
+    assert "night1.dat, record 1" in said
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("first", ["whole", "damaged"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -202,8 +202,8 @@ class _Builder:
         text = (
             f"table {key[1]} of table space {key[0]} is dropped, and its number used again by"
             f" {self.result.versions[base].name}: the changes before that are of a table that the"
-            " catalog export does not name, and are quarantined; where it is in the target, drop it"
-            " there"
+            " catalog export does not name, and are quarantined unless the log tells its columns;"
+            " where it is in the target, drop it there"
         )
         self.events.told.append((dropped, text))
 

@@ -173,8 +173,11 @@ class LogmasterLog(FilesOfBytes):
         return Position(end)
 
     def record_places(self, envelope: Headers) -> Bytes:
-        """LOGLRSN, which lies among commit positions."""
-        return envelope.position("LOGLRSN")
+        """LOGLRSN, which lies among commit positions, or LOGRBA, which does without data sharing,
+        where LOGLRSN may be zero."""
+        places = envelope.position("LOGLRSN")
+        known = places.any(axis=1, keepdims=True)
+        return places if known.all() else np.where(known, places, envelope.position("LOGRBA"))
 
     def owing_logs(self) -> Collection[int]:
         """The logs with a DEPENDENTRBA that counts."""
