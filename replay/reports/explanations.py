@@ -211,8 +211,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
     "LR2042": (
         "A unit of recovery commits behind the position at which the control file says that the"
         " log ends (DLGE.ENDRBA). The two files are of different runs of Log Master, so the control"
-        " file does not describe the data. (Data that end long before that position are a warning:"
-        " a data file is missing, or of another run.)",
+        " file does not describe the data. Where data end long before that position, a warning says"
+        " so: a data file is missing, or of another run.",
         "Give the control file and the data files of one run. A log that is still being written is"
         " read with the logs that follow it (--logs, --after).",
     ),
