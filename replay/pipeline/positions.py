@@ -339,7 +339,8 @@ def refuse_passed(
 
 def _with_more(plan: Plan, log: LogFile, units: Records, new: Collection[int]) -> Records:
     """Of some units those of which the ``new`` files have a record that no other file has, be that
-    a copy that is not taken."""
+    a copy that is not taken, or one whose commit position is damaged."""
+    wanted = _fields(units, "unit")
     found: dict[bool, list[Records]] = {True: [], False: []}
     for split in plan.splits if len(units) else ():
         for some, rows in _selected(plan, log, split):
@@ -347,15 +348,16 @@ def _with_more(plan: Plan, log: LogFile, units: Records, new: Collection[int]) -
             if places is None:
                 return units[:0]
             rows = rows if split.file in new else np.arange(len(places))
-            names = _positions(some.envelope, rows)
-            mine = np.isin(names, units)
+            names = _fields(_positions(some.envelope, rows), "unit")
+            mine = np.isin(names, wanted)
             parts = names[mine].view(np.uint8).reshape(-1, names.itemsize), places[rows[mine]]
             found[split.file in new].append(np.unique(opaque(np.concatenate(parts, axis=1))))
     if not found[True] or not found[False]:
         return units[:0]
     here, others = (np.unique(np.concatenate(found[one])) for one in (True, False))
     more = here[~np.isin(here, others)].view(np.uint8).reshape(-1, here.itemsize)
-    return np.unique(opaque(np.ascontiguousarray(more[:, : units.itemsize])).view(units.dtype))
+    names = np.ascontiguousarray(more[:, : wanted.itemsize]).view(wanted.dtype)
+    return units[np.isin(wanted, names)]
 
 
 def _fields(units: Records, name: str) -> Records:
