@@ -31,22 +31,19 @@ _WAITING = 1 << 20
 class SignedRows:
     """Rows that are there (``sign`` 1) or are taken away (-1): comparable texts by column.
 
-    ``cells`` says of which rows a column counts, None: of all; only where rows are cells. ``home``
-    is the hash that stands for each row's key, None: that of its own."""
+    ``cells`` says of which rows a column counts, None: of all; only where rows are cells."""
 
     columns: Mapping[str, pa.Array]
     count: int
     sign: int = 1
     cells: Mapping[str, Mask] | None = None
-    home: Hashes | None = None
 
     def take(self, rows: Index) -> SignedRows:
         """Some of the rows."""
         chosen = pa.array(rows)
         cells = None if self.cells is None else {n: m[rows] for n, m in self.cells.items()}
         columns = {name: values.take(chosen) for name, values in self.columns.items()}
-        home = None if self.home is None else self.home[rows]
-        return SignedRows(columns, len(rows), self.sign, cells, home)
+        return SignedRows(columns, len(rows), self.sign, cells)
 
 
 @dataclass(frozen=True)
@@ -73,21 +70,11 @@ class RowHash:
         ]
         words = [self._row(hashes[seed], self.columns) for seed in (0, 1)]
         key = self._row(hashes[0], self.key) if self.key else words[0]
-        key = key if rows.home is None else rows.home
         if self.cells:
             words = [self._cells(hashes[seed], key, rows.cells) for seed in (0, 1)]
         if rows.sign < 0:
             words = [np.uint64(0) - word for word in words]
         return HashedRows(key, (words[0], words[1]))
-
-    def key_of(self, rows: SignedRows) -> Hashes:
-        """The hash of each row's own key."""
-        return self._row({name: hash_texts(rows.columns[name]) for name in self.key}, self.key)
-
-    def image_of(self, rows: SignedRows) -> Hashes:
-        """The hash of each row's values."""
-        hashes = {name: hash_texts(rows.columns[name]) for name in self.columns}
-        return self._row(hashes, self.columns)
 
     @cached_property
     def _salts(self) -> dict[str, np.uint64]:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Hashes, Index, Mask
+from replay.arrays import Mask
 from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.choices import Mode
@@ -26,7 +26,6 @@ from replay.engine.contract import SPLIT_BYTES
 from replay.errors import TargetError, Where
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.differences import RowHash, SignedRows
-from replay.live.key_moves import NO_KEY, KeyedChanges, KeyMoves, Place, key_moves
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
 from replay.output.bundle import raise_for
@@ -45,6 +44,8 @@ from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Column, SqlType
 from sqlgen.structure import Action
 
+#: Where a change stands: commit position, URID (hexadecimal), member, and its number there.
+Place = tuple[str, str, int, int]
 #: Rows that are hashed at once, about.
 _ROWS = 65_536
 _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
@@ -118,7 +119,6 @@ class LogChanges:
             if not file.name.startswith(f"{ROLLED_BACK}/")
         ]
         self._structure = list(self._structure_changes())
-        self._moves: dict[tuple[str, ...], KeyMoves | None] = {}
 
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
@@ -151,28 +151,24 @@ class LogChanges:
         )
 
     def rows(
-        self,
-        table: TableChanges,
-        columns: Sequence[ComparedColumn],
-        form: RowHash,
-        moves: KeyMoves | None = None,
+        self, table: TableChanges, columns: Sequence[ComparedColumn], form: RowHash
     ) -> Iterator[SignedRows]:
         """After images (added) and before images (taken away) of a table's changes, where ``form``
-        says so as cells; ``moves`` as :meth:`moves` tells."""
+        says so as cells."""
         for rows, sides in self._images(table, columns):
-            home = None if moves is None else moves.of_changes(_keyed(rows, sides, form))
-            yield from _signed(sides["before"], sides["after"], rows, form, home)
+            yield from _signed(sides["before"], sides["after"], rows, form)
 
-    def moves(
-        self, table: TableChanges, columns: Sequence[ComparedColumn], form: RowHash
-    ) -> KeyMoves | None:
-        """Where the rows of a table are in the end; None where none changes its key."""
-        names = tuple(version.name for version in table.versions)
-        if names not in self._moves:
-            self._moves[names] = key_moves(
-                lambda: (_keyed(*part, form) for part in self._images(table, columns))
-            )
-        return self._moves[names]
+    def moves_rows(
+        self, table: TableChanges, columns: Sequence[ComparedColumn], key: Sequence[str]
+    ) -> bool:
+        """Whether a change gives a row another key."""
+        keys = [column for column in columns if column.name in key]
+        for rows, sides in self._images(table, keys):
+            update = np.asarray(pc.equal(rows["op"].combine_chunks(), "update"))
+            before, after = sides["before"], sides["after"]
+            if any((_differ(before[name], after[name]) & update).any() for name in key):
+                return True
+        return False
 
     def _images(
         self, table: TableChanges, columns: Sequence[ComparedColumn]
@@ -338,9 +334,8 @@ def _signed(
     after: Mapping[str, pa.Array],
     rows: pa.Table,
     form: RowHash,
-    home: Hashes | None,
 ) -> Iterator[SignedRows]:
-    """Both images of changes, as rows that go and come; ``home``: what stands for their keys."""
+    """Both images of changes, as rows that go and come."""
     op = rows["op"].combine_chunks()
     cells: dict[str, Mask] | None = None
     if form.cells:
@@ -351,28 +346,10 @@ def _signed(
         (-1, before, ["update", "delete"]),
         (1, after, ["update", "insert"]),
     ):
-        part = SignedRows(images, len(rows), sign, cells, home)
+        part = SignedRows(images, len(rows), sign, cells)
         chosen = np.flatnonzero(np.asarray(pc.is_in(op, pa.array(kinds))))
         if len(chosen):
             yield part if len(chosen) == len(rows) else part.take(chosen)
-
-
-def _keyed(
-    rows: pa.Table, sides: Mapping[str, Mapping[str, pa.Array]], form: RowHash
-) -> KeyedChanges:
-    """Changes by the hashes of their keys and images."""
-    op = rows["op"].combine_chunks()
-    keys, images = [], []
-    for side, absent in (("before", "insert"), ("after", "delete")):
-        part = SignedRows(sides[side], len(rows))
-        there = np.asarray(pc.not_equal(op, absent))
-        keys.append(np.where(there, form.key_of(part), NO_KEY))
-        images.append(form.image_of(part))
-
-    def places(chosen: Index) -> list[Place]:
-        return list(_places(rows.take(pa.array(chosen))))
-
-    return KeyedChanges((keys[0], keys[1]), (images[0], images[1]), places)
 
 
 def _differ(one: pa.Array, other: pa.Array) -> Mask:
@@ -421,11 +398,14 @@ def named_rows(schema: str, table: str, types: Mapping[str, SqlType]) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, and what is not, in words. ``gone``: tables that the log drops."""
+    """What is compared, and what is not, in words. ``gone``: tables that the log drops; ``torn``:
+    those whose rows cannot be told, because they move to other keys and a part of their changes is
+    left out."""
 
     tables: tuple[ComparedTable, ...]
     not_compared: tuple[str, ...]
     gone: tuple[str, ...] = ()
+    torn: tuple[str, ...] = ()
 
 
 def found_rows(
@@ -453,7 +433,7 @@ def compared_tables(
     TargetError (LR4002) where the target lacks a table or column of the state."""
     changes = {} if log is None else log.tables(schema)
     present = session.tables_of(schema)
-    tables, notes, gone = [], [], []
+    tables, notes, gone, torn = [], [], [], []
     paths: dict[str, Path] = {}
     for stem, path in files.items():
         place = None if log is None else _mapped_place(stem, log)
@@ -486,15 +466,29 @@ def compared_tables(
             continue
         table, more = _table(session, schema, name, paths.get(name), facts, expected, log, csv)
         notes += more
-        tables += [] if table is None else [table]
+        if table is not None and log is not None and _is_torn(table, log):
+            torn.append(name)
+            notes.append(
+                f"table {name}: changes of its rows are left out, and others give them new keys"
+            )
+        elif table is not None:
+            tables.append(table)
     for name in sorted({*present, *changes} - {*paths} - {table.name for table in tables}):
-        if name in gone or (name not in present and not changes[name].changes):
+        if name in (*gone, *torn) or (name not in present and not changes[name].changes):
             continue
         why = "has changes of it" if name in changes and changes[name].changes else "does not"
         notes.append(f"table {name}: {folder} has no file of it (the log {why})")
     if tables and session.dialect == "sqlite":
         notes.append("how SQLite stores values: 1, 1.0 and '1' count as the same")
-    return Comparison(tuple(tables), tuple(notes), tuple(gone))
+    return Comparison(tuple(tables), tuple(notes), tuple(gone), tuple(torn))
+
+
+def _is_torn(table: ComparedTable, log: LogChanges) -> bool:
+    """Whether rows move to other keys, with values that their images do not tell: what was left out
+    may have changed them."""
+    if not table.form.cells or table.changes is None:
+        return False
+    return log.moves_rows(table.changes, table.columns, table.form.key)
 
 
 def _mapped_place(stem: str, log: LogChanges) -> tuple[str, str] | None:

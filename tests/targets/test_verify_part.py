@@ -1,5 +1,5 @@
-"""Verify after a replay of a part of a log: what was left out had changed the same rows, and rows
-had moved to other keys, were deleted and came again."""
+"""Verify after a replay of a part of a log: what was left out had changed the same rows, which were
+deleted and came again, or moved to other keys."""
 
 from __future__ import annotations
 
@@ -17,37 +17,12 @@ from tests.support.logbuilder import Col, LogBuilder, Tab
 TABLE = Tab("T", (Col("K", "INT", 4, key=1), *(Col(name, "INT", 4) for name in "AB")))
 Row = tuple[int, int, int]
 MADE = "CREATE TABLE t (k integer PRIMARY KEY, a integer, b integer)"
-#: Name -> units as (whether it is replayed, changes as (before, after)); rows (1, 0, 0), (2, 0, 0).
-CASES: dict[str, list[tuple[bool, list[tuple[Row | None, Row | None]]]]] = {
-    "a row that changed before it moves": [
-        (False, [((1, 0, 0), (1, 0, 5))]),
-        (True, [((1, 0, 5), (7, 0, 5))]),
-    ],
-    "a row that changed before it moves, and changes then": [
-        (False, [((1, 0, 0), (1, 0, 5))]),
-        (True, [((1, 0, 5), (7, 0, 5))]),
-        (True, [((7, 0, 5), (7, 1, 5)), ((7, 1, 5), (8, 1, 5))]),
-    ],
-    "two rows that change places": [
-        (False, [(None, (9, 1, 1))]),
-        (True, [((1, 0, 0), (2, 0, 0)), ((2, 0, 0), (1, 0, 0))]),
-        (True, [((2, 0, 0), (2, 8, 0))]),
-    ],
-    "a row that takes the key of one that moved": [
-        (False, [((2, 0, 0), (2, 0, 6))]),
-        (True, [((1, 0, 0), (7, 0, 0))]),
-        (True, [((2, 0, 6), (1, 0, 6)), ((1, 0, 6), (1, 9, 6))]),
-    ],
-    "a row that moves and goes, and another comes": [
-        (False, [((2, 0, 0), (2, 0, 6))]),
-        (True, [((1, 0, 0), (3, 0, 0)), ((2, 0, 6), (1, 0, 6))]),
-        (True, [((3, 0, 0), None), (None, (3, 4, 4)), ((3, 4, 4), (2, 4, 4))]),
-    ],
-    "a row that came and moves": [
-        (False, [((2, 0, 0), (2, 0, 6))]),
-        (True, [(None, (5, 1, 1)), ((5, 1, 1), (6, 1, 1)), ((2, 0, 6), (5, 0, 6))]),
-    ],
-}
+#: Units as (whether it is replayed, changes as (before, after)); rows (1, 0, 0), (2, 0, 0).
+Units = list[tuple[bool, list[tuple[Row | None, Row | None]]]]
+MOVES: Units = [
+    (False, [((1, 0, 0), (1, 0, 5))]),
+    (True, [((1, 0, 5), (7, 0, 5))]),
+]
 
 
 def target(folder: Path, rows: list[Row]) -> tuple[str, Path]:
@@ -63,9 +38,7 @@ def target(folder: Path, rows: list[Row]) -> tuple[str, Path]:
     return f"sqlite:///{folder}/testown.db", state
 
 
-def replayed(
-    folder: Path, rows: list[Row], units: list[tuple[bool, list[tuple[Row | None, Row | None]]]]
-) -> tuple[replay.Selected, str, Path]:
+def replayed(folder: Path, rows: list[Row], units: Units) -> tuple[replay.Selected, str, Path]:
     """A part of a log that was replayed, the target's URL and the state before it."""
     log = LogBuilder([TABLE])
     for taken, changes in units:
@@ -91,13 +64,14 @@ def spoiled(folder: Path, statement: str) -> None:
         database.commit()
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_was_left_out_does_not_count(tmp_path: Path, case: str) -> None:
-    work, url, state = replayed(tmp_path, [(1, 0, 0), (2, 0, 0)], CASES[case])
+def test_rows_that_move_while_changes_are_left_out_are_not_proven(tmp_path: Path) -> None:
+    work, url, state = replayed(tmp_path, [(1, 0, 0), (2, 0, 0)], MOVES)
     found = work.verify(url, state)
-    assert found.exit_code == 0, found
-    spoiled(tmp_path, "UPDATE t SET b = 77 WHERE k = (SELECT max(k) FROM t)")
-    assert work.verify(url, state).exit_code == 8
+    assert found.exit_code == 4, found
+    assert "t is not proven, for the log moves its rows to other keys" in str(found)
+    note = "table t: changes of its rows are left out, and others give them new keys"
+    assert note in found.findings["not_compared"]
+    assert not found.findings["tables"]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -112,16 +86,13 @@ def test_random_histories(seed: int, tmp_path: Path) -> None:
         for _ in range(rng.randint(1, 3)):
             key = rng.randrange(8)
             before = rows.pop(key, None)
-            kind = rng.choice(["value", "value", "key", "delete"]) if taken else "value"
+            kind = rng.choice(["value", "value", "delete"]) if taken else "value"
             if before is None:
                 if not taken:
                     continue
                 after = (key, rng.randrange(9), rng.randrange(9))
             elif kind == "delete":
                 after = None
-            elif kind == "key":
-                free = [other for other in range(8) if other not in rows and other != key]
-                after = (rng.choice(free), *before[1:]) if free else (key, 8, before[2])
             else:
                 after = (key, rng.randrange(9), before[2]) if rng.random() < 0.5 else (
                     key, before[1], rng.randrange(9))  # fmt: skip
