@@ -237,10 +237,10 @@ ANSWERS = (
     ),
     _format(
         first_of(DrawingFormat),
-        "html (default): the page of `report page`, opened at its dependency graph; json: the graph"
-        " as data",
+        "html (default): the page of `report page`, opened at its dependency graph; json: what it"
+        " shows, as data",
         "graph",
-        brief="html (default): a page; json: the graph as data",
+        brief="html (default): a page; json: what it shows, as data",
     ),
     Option("--json", FLAG, "print it as JSON", _JSON),
     *(

@@ -11,13 +11,12 @@ from typing import Any
 from replay.changes.choices import DrawingFormat
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
-from replay.dependencies import cascade, drawing
+from replay.dependencies import cascade
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.passes import StartUnits
 from replay.errors import UsageError, counted
 from replay.pipeline import extent
-from replay.pipeline.plan import Plan
 from replay.pipeline.request import Demand, make_request
 from replay.reports import page
 from replay.reports.log_queries import Asked
@@ -34,21 +33,21 @@ class Graph:
     asked: Asked
     subgraph: Subgraph
     chosen: frozenset[UnitId]
-    plan: Plan
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
     @cached_property
     def picture(self) -> Mapping[str, Any]:
-        """``units``, ``rows``, ``changes`` and ``edges`` (:func:`drawing.describe`)."""
-        return drawing.describe(self.subgraph, self.chosen, self.plan, self.warnings)
+        """What the page shows (:func:`replay.reports.page.page_of`): ``units``, ``changes`` and
+        ``edges`` in columns, and the ``chosen`` units."""
+        made = page.graph_page(self.asked, self.subgraph.graph, self.chosen)
+        return {**made, "warnings": list(self.warnings)}
 
     def text(self, form: str = DrawingFormat.JSON) -> str:
         """The graph as ``json``, or (``html``) as a page."""
-        if form != DrawingFormat.HTML:
-            return json.dumps(self.picture, indent=1, ensure_ascii=False) + "\n"
-        made = page.graph_page(self.asked, self.subgraph.graph, self.chosen)
-        return page.page_html({**made, "warnings": list(self.warnings)})
+        if form == DrawingFormat.HTML:
+            return page.page_html(self.picture)
+        return json.dumps(self.picture, indent=1, ensure_ascii=False) + "\n"
 
     def __str__(self) -> str:
         units, edges = len(self.subgraph.graph), self.subgraph.graph.edge_count
@@ -79,4 +78,4 @@ def graph_of(
         skipped = extent.skipped_records(plan, request.log)
         warnings += extent.nothing_left(request.log, plan.selection, skipped, asked.engine)
     chosen = frozenset(survey.start)
-    return Graph(asked, found, chosen, plan, tuple(warnings), tuple(request.notes))
+    return Graph(asked, found, chosen, tuple(warnings), tuple(request.notes))

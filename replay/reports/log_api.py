@@ -145,7 +145,7 @@ class Questions(ABC):
         self, *, back: bool = False, most_units: int = 5000, **options: Unpack[QuestionOptions]
     ) -> graph.Graph:
         """The dependency graph of a selection, as ``logreplay graph``: ``picture`` has its units,
-        rows and edges, ``text("html")`` a page. Errors as
+        changes and edges as the page shows them, ``text("html")`` is the page. Errors as
         :func:`replay.reports.graph.graph_of`."""
         with usage_errors():
             asked = self._with_keys(options)

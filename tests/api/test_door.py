@@ -85,7 +85,7 @@ def test_questions_of_a_notebook(sakila_small: Path) -> None:
         assert (len(of_host), of_host[0].endswith(";")) == (len(changes), True)
         found = log.whatif(user="CLERK0", schema="none")
         assert f"undo {sakila_small}/small.ctl --user CLERK0 --cascade all" in str(found)
-        assert len(log.graph(schema="none").picture["units"]) == 36
+        assert len(log.graph(schema="none").picture["units"]["name"]) == 36
         assert "CREATE TABLE sakila.customer (" in str(log.ddl(table="CUSTOMER"))
         assert log.sql("SELECT count(*) FROM units", user="CLERK0")[0].to_pylist() == [8]
         assert "<table>" in log.report("summary", table="CUSTOMER")._repr_html_()

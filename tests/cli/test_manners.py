@@ -240,7 +240,7 @@ def test_output_that_is_printed(
     capsys.readouterr()
     graph = ["graph", *log, "--format", "json", "--authid", "CLERK*", "--schema", "none"]
     assert main([*graph, "--out", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["units"]
+    assert json.loads(capsys.readouterr().out)["units"]["name"]
     assert main(["ddl", *log[:-2], "--out", "-"]) == 0
     assert "CREATE TABLE" in capsys.readouterr().out
 

@@ -173,7 +173,8 @@ def graphed(folder: Path, log: LogBuilder, *which: str) -> dict[str, bool]:
     out = folder / "graph.json"
     asked = ["graph", *words(folder, log), *which, "--format", "json", "--overwrite"]
     assert main([*asked, "--out", str(out)]) in (0, 4)
-    return {entry["unit"]: entry["chosen"] for entry in json.loads(out.read_text())["units"]}
+    page = json.loads(out.read_text())
+    return {unit: unit in page["chosen"] for unit in page["units"]["name"]}
 
 
 def test_a_graph_of_rows_by_value(tmp_path: Path) -> None:

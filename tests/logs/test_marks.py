@@ -197,7 +197,7 @@ def test_every_command_with_positions_takes_marks(
     assert main(["report", "open", *log, "--at", "B(-1)"]) in (0, 4)
     assert at(200) in capsys.readouterr().out
     assert main(["graph", *log, *part, "--format", "json", "--out", str(tmp_path / "g")]) in (0, 4)
-    assert len(json.loads((tmp_path / "g").read_text())["units"]) == 2
+    assert len(json.loads((tmp_path / "g").read_text())["units"]["name"]) == 2
     capsys.readouterr()
     assert main(["state", *log, "--at", "B(-1)"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 3  # a heading and two rows
