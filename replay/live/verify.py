@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -153,14 +153,8 @@ def state(
         ]
         remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
         session.rollback()
-        as_given = False
         pairs = list(zip(comparison.tables, differences, strict=True))
-        wrong = tuple(table for table, one in pairs if one.differing)
-        applied = any(t.changes and t.changes.changes and not one.differing for t, one in pairs)
-        if work is not None and wrong and not applied:
-            given = replace(comparison, tables=wrong)
-            plainly = _differ(session, schema, given, None, work).values()
-            as_given = not any(one.differing for one in plainly)
+        as_given = work is not None and _as_given(session, schema, comparison, pairs, work)
         versions = session.version()
     at = "after the whole log"
     if row is not None:
@@ -202,6 +196,23 @@ def state(
     warned = aside or hidden or comparison.torn
     code = EXIT_ERROR if differing else EXIT_WARNING if warned else EXIT_OK
     return code, certificate.sealed(body)
+
+
+def _as_given(
+    session: Session,
+    schema: str,
+    comparison: Comparison,
+    pairs: Sequence[tuple[ComparedTable, RowDifferences]],
+    work: ReplayInput,
+) -> bool:
+    """Whether tables that differ from what the log makes of them are as the state has them, and so
+    are all that the log changes."""
+    wrong = tuple(table for table, one in pairs if one.differing)
+    applied = any(t.changes and t.changes.changes and not one.differing for t, one in pairs)
+    if not wrong or applied:
+        return False
+    plainly = _differ(session, schema, replace(comparison, tables=wrong), None, work)
+    return not any(one.differing for one in plainly.values())
 
 
 def _differences(
