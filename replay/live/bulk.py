@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
 from replay.arrays import Index, Mask
 from replay.changes.catalog import any_masked
@@ -46,7 +45,6 @@ from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.literals import Policy
 from sqlgen.render.staged_merge import BY_KEY, Load, Merging, Unmergeable
 from sqlgen.render_options import shown_columns
-from sqlgen.rows import Rows
 from sqlgen.schema import SqlType
 
 
@@ -102,31 +100,10 @@ class RowLoads:
         merging = Merging(self.profile, self.plan.options.render, types)
         place = batch.records, batch.head[changes], batch.weight[changes], version, kind
         try:
-            mapping = self.plan.options.mapping
-            return merging.load(_in_order(list(whole_rows(self.log, *place, mapping))), number)
+            rows = whole_rows(self.log, *place, self.plan.options.mapping)
+            return merging.load(rows, number)
         except InputError as error:
             raise Unmergeable(error.message) from error
-
-
-def _in_order(parts: list[tuple[Index, Rows]]) -> Rows:
-    """The rows of all parts, each of which is told at which places its rows are."""
-    first = parts[0][1]
-    order = pa.array(np.argsort(np.concatenate([places for places, _ in parts])))
-
-    def joined(side: str) -> dict[str, pa.Array]:
-        sides = [getattr(rows, side) for _, rows in parts]
-        return {
-            name: pa.concat_arrays(
-                [
-                    one[name] if name in one else pa.array(np.zeros(rows.count, bool))
-                    for one, (_, rows) in zip(sides, parts, strict=True)
-                ]
-            ).take(order)
-            for name in dict.fromkeys(name for one in sides for name in one)
-        }
-
-    before, after, changed = map(joined, ("before", "after", "changed"))
-    return Rows(first.table, first.op, len(order), before, after, changed)
 
 
 #: Rows that make a load worth its statements.

@@ -87,16 +87,14 @@ class Diagnoser:
         rows = None
         part = StatementPart(int(row["part"]))
         if kind in _OPS and part not in OF_TWO:
-            _, rows = next(
-                whole_rows(
-                    self.log,
-                    records,
-                    np.zeros(1, np.int64),
-                    np.array([len(records)], np.int64),
-                    version,
-                    kind,
-                    self.plan.options.mapping,
-                )
+            rows = whole_rows(
+                self.log,
+                records,
+                np.zeros(1, np.int64),
+                np.array([len(records)], np.int64),
+                version,
+                kind,
+                self.plan.options.mapping,
             )
             rows = _half(rows, part)
             rows = rows.inverse() if self.plan.mode == "undo" else rows

@@ -197,25 +197,10 @@ class RowParts:
 
     def _read(self, changes: ChunkChanges, chosen: Index, version: int, kind: Change) -> Rows:
         """Changes with all columns of both images, in the order asked for."""
-        parts, pieces = [], []
         head, weight = changes.head[chosen], changes.weight[chosen]
         mapping = self.plan.options.mapping
-        for part, rows in whole_rows(
-            self.log, changes.records, head, weight, version, kind, mapping
-        ):
-            parts.append(part)
-            pieces.append(rows)
-        order = pa.array(np.argsort(np.concatenate(parts), kind="stable"))
-        sides = [
-            {
-                name: pa.concat_arrays([getattr(rows, side)[name] for rows in pieces]).take(order)
-                for name in getattr(pieces[0], side)
-            }
-            for side in ("before", "after")
-        ]
-        return replace(
-            pieces[0], count=len(chosen), before=sides[0], after=sides[1], changed={}, whole=None
-        )
+        rows = whole_rows(self.log, changes.records, head, weight, version, kind, mapping)
+        return replace(rows, changed={})
 
     def _rendered(self, rows: Rows, part: StatementPart) -> Rendered:
         options = self.plan.options.render

@@ -5,7 +5,7 @@ asks for it, and what is wrong with them noted.
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -220,12 +220,12 @@ def whole_rows(
     version: int,
     kind: Change,
     mapping: TableMap | None = None,
-) -> Iterator[tuple[Index, Rows]]:
-    """Changes of one table version and kind with all columns of both images: (which of them, their
-    rows), in parts. ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`,
-    ``mapping`` as for :class:`RowBatch`. Raises InputError (LR2014, LR2015) where one cannot be
-    read.
+) -> Rows:
+    """Changes of one table version and kind with all columns of both images, in their order.
+    ``heads`` and ``weights`` are as for :meth:`replay.logs.LogFile.images`, ``mapping`` as for
+    :class:`RowBatch`. Raises InputError (LR2014, LR2015) where one cannot be read.
     """
+    parts: list[tuple[Index, Rows]] = []
     for part, image in log.images(records, heads, weights, kind):
         table = log.catalog.versions[version]
         batch = RowBatch(log, table, kind, image, None, mapping)
@@ -246,17 +246,28 @@ def whole_rows(
                 where,
                 problem.hint,
             )
-        yield (
-            part,
-            Rows(
-                table.table,
-                OPS[kind],
-                batch.count,
-                sides.get("before", {}),
-                sides.get("after", {}),
-                changed,
-            ),
-        )
+        before, after = sides.get("before", {}), sides.get("after", {})
+        rows = Rows(table.table, OPS[kind], batch.count, before, after, changed)
+        parts.append((part, rows))
+    first = parts[0][1]
+    if len(parts) == 1 and len(heads) == 1:
+        return first
+    order = pa.array(np.argsort(np.concatenate([places for places, _ in parts])))
+
+    def joined(side: str) -> dict[str, pa.Array]:
+        found = [getattr(rows, side) for _, rows in parts]
+        return {
+            name: pa.concat_arrays(
+                [
+                    one[name] if name in one else pa.array(np.zeros(rows.count, bool))
+                    for one, (_, rows) in zip(found, parts, strict=True)
+                ]
+            ).take(order)
+            for name in dict.fromkeys(name for one in found for name in one)
+        }
+
+    before, after, changed = map(joined, ("before", "after", "changed"))
+    return Rows(first.table, first.op, len(order), before, after, changed)
 
 
 def unread_changes(
