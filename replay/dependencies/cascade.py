@@ -402,7 +402,7 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
 
 
 def what_if(dependents: Consequences, warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """The consequences of doing without the chosen changes, as JSON-able data: who must go too,
+    """The consequences of an undo of the chosen changes, as JSON-able data: who must go too,
     which rows and tables, and the two ways to get there, undo with cascade and redo of all the
     others, side by side; ``statements`` at most, as an update that changes nothing needs none.
     ``warnings`` come first."""

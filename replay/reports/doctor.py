@@ -1,6 +1,5 @@
 """``logreplay doctor``: what a log says of the readings that no real file has confirmed, as a
-report that holds no value of a row, no name and no position; and two such reports held against
-each other."""
+report that holds no value of a row, no name and no position."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from replay.changes.choices import DrawingFormat
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection
 from replay.dependencies import cascade
-from replay.dependencies.analysis import DependencyAnalysis, Subgraph
-from replay.dependencies.key_spaces import KeySpaces
+from replay.dependencies.analysis import Subgraph
 from replay.dependencies.passes import StartUnits
 from replay.errors import UsageError, counted
+from replay.output.run_plan import analysis_of
 from replay.pipeline import extent
 from replay.pipeline.request import Demand, make_request
 from replay.reports import page
@@ -62,8 +62,7 @@ def graph_of(
     :func:`replay.pipeline.request.make_request`."""
     request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)
     plan = request.plan(asked.split_bytes, asked.engine)
-    spaces = KeySpaces(request.log.catalog, request.constraints)
-    links = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+    links = analysis_of(plan, request.log, asked.engine)
     survey = links.survey(StartUnits(units=cascade.taken_units(links, plan)))
     found = links.reached(survey, by_column=True, back=back, written=plan.options.render)
     if len(found.graph) > most_units:

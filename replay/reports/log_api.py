@@ -132,7 +132,7 @@ class Questions(ABC):
         csv: str | None = None,
         **options: Unpack[QuestionOptions],
     ) -> what_if.WhatIf:
-        """What doing without a selection takes, as ``logreplay whatif``: ``dependents`` are the
+        """What an undo of a selection takes, as ``logreplay whatif``: ``dependents`` are the
         units that depend on it. ``str`` prints it. Errors as
         :func:`replay.reports.what_if.what_if_of`."""
         with usage_errors():

@@ -20,14 +20,13 @@ import numpy as np
 
 from replay.changes.position import UnitId, unit_of
 from replay.changes.selection import Selection, limits
-from replay.dependencies.analysis import DependencyAnalysis
-from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
 from replay.dependencies.passes import StartUnits
 from replay.errors import UsageError
+from replay.output.run_plan import analysis_of
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports import undo_commands
 from replay.reports.history import Version, dataset_changes, version_of
@@ -192,8 +191,7 @@ def _values(version: Version) -> list[list[str | None]]:
 def _edges(asked: Asked, request: Request, number: Mapping[str, int]) -> dict[str, Any]:
     """Which unit built on which, and why."""
     plan = request.plan(asked.split_bytes, asked.engine)
-    spaces = KeySpaces(request.log.catalog, request.constraints)
-    analysis = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+    analysis = analysis_of(plan, request.log, asked.engine)
     whole = replace(request.selection, include_aborted=False)
     survey = analysis.survey(StartUnits(selection=whole))
     subgraph = analysis.reached(survey, by_column=True)

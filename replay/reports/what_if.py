@@ -1,5 +1,5 @@
-"""What doing without some units of recovery takes: totals first, then who must go too and why,
-and the two ways there with their commands."""
+"""What an undo of some units of recovery takes: totals first, then the dependent units and why they
+are, and the two ways there with their commands."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from replay.changes.choices import CascadeMode, Mode
 from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
 from replay.changes.selection import Selection, limits, unit_text
-from replay.dependencies.analysis import DependencyAnalysis, Subgraph
+from replay.dependencies.analysis import Subgraph
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import Consequences, consequences, what_if
-from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import (
     LINK_WORDS,
 )
 from replay.dependencies.reasons import texts_of_links
 from replay.errors import UsageError, counted
 from replay.live import target_state
+from replay.output.run_plan import analysis_of
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, make_request
 from replay.reports.layout import preformatted, table_lines
@@ -40,7 +40,7 @@ COLUMNS = ("unit", "committed", "who", "table", "key", "builds_on", "why", "step
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What doing without some work takes: the ``answer`` of :func:`answer_of`, ``warnings`` and
+    """What an undo of some work takes: the ``answer`` of :func:`answer_of`, ``warnings`` and
     ``notes``. ``str`` prints it."""
 
     answer: Mapping[str, Any]
@@ -62,7 +62,7 @@ class WhatIf:
 def what_if_of(
     asked: Asked, selection: Selection, baseline: str | None = None, csv: CsvForm | None = None
 ) -> WhatIf:
-    """What doing without a selection takes; ``baseline``: the folder or URL of the state of now,
+    """What an undo of a selection takes; ``baseline``: the folder or URL of the state of now,
     ``csv`` how its files are written.
     UsageError LR1001 where nothing is selected, LR1004 where that took no effect; errors as
     :func:`replay.pipeline.request.make_request`."""
@@ -78,8 +78,7 @@ def what_if_of(
     warnings = list(request.warnings)
     with target_state.baseline_of(request) as state:
         plan = replace(request, mode=Mode.UNDO).plan(asked.split_bytes, asked.engine)
-        spaces = KeySpaces(request.log.catalog, request.constraints)
-        links = DependencyAnalysis(asked.engine.execute, request.log, plan.splits, spaces)
+        links = analysis_of(plan, request.log, asked.engine)
         differences = None
         if state is not None:
             differences = state_differences(links, state, True, plan.version_taken)
