@@ -10,8 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from replay.cli.manual import codes_page, commands_page, man_pages, options_page
-from replay.cli.reference_tables import dialects_page, layouts_page, python_page
+from reference_pages import (
+    codes_page,
+    commands_page,
+    dialects_page,
+    layouts_page,
+    options_page,
+    python_page,
+)
+
+from replay.cli.manual import man_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 _FROM_NETWORK = re.compile(r'<script src="https:[^"]*"></script>')

@@ -1,28 +1,18 @@
-"""What is made from the tables of commands, options and codes: pages for the documentation, man
-pages, and the command line as shells complete it."""
+"""What is made from the tables of commands and options: man pages, and the command line as shells
+complete it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from replay.changes.option_kinds import Option
 from replay.cli.command_options import options_of
 from replay.cli.command_table import COMMANDS, Command
 from replay.cli.parser import OF_PROGRAM, example_lines
-from replay.errors import CODES
-from replay.reports.explanations import EXPLANATIONS
 from replay.version import __version__
 
-_KINDS = {
-    "1": "Usage",
-    "2": "Input",
-    "3": "Refusals",
-    "4": "Databases",
-}
 
-
-def _groups(command: Command) -> Iterator[tuple[str, list[Option]]]:
+def groups_of(command: Command) -> Iterator[tuple[str, list[Option]]]:
     """(title of a group, its options)."""
     groups: dict[str, list[Option]] = {}
     for option in options_of(command.name):
@@ -30,85 +20,9 @@ def _groups(command: Command) -> Iterator[tuple[str, list[Option]]]:
     yield from groups.items()
 
 
-def _spelled(option: Option) -> str:
+def spelled(option: Option) -> str:
     """An option with what it takes."""
     return f"{', '.join(option.names)} {option.takes}".strip()
-
-
-# -- pages
-# -------------------------------------------------------------------------------------------------
-
-
-def commands_page() -> str:
-    """Every command with its options, as Markdown."""
-    parts = [f"# Commands\n\nMade from the options of logreplay {__version__}."]
-    for command in sorted(COMMANDS, key=lambda one: one.name):
-        lines = [f"## logreplay {command.name}", "", _sentence(command.summary)]
-        if command.text:
-            preformatted = "\n  " in command.text
-            lines += ["", *(["```text", command.text, "```"] if preformatted else [command.text])]
-        lines += ["", "```sh", *example_lines(command), "```"]
-        for title, options in _groups(command):
-            lines += ["", f"**{title}**", "", "| option | meaning |", "|---|---|"]
-            lines += [f"| `{_cell(_spelled(one))}` | {_text(one.help)} |" for one in options]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-def options_page() -> str:
-    """Every option once, group by group, with the commands that have it, as Markdown."""
-    found: dict[str, dict[tuple[str, str], list[str]]] = {}
-    for command in sorted(COMMANDS, key=lambda one: one.name):
-        for option in options_of(command.name):
-            group = found.setdefault(option.group, {})
-            group.setdefault((_spelled(option), option.help), []).append(command.name)
-    parts = [_OPTIONS_HEAD]
-    for title, options in sorted(found.items(), key=lambda one: not one[0]):
-        usual = max(options.values(), key=len) if title else []
-        lines = [f"## {_sentence(title or 'options of a few commands').rstrip('.')}", ""]
-        if usual:
-            lines += [f"Commands, where the option names no others: {', '.join(usual)}.", ""]
-        lines += ["| option | meaning | commands |", "|---|---|---|"]
-        for (spelled, meaning), names in options.items():
-            others = "" if names == usual else ", ".join(names)
-            lines.append(f"| `{_cell(spelled)}` | {_text(meaning)} | {others} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-_OPTIONS_HEAD = """\
-# Options
-
-Made from the options of the program by `scripts/run docs`. `logreplay COMMAND --help` shows those
-of one command, and [the command line](command-line.md) explains what several have in common."""
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|")
-
-
-def _text(text: str) -> str:
-    return re.sub(r"([|*_<>])", r"\\\1", " ".join(text.split()))
-
-
-def codes_page() -> str:
-    """Every code with its cause and cure, as Markdown."""
-    parts = ["# Codes\n\n`logreplay explain CODE` says the same in a terminal."]
-    kind = ""
-    for code, meaning in sorted(CODES.items()):
-        if code[2] != kind:
-            kind = code[2]
-            parts.append(f"## {_KINDS[kind]} (LR{kind}…)")
-        why, cure = EXPLANATIONS[code]
-        parts.append(
-            f"### {code}\n\n**{_sentence(_text(meaning))}** {_text(why)}\n\n"
-            f"*What to do:* {_text(cure)}"
-        )
-    return "\n\n".join(parts) + "\n"
 
 
 # -- man pages
@@ -140,11 +54,11 @@ def _man_page(command: Command) -> str:
     ]
     if command.text:
         lines += [".SH DESCRIPTION", ".nf", *map(_roff, command.text.splitlines()), ".fi"]
-    for title, options in _groups(command):
+    for title, options in groups_of(command):
         lines.append(f".SH {_roff(title).upper()}")
         for option in options:
             meaning = _roff(" ".join(option.help.split()))
-            lines += [".TP", rf".B {_roff(_spelled(option))}", meaning]
+            lines += [".TP", rf".B {_roff(spelled(option))}", meaning]
     lines += [".SH EXAMPLES", ".nf", *map(_roff, example_lines(command)), ".fi"]
     return "\n".join([*lines, ".SH EXIT STATUS", *_exit_codes()]) + "\n"
 

@@ -3,30 +3,38 @@ name files of the repository, run, and its site is built without a link that lea
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from replay.cli.command_options import options_of
 from replay.cli.command_table import BY_NAME
 from replay.cli.main import main
-from replay.cli.manual import (
-    codes_page,
-    commands_page,
-    man_pages,
-    options_page,
-)
+from replay.cli.manual import man_pages
 from replay.cli.parser import parse
-from replay.cli.reference_tables import dialects_page, layouts_page
 from replay.errors import CODES
 from replay.logs.logmaster.layouts import LLDF
 from sqlgen.choices import DIALECTS
 from sqlgen.schema import SqlType
 from tests.support.places import FIXTURES, ROOT
 
+
+def _script(name: str) -> Any:
+    """A module of ``scripts``."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reference_pages = _script("reference_pages")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]
 #: The variables of the pages, as the first page sets them.
 VARIABLES = {
@@ -122,7 +130,7 @@ def test_commands_run_as_they_are_pasted(page: Path, capsys: pytest.CaptureFixtu
 
 
 def test_every_option_is_in_the_reference() -> None:
-    page, pages = commands_page(), man_pages()
+    page, pages = reference_pages.commands_page(), man_pages()
     for name in BY_NAME:
         assert f"## logreplay {name}" in page
         for option in (spelled for one in options_of(name) for spelled in one.names):
@@ -132,7 +140,7 @@ def test_every_option_is_in_the_reference() -> None:
 
 def test_the_page_of_options_is_that_of_the_program() -> None:
     page = (ROOT / "replay" / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
-    assert page == options_page(), "scripts/run docs writes it anew"
+    assert page == reference_pages.options_page(), "scripts/run docs writes it anew"
 
 
 def anchors_of(page: Path) -> set[str]:
@@ -178,13 +186,13 @@ def test_pages_use_the_words_of_the_glossary() -> None:
 
 
 def test_every_code_has_cause_and_cure() -> None:
-    page = codes_page()
+    page = reference_pages.codes_page()
     assert re.findall(r"^### (LR\d+)$", page, re.M) == sorted(CODES)
     assert page.count("*What to do:*") == len(CODES)
 
 
 def test_every_dialect_and_type_is_in_the_reference() -> None:
-    page = dialects_page()
+    page = reference_pages.dialects_page()
     assert re.findall(r"^## (\w+)$", page, re.M) == list(DIALECTS)
     for section in re.split(r"^## ", page, flags=re.M)[1:]:
         named = {line.split("|")[1].strip().split(" (")[0] for line in section.split("\n")[4:]
@@ -193,7 +201,7 @@ def test_every_dialect_and_type_is_in_the_reference() -> None:
 
 
 def test_every_field_of_a_log_header_is_in_the_reference() -> None:
-    page = layouts_page()
+    page = reference_pages.layouts_page()
     for name, entry in LLDF.names.items():
         assert f"| {name} | {entry.offset} | {entry.length} |" in page
 

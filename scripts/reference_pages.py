@@ -1,5 +1,5 @@
-"""Reference pages that are made from the program: what each dialect's profile says, the record
-layouts that are read, and the Python API."""
+"""Reference pages of the documentation that are made from the program: commands, options, codes,
+what each dialect says, the record layouts that are read, and the Python API."""
 
 from __future__ import annotations
 
@@ -7,12 +7,98 @@ import inspect
 import re
 
 import replay
+from replay.cli.command_options import options_of
+from replay.cli.command_table import COMMANDS
+from replay.cli.manual import groups_of, spelled
+from replay.cli.parser import example_lines
 from replay.decoding.layout import FieldKind, Layout
+from replay.errors import CODES
 from replay.live.replay import ReplayPlan
 from replay.logs.db2luw import layouts as db2luw
 from replay.logs.logmaster import layouts as logmaster
+from replay.reports.explanations import EXPLANATIONS
+from replay.version import __version__
 from replay.writable import Extract, Writable
 from sqlgen.dialects import BUILT_IN, EXACT, TypeRule, profile_named
+
+_KINDS = {
+    "1": "Usage",
+    "2": "Input",
+    "3": "Refusals",
+    "4": "Databases",
+}
+
+
+def commands_page() -> str:
+    """Every command with its options, as Markdown."""
+    parts = [f"# Commands\n\nMade from the options of logreplay {__version__}."]
+    for command in sorted(COMMANDS, key=lambda one: one.name):
+        lines = [f"## logreplay {command.name}", "", _sentence(command.summary)]
+        if command.text:
+            preformatted = "\n  " in command.text
+            lines += ["", *(["```text", command.text, "```"] if preformatted else [command.text])]
+        lines += ["", "```sh", *example_lines(command), "```"]
+        for title, options in groups_of(command):
+            lines += ["", f"**{title}**", "", "| option | meaning |", "|---|---|"]
+            lines += [f"| `{_cell(spelled(one))}` | {_text(one.help)} |" for one in options]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def options_page() -> str:
+    """Every option once, group by group, with the commands that have it, as Markdown."""
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for command in sorted(COMMANDS, key=lambda one: one.name):
+        for option in options_of(command.name):
+            group = found.setdefault(option.group, {})
+            group.setdefault((spelled(option), option.help), []).append(command.name)
+    parts = [_OPTIONS_HEAD]
+    for title, options in sorted(found.items(), key=lambda one: not one[0]):
+        usual = max(options.values(), key=len) if title else []
+        lines = [f"## {_sentence(title or 'options of a few commands').rstrip('.')}", ""]
+        if usual:
+            lines += [f"Commands, where the option names no others: {', '.join(usual)}.", ""]
+        lines += ["| option | meaning | commands |", "|---|---|---|"]
+        for (name, meaning), names in options.items():
+            others = "" if names == usual else ", ".join(names)
+            lines.append(f"| `{_cell(name)}` | {_text(meaning)} | {others} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+_OPTIONS_HEAD = """\
+# Options
+
+Made from the options of the program by `scripts/run docs`. `logreplay COMMAND --help` shows those
+of one command, and [the command line](command-line.md) explains what several have in common."""
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
+
+
+def _text(text: str) -> str:
+    return re.sub(r"([|*_<>])", r"\\\1", " ".join(text.split()))
+
+
+def codes_page() -> str:
+    """Every code with its cause and cure, as Markdown."""
+    parts = ["# Codes\n\n`logreplay explain CODE` says the same in a terminal."]
+    kind = ""
+    for code, meaning in sorted(CODES.items()):
+        if code[2] != kind:
+            kind = code[2]
+            parts.append(f"## {_KINDS[kind]} (LR{kind}…)")
+        why, cure = EXPLANATIONS[code]
+        parts.append(
+            f"### {code}\n\n**{_sentence(_text(meaning))}** {_text(why)}\n\n"
+            f"*What to do:* {_text(cure)}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+# -- tables of the program
+# -------------------------------------------------------------------------------------------------
 
 _UPSERTS = {
     "conflict": "`INSERT … ON CONFLICT`",
