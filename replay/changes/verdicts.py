@@ -17,6 +17,9 @@ _TOGETHER = 4096
 _CODES = ("", *CODES)
 _NUMBER = {code: number for number, code in enumerate(_CODES)}
 
+#: What a unit is of which a record is damaged.
+DAMAGED = "damaged"
+
 
 @dataclass(frozen=True, order=True, slots=True)
 class Verdict:

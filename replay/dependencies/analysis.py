@@ -32,7 +32,7 @@ from replay.changes.position import (
     unit_positions,
 )
 from replay.changes.units import AppliedUnits, UnitCommits, UnitRows, UnitSet, unit_column
-from replay.changes.verdicts import Verdicts
+from replay.changes.verdicts import DAMAGED, Verdicts
 from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -68,7 +68,7 @@ from replay.dependencies.passes import (
     torn_changes,
 )
 from replay.dependencies.proof import QUESTION, Ask, AskedUnits
-from replay.dependencies.reasons import DAMAGED, verdicts
+from replay.dependencies.reasons import verdicts
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.engine.contract import Runner
 from replay.logs import LogFile, Split

@@ -3,7 +3,7 @@ others it is said in short; which units are held is exact in any number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,26 +11,18 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes.balance import SHOWN
-from replay.changes.position import UnitId
-from replay.changes.units import UnitSet, as_sorted
-from replay.changes.verdicts import Verdict, Verdicts
-from replay.dependencies.graph import STEPS_SHOWN, Paths
-from replay.dependencies.passes import change_places
-from replay.dependencies.proof import ASK_WORDS, Ask
-from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
-
-if TYPE_CHECKING:
-    from replay.dependencies.analysis import Subgraph
-
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from replay.changes.catalog import MASKED_KEY, any_masked
 from replay.changes.envelope import Change
+from replay.changes.position import UnitId
+from replay.changes.units import UnitSet, as_sorted
+from replay.changes.verdicts import DAMAGED, Verdict, Verdicts
+from replay.dependencies.graph import STEPS_SHOWN, Paths
 from replay.dependencies.key_spaces import KeySpace
 from replay.dependencies.links import LINK
+from replay.dependencies.passes import change_places
+from replay.dependencies.proof import ASK_WORDS, Ask
 from replay.dependencies.write_sets import WriteSets
+from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 
 if TYPE_CHECKING:
     from replay.dependencies.analysis import Subgraph
@@ -39,10 +31,6 @@ if TYPE_CHECKING:
 #: The code of a unit that is set aside because of what it builds on.
 DEPENDENT_UNIT = "LR3011"
 _IN_SHORT = f"why is said in full of the first {SHOWN:,} units only"
-
-
-#: What a unit is of which a record is damaged.
-DAMAGED = "damaged"
 
 
 def verdicts(subgraph: Subgraph, paths: Paths, damaged: UnitSet, damage: str = DAMAGED) -> Verdicts:

@@ -17,9 +17,8 @@ from replay.changes.choices import BehindDamage
 from replay.changes.envelope import compare, octets
 from replay.changes.position import UNIT_POSITION_FIELDS
 from replay.changes.units import UnitSet, unit_column
-from replay.changes.verdicts import Verdicts
+from replay.changes.verdicts import DAMAGED, Verdicts
 from replay.dependencies.key_spaces import key_spaces
-from replay.dependencies.reasons import DAMAGED
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.logs.record_facts import refuse_behind_end
