@@ -1,4 +1,4 @@
-"""The rows of tables at one point, as files: Parquet in parts with views for DuckDB, or CSV as a
+"""The rows of tables at one point, as files: Parquet in parts, or CSV as a
 state before a log is given."""
 
 from __future__ import annotations
@@ -96,16 +96,13 @@ def write_state(
             described.append(
                 {"table": _name(table.dataset), "rows": len(table.rows), "files": files}
             )
-        if form == "parquet":
-            (work / "views.sql").write_text(_views(tables, out), encoding="utf-8")
-        files = [name for entry in described for name in entry["files"]]
         manifest = {
             "program": f"logreplay {__version__}",
             "mode": "state",
             "format": form,
             **about,
             "tables": described,
-            "files": files + (["views.sql"] if form == "parquet" else []),
+            "files": [name for entry in described for name in entry["files"]],
         }
         write_manifest(manifest, work / "manifest.json")
     return manifest
@@ -135,21 +132,3 @@ def _parquet(table: TableRows, work: Path) -> list[str]:
         pq.write_table(rows.slice(start, _ROWS_TOGETHER), work / name, compression="zstd")
         files.append(name)
     return files
-
-
-def _views(tables: Sequence[TableRows], out: Place) -> str:
-    """A script for DuckDB that shows the tables under their names."""
-    lines = ["-- duckdb -init views.sql, in the folder that the state was written from"]
-    lines += [
-        f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)};"
-        for schema in dict.fromkeys(table.dataset.topic[0] for table in tables)
-    ]
-    for table in tables:
-        place = f"{out}/{table.dataset.name.partition('@')[0]}/*.parquet".replace("'", "''")
-        name = ".".join(map(_quoted, table.dataset.topic))
-        lines.append(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet('{place}');")
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
