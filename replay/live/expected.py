@@ -1,15 +1,11 @@
-"""The rows that should be there, in logreplay's own types: a state's files, and what a log adds to
-them and takes away. And which tables and columns of a target are compared with them, by what types,
-and what is not compared."""
+"""The rows that a log adds to a table of a target and takes away, in logreplay's own types."""
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +19,7 @@ from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
 from replay.engine.contract import SPLIT_BYTES
-from replay.errors import TargetError, Where
-from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
+from replay.live.comparable import ComparedColumn, of_values
 from replay.live.differences import RowHash, SignedRows
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
@@ -37,11 +32,7 @@ from replay.output.run_plan import carry_out
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.storage.csv_form import CsvForm
-from replay.storage.state_csv import StateCsv
-from replay.storage.state_values import family_of, state_values, strange, unreadable
-from replay.targets import Session, TableFacts
 from sqlgen.render_options import RenderOptions, shown_columns
-from sqlgen.schema import Column, SqlType
 from sqlgen.structure import Action
 
 #: Where a change stands: commit position, URID (hexadecimal), member, and its number there.
@@ -53,12 +44,6 @@ _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
 _RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value, Action.TRUNCATE.value})
 _HARMLESS = frozenset({Action.CREATE_INDEX.value, Action.DROP_INDEX.value, Action.NOTE.value})
 _MOVING = frozenset({Action.RENAME_TABLE.value, Action.STATEMENT.value})
-#: Tables of PostgreSQL that inherit from one, but for its partitions.
-_HEIRS = """SELECT h.relname FROM pg_catalog.pg_inherits i
-    JOIN pg_catalog.pg_class h ON h.oid = i.inhrelid
-    JOIN pg_catalog.pg_class p ON p.oid = i.inhparent
-    JOIN pg_catalog.pg_namespace n ON n.oid = p.relnamespace
-    WHERE NOT h.relispartition AND n.nspname = %s AND p.relname = %s ORDER BY 1"""
 
 
 @dataclass(frozen=True)
@@ -261,35 +246,6 @@ class LogChanges:
                     yield place, image["action"], name
 
 
-def initial_rows(table: ComparedTable, work: ReplayInput | None) -> Iterator[SignedRows]:
-    """The rows of a table's file. InputError (LR2035) for a text that no column of its type could
-    hold, but for columns that the log does not know where types are loose."""
-    file, start = table.file, 0
-    if file is None:
-        return
-    for batch in file.batches([table.header[column.name] for column in table.columns]):
-        rows = {}
-        for column in table.columns:
-            name = table.header[column.name]
-            texts = batch.column(batch.schema.get_field_index(name))
-            where = file.places(start, name)
-            wrong = None if table.loose and not column.logged else strange(texts, column.type)
-            if wrong is not None:
-                hidden = column.mask is not None
-                raise unreadable(texts[wrong].as_py(), column.column, where(wrong), hidden)
-            if work is None or not column.logged:
-                rows[column.name] = of_texts(texts, column.type)
-                continue
-            how = work.options.profile, work.options.render.policy
-            if column.mask is None:
-                rows[column.name] = of_state(texts, column.column, *how)
-            else:
-                values = column.mask(state_values(texts, column.column, where, True))
-                rows[column.name] = of_values(values, column.column, *how)
-        yield SignedRows(rows, batch.num_rows)
-        start += batch.num_rows
-
-
 def target_columns(version: TableVersion) -> list[str]:
     """The columns of a table that the target has too: not those that a mapping leaves out, nor one
     whose name it gives to another column."""
@@ -356,338 +312,3 @@ def _differ(one: pa.Array, other: pa.Array) -> Mask:
     """Where two columns differ; NULL is a value like others."""
     same = pc.fill_null(pc.equal(one, other), False)
     return ~np.asarray(pc.or_(same, pc.and_(pc.is_null(one), pc.is_null(other))))
-
-
-#: Types of targets that keep a moment and not the zone it was written in.
-_MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
-
-
-@dataclass(frozen=True)
-class ComparedTable:
-    """A table as it is compared: its name in the target, the file of its state (None: it begins
-    empty) with the name of each column there, what the log says of it, and how rows are hashed.
-    ``loose``: columns hold values of any type."""
-
-    name: str
-    file: StateCsv | None
-    header: Mapping[str, str]
-    loose: bool
-    columns: tuple[ComparedColumn, ...]
-    form: RowHash
-    changes: TableChanges | None
-
-    @property
-    def types(self) -> dict[str, SqlType]:
-        """The columns' types, by name."""
-        return {column.name: column.type for column in self.columns}
-
-    def describe(self) -> dict[str, Any]:
-        """What the digests of its rows are of, as JSON-able data."""
-        return {
-            "columns": [{"name": name, "type": kind.value} for name, kind in self.types.items()],
-            "key": list(self.form.key),
-            "cells": self.form.cells,
-        }
-
-
-def named_rows(schema: str, table: str, types: Mapping[str, SqlType]) -> str:
-    """What a digest of rows is of: a table and its columns."""
-    columns = [f"{name} {kind.value}" for name, kind in sorted(types.items())]
-    return f"{schema}.{table}({', '.join(columns)})"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What is compared, and what is not, in words. ``gone``: tables that the log drops; ``torn``:
-    those whose rows cannot be told, because they move to other keys and a part of their changes is
-    left out."""
-
-    tables: tuple[ComparedTable, ...]
-    not_compared: tuple[str, ...]
-    gone: tuple[str, ...] = ()
-    torn: tuple[str, ...] = ()
-
-
-def found_rows(
-    session: Session, schema: str, table: str, types: Mapping[str, SqlType]
-) -> Iterator[SignedRows]:
-    """The rows of a table of the target, with the columns of ``types``."""
-    decimals = [name for name, kind in types.items() if kind is SqlType.DECIMAL]
-    for batch in session.texts(schema, table, list(types), decimals):
-        columns = {
-            name: of_texts(values, kind)
-            for (name, kind), values in zip(types.items(), batch.columns, strict=True)
-        }
-        yield SignedRows(columns, batch.num_rows)
-
-
-def compared_tables(
-    session: Session,
-    schema: str,
-    folder: Path,
-    files: Mapping[str, Path],
-    log: LogChanges | None,
-    csv: CsvForm | None = None,
-) -> Comparison:
-    """What of a schema can be compared with the state ``files`` (by table) and the log. Raises
-    TargetError (LR4002) where the target lacks a table or column of the state."""
-    changes = {} if log is None else log.tables(schema)
-    present = session.tables_of(schema)
-    tables, notes, gone, torn = [], [], [], []
-    paths: dict[str, Path] = {}
-    for stem, path in files.items():
-        place = None if log is None else _mapped_place(stem, log)
-        if place is None:
-            paths[_named(stem, schema, present, changes)] = path
-        elif place[0] == schema:
-            paths[place[1]] = path
-        else:
-            notes.append(f"file {path.name}: its table is {'.'.join(place)}, in another schema")
-    for name in sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)}):
-        expected = changes.get(name)
-        if expected is not None and expected.dropped:
-            gone.append(name)
-            continue
-        facts = session.facts(schema, name)
-        if facts is None and name not in paths:
-            notes.append(f"table {name}: the log makes it, and it is not there")
-            continue
-        if facts is None and log is not None and expected is None:
-            notes.append(f"table {name}: neither the log nor the database has it")
-            continue
-        if facts is None:
-            raise TargetError(
-                "LR4002",
-                "the database lacks a table of the expected state",
-                Where(table=f"{schema}.{name}"),
-            )
-        if expected is not None and expected.unknown:
-            notes.append(f"table {name}: {expected.unknown}")
-            continue
-        table, more = _table(session, schema, name, paths.get(name), facts, expected, log, csv)
-        notes += more
-        if table is not None and log is not None and _is_torn(table, log):
-            torn.append(name)
-            notes.append(
-                f"table {name}: changes of its rows are left out, and others give them new keys"
-            )
-        elif table is not None:
-            tables.append(table)
-    for name in sorted({*present, *changes} - {*paths} - {table.name for table in tables}):
-        if name in (*gone, *torn) or (name not in present and not changes[name].changes):
-            continue
-        why = "has changes of it" if name in changes and changes[name].changes else "does not"
-        notes.append(f"table {name}: {folder} has no file of it (the log {why})")
-    if tables and session.dialect == "sqlite":
-        notes.append("how SQLite stores values: 1, 1.0 and '1' count as the same")
-    return Comparison(tuple(tables), tuple(notes), tuple(gone), tuple(torn))
-
-
-def _is_torn(table: ComparedTable, log: LogChanges) -> bool:
-    """Whether rows move to other keys, with values that their images do not tell: what was left out
-    may have changed them."""
-    if not table.form.cells or table.changes is None:
-        return False
-    return log.moves_rows(table.changes, table.columns, table.form.key)
-
-
-def _mapped_place(stem: str, log: LogChanges) -> tuple[str, str] | None:
-    """Schema and name in the target of the table of the log that a file is of; None where no
-    mapping says it."""
-    options = log.work.options
-    if options.mapping is None:
-        return None
-    versions = log.log.catalog.versions
-    for whole in (True, False):
-        names = [one.name if whole else one.source.name for one in versions]
-        wanted = {name for name in names if name == stem}
-        wanted = wanted or {name for name in names if name.lower() == stem.lower()}
-        places = {
-            options.place(version.table)
-            for version, name in zip(versions, names, strict=True)
-            if name in wanted
-        }
-        if len(places) == 1:
-            return places.pop()
-    return None
-
-
-def _heirs(session: Session, schema: str, name: str) -> str:
-    """Tables that inherit from one of PostgreSQL, but for its partitions; empty for none."""
-    if session.dialect != "postgres":
-        return ""
-    rows = session.query(_HEIRS, (schema, name))
-    return ", ".join(str(heir) for (heir,) in rows)
-
-
-def _named(stem: str, schema: str, present: list[str], changes: Mapping[str, TableChanges]) -> str:
-    """The table that a file is of: TABLE or OWNER.TABLE, in any case."""
-    short = stem.rpartition(".")[2] if stem.lower().startswith(f"{schema.lower()}.") else stem
-    for known in (present, list(changes)):
-        for wanted in (stem, short):
-            if wanted in known:
-                return wanted
-            alike = [name for name in known if name.lower() == wanted.lower()]
-            if len(alike) == 1:
-                return alike[0]
-    return short
-
-
-def _table(
-    session: Session,
-    schema: str,
-    name: str,
-    path: Path | None,
-    facts: TableFacts,
-    changes: TableChanges | None,
-    log: LogChanges | None,
-    csv: CsvForm | None,
-) -> tuple[ComparedTable | None, list[str]]:
-    work = None if log is None else log.work
-    left_out = _left_out(work, changes)
-    notes, columns = [], []
-    types = dict(zip(facts.columns, facts.types, strict=True)) if facts.types else {}
-    logged = _logged(work, changes)
-    known = [
-        replace(logged[column], name=column)
-        if column in logged
-        else Column(column, family_of(types.get(column, ""), session.dialect))
-        for column in facts.columns
-    ]
-    file, header = None, dict[str, str]()
-    if path is not None:
-        wanted = _of_file(work, changes, known, logged)
-        file = StateCsv(path, f"{schema}.{name}", wanted, csv, partial=True, logged=False)
-        header = _header(file, _renamed(work, changes))
-    for column, one in zip(facts.columns, known, strict=True):
-        why = left_out.get(column, "")
-        if column in facts.generated:
-            why = "the target computes it"
-        elif path is not None and column not in header:
-            why = "it is in the target only" if column not in logged else f"{path.name} lacks it"
-        elif path is None and column not in logged:
-            why = "it is in the target only"
-        if why:
-            notes.append(f"column {name}.{column}: {why}")
-            continue
-        kind = types.get(column, "")
-        if column in logged:
-            mask = _mask(work, changes, logged[column])
-            columns.append(ComparedColumn(column, logged[column], mask=mask))
-            notes += [f"values of {name}.{column}: their masks are compared"] if mask else []
-        else:
-            columns.append(ComparedColumn(column, one, False))
-        if columns[-1].type is SqlType.TIMESTAMP_TZ and kind.lower().startswith(_MOMENT_TYPES):
-            notes.append(f"zone of {name}.{column}: the target keeps the moment only")
-        elif columns[-1].type in (SqlType.REAL, SqlType.DOUBLE):
-            notes.append(f"sign of zeros in {name}.{column}: -0.0 and 0.0 count as the same")
-    if heirs := _heirs(session, schema, name):
-        notes.append(
-            f"rows of {name} that are in {heirs}, which inherits from it: they count as its own"
-        )
-    if not columns:
-        return None, [*notes, f"table {name}: none of its columns can be compared"]
-    loose = session.dialect == "sqlite"
-    form = _form(facts, columns, work, changes, log is not None and log.partial)
-    return ComparedTable(name, file, header, loose, tuple(columns), form, changes), notes
-
-
-def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
-    """What the target calls the log's columns (in lower case) of a table under a mapping; empty for
-    those that it does not have."""
-    if work is None or work.options.mapping is None:
-        return {}
-    names: dict[str, str] = {}
-    for version in _versions(changes):
-        there = target_columns(version)
-        for old, new in zip(version.source.columns, version.table.columns, strict=True):
-            names[old.name.lower()] = work.options.spelled(new.name) if new.name in there else ""
-    return names
-
-
-def _of_file(
-    work: ReplayInput | None,
-    changes: TableChanges | None,
-    known: Sequence[Column],
-    logged: Mapping[str, Column],
-) -> list[Column]:
-    """The columns that a state's file may have, by their names in the log under a mapping."""
-    if work is None or work.options.mapping is None or not _versions(changes):
-        return list(known)
-    latest = max(_versions(changes), key=lambda version: version.created)
-    return [*latest.source.columns, *(column for column in known if column.name not in logged)]
-
-
-def _header(file: StateCsv, renamed: Mapping[str, str]) -> dict[str, str]:
-    """The name in the file of each column of the target."""
-    names = {renamed.get(one.name.lower(), one.name): one.name for one in file.columns}
-    return {target: name for target, name in names.items() if target}
-
-
-def _mask(
-    work: ReplayInput | None, changes: TableChanges | None, column: Column
-) -> Callable[[pa.Array], pa.Array] | None:
-    """What masks a column of the target; None where nothing does."""
-    mapping = None if work is None else work.options.mapping
-    for version in _versions(changes) if mapping is not None else ():
-        name = version.source_name(column.name)
-        if mapping is not None and name in mapping.masked_columns(version.source):
-            return partial(mapping.mask, version.source, name)
-    return None
-
-
-def _versions(changes: TableChanges | None) -> tuple[TableVersion, ...]:
-    return () if changes is None else changes.versions
-
-
-def _logged(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, Column]:
-    """The log's column of each column of the target, of the latest form of the table."""
-    if work is None:
-        return {}
-    spelled = work.options.spelled
-    return {
-        spelled(name): version.table.column(name)
-        for version in sorted(_versions(changes), key=lambda version: version.created)
-        for name in target_columns(version)
-    }
-
-
-def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
-    """Why columns cannot be compared after the log's changes of their table."""
-    if work is None or changes is None or not changes.changes:
-        return {}
-    spelled = work.options.spelled
-    reasons: dict[str, str] = {}
-    every = [set(target_columns(version)) for version in changes.versions]
-    for version in changes.versions:
-        for name in target_columns(version):
-            if not all(name in names for names in every):
-                reasons[spelled(name)] = "not every form of the table in the log has it"
-        for one in large_columns(version):
-            reasons[spelled(one)] = "its values are not in the log"
-        for one in excluded_columns(work, version):
-            reasons[spelled(one)] = "it is left out (--columns, --exclude-columns)"
-    return reasons
-
-
-def _form(
-    facts: TableFacts,
-    columns: list[ComparedColumn],
-    work: ReplayInput | None,
-    changes: TableChanges | None,
-    partial: bool,
-) -> RowHash:
-    """How rows are hashed: by the log's key where it has one, else by a unique key of the target
-    that is compared as a whole."""
-    names = tuple(column.name for column in columns)
-    key: tuple[str, ...] = ()
-    if work is not None and changes is not None:
-        spelled = work.options.spelled
-        keys = {tuple(map(spelled, version.table.key)) for version in changes.versions}
-        key = keys.pop() if len(keys) == 1 else ()
-    else:
-        key = facts.unique_keys[0] if facts.unique_keys else ()
-    if not set(key) <= set(names):
-        key = ()
-    cells = partial and bool(key) and changes is not None and changes.changes
-    return RowHash(names, key, cells)

@@ -23,16 +23,16 @@ from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where, counted
 from replay.live import certificate
-from replay.live.differences import RowDifferences, RowHash, SignedRows, differences_of, totals_of
-from replay.live.expected import (
+from replay.live.compared_tables import (
     ComparedTable,
     Comparison,
-    LogChanges,
     compared_tables,
     found_rows,
     initial_rows,
     named_rows,
 )
+from replay.live.differences import RowDifferences, RowHash, SignedRows, differences_of, totals_of
+from replay.live.expected import LogChanges
 from replay.live.own_tables import HIDDEN
 from replay.live.position_store import Store, TargetPosition
 from replay.live.preflight import check_mapping, identity_of
