@@ -120,7 +120,7 @@ def _history(arguments: argparse.Namespace) -> int:
     selection = selection_of(arguments)
     with asked_log(arguments, selection) as (asked, selection):
         found = log_queries.history_of(asked, selection, arguments.key, selection.include_aborted)
-    form = "json" if arguments.json else arguments.format
+    form = arguments.format
     if form == "json":
         text = json.dumps(found.describe(), indent=1, ensure_ascii=False) + "\n"
     elif form == "csv":
@@ -185,7 +185,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
     with asked_log(arguments, selection_of(arguments)) as (asked, selection):
         found = what_if.what_if_of(asked, selection, arguments.baseline, arguments.csv)
     tell_notes(found.notes)
-    form = "json" if arguments.json else arguments.format
+    form = arguments.format
     if form == "json":
         text = json.dumps(found.answer, indent=1, ensure_ascii=False) + "\n"
     elif form == "csv":
@@ -201,7 +201,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
 
 def _state(arguments: argparse.Namespace) -> int:
     selection = selection_of(arguments)
-    form = "json" if arguments.json else arguments.format
+    form = arguments.format
     if arguments.diff is not None:
         return _difference(arguments, selection, form or "text")
     if form not in (None, "parquet", "csv"):
@@ -275,7 +275,7 @@ def _difference(arguments: argparse.Namespace, selection: Selection, form: str) 
 
 def _page(arguments: argparse.Namespace, selection: Selection) -> int:
     """One page about the selected work, or (``--format json``) what it shows."""
-    form = "json" if arguments.json else arguments.format or "html"
+    form = arguments.format or "html"
     if form not in ("html", "json"):
         raise UsageError("LR1001", f"found --format {form} with report page; expected html or json")
     with asked_log(arguments, selection) as (asked, selection):
@@ -305,7 +305,7 @@ def _report(arguments: argparse.Namespace) -> int:
         )
     with asked_log(arguments, selection) as (asked, selection):
         report = make_report.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
-    form = layout.ReportFormat("json" if arguments.json else arguments.format or "text")
+    form = layout.ReportFormat(arguments.format or "text")
     return _told(arguments, report, form)
 
 
@@ -316,7 +316,7 @@ def _who(arguments: argparse.Namespace) -> int:
     with asked_log(arguments, selection) as (asked, selection):
         kind, options = kinds.ReportKind.WHO, kinds.ReportOptions(groups)
         report = make_report.report_of(asked, kind, selection, options)
-    form = layout.ReportFormat("json" if arguments.json else arguments.format)
+    form = layout.ReportFormat(arguments.format)
     return _told(arguments, report, form)
 
 

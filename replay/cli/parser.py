@@ -250,6 +250,8 @@ def parse(words: Sequence[str], given: Sequence[str] | None = None) -> argparse.
     UsageError (LR1001) for an option that means nothing with the others."""
     name, *rest = words
     values = parser_of(name).parse_args(rest)
+    if getattr(values, "json", False) and hasattr(values, "format"):
+        values.format = "json"
     values.chosen = _chosen(name, rest)
     refuse_unused(name, words[1:] if given is None else given, values)
     if name == "mark" and values.name and not values.named and os.path.exists(values.name):
@@ -355,16 +357,10 @@ def refuse_unused(name: str, words: Iterable[str], values: argparse.Namespace) -
             continue
         if not wanted and needed.removeprefix("--").replace("-", "_") not in values.given:
             raise UsageError("LR1001", f"found {option.name} without {needed}; expected both")
-        if wanted and (value := _value_of(values, needed)) not in wanted.split(","):
+        if wanted and (value := str(vars(values)[needed])) not in wanted.split(","):
             what = f"{name} " if needed == "kind" else f"--{needed} "
             found, expected = what + value, what + ", ".join(wanted.split(","))
             raise UsageError("LR1001", f"found {option.name} with {found}; expected {expected}")
-
-
-def _value_of(values: argparse.Namespace, name: str) -> str:
-    return (
-        "json" if name == "format" and getattr(values, "json", False) else str(vars(values)[name])
-    )
 
 
 # -- help

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from replay.arrays import Hashes, Index, Mask, Records, take_rows
 from replay.changes.envelope import octets
-from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
+from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.links import Link, Links
@@ -289,10 +289,6 @@ class DependencyGraph:
         edges = self._back[self._in[node] : self._in[node + 1]]
         before: list[int] = self._source[edges].tolist()
         return before
-
-    def commit(self, unit: UnitId) -> Position:
-        """The commit position of a unit."""
-        return UnitPosition(self.units[self._node(unit)].tobytes()).commit
 
     def __iter__(self) -> Iterator[UnitId]:
         return map(self.unit, range(len(self.units)))
