@@ -63,7 +63,8 @@ class Constraints:
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
     these tables, in words; ``passed``: how many statements are about other things; ``acting``:
     foreign keys to tables of the log that change rows by themselves, those of other tables too.
-    ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
+    ``history``: (OWNER.NAME of a history table, of its temporal table), whose rows the database
+    writes. ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
     read."""
 
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -77,6 +78,7 @@ class Constraints:
     strange: bool = field(default=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     acting: tuple[ForeignKey, ...] = field(default=(), compare=False)
+    history: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def tell_foreign_keys(self) -> bool:

@@ -78,6 +78,7 @@ class SelectionOptions(TypedDict, total=False):
     include_aborted: bool
     ri: str
     triggers: str
+    history: str | None
     incomplete: str
     behind_damage: str
     from_recovery_point: bool

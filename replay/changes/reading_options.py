@@ -213,7 +213,8 @@ SELECTION = (
     _select(
         "--from-mark NAME",
         TEXT,
-        "only what committed after a mark; NAME(-1): the last but one of that name",
+        "only what committed after a mark; NAME(-1): the last but one of that name, NAME.1: the"
+        " first",
         commands=f"ddl {RANGED}",
     ),
     _select(
@@ -289,6 +290,14 @@ SELECTION = (
         "--triggers",
         first_of(Derived),
         "changes caused by triggers alone: skip where the target's triggers do the same",
+    ),
+    _select(
+        "--history skip[=TABLE,…]|apply",
+        DATA,
+        "rows of history tables of temporal tables: skip those that the target writes by itself,"
+        " of these tables or of those that the schema (--schema) states; apply them (default)",
+        commands=f"{SCRIPTS} export {LIVE}",
+        brief="history tables of temporal tables: skip or apply",
     ),
     _select(
         "--incomplete",

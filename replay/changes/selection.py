@@ -17,10 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Mask, Versions, one_of
+from replay.changes.catalog import Catalog
 from replay.changes.choices import BehindDamage, CascadeMode, Derived, Incomplete, Operation
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
 from replay.changes.position import UNIT, urids_of
 from replay.changes.units import UnitSet
+from replay.errors import UsageError
+from sqlgen.constraints import Constraints
 from sqlgen.errors import choice, settle_choices
 from sqlgen.kinds import settle_kinds
 
@@ -71,6 +74,7 @@ REASONS: tuple[str, ...] = (
     "made by logreplay's own replay (--log-option replayed)",
     "taken by the output folder before (--after)",
     "inserted and deleted by one statement",
+    "row of a history table, which the database writes (--history skip)",
 )
 REASON = {name: code for code, name in enumerate(REASONS)}
 #: VerdictCodes that are not skips: the record's unit is incomplete and set aside.
@@ -85,8 +89,9 @@ UNSATISFIED = "does not satisfy --where"
 #: The reason of records of other tables.
 OTHER_TABLE = "table not selected"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
-CANCELLED_OUT = REASONS[-1]
-TAKEN_BEFORE = REASONS[-2]
+CANCELLED_OUT = "inserted and deleted by one statement"
+TAKEN_BEFORE = "taken by the output folder before (--after)"
+OF_HISTORY = "row of a history table, which the database writes (--history skip)"
 #: Reasons that the dependency graph gives.
 BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[30:34]
 #: Records that are no changes of tables, and why they are left out.
@@ -162,7 +167,9 @@ class Selection:
     limit. A unit that is text is the last digits of its id, and ``unit_query`` a query (DuckDB) for
     units: :func:`replay.reports.sql.settled` finds both in a log, and puts the bytes of the units
     of the query into ``query_units``. ``any_name``: of units, names and places it is enough that
-    one takes a change. ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
+    one takes a change. ``history``: ``apply``, ``skip`` or ``skip=TABLE,…``, of which
+    :mod:`replay.pipeline.request` makes ``history_tables``, and the numbers of their
+    versions in the log. ``behind_damage`` None: as :meth:`going_on` says, else they are taken.
     SqlgenError (LR1001) for a word that no option has, and for a value of another kind."""
 
     from_position: bytes | None = None
@@ -195,6 +202,9 @@ class Selection:
     include_aborted: bool = False
     ri: Derived = Derived.APPLY
     triggers: Derived = Derived.APPLY
+    history: str | None = None
+    history_tables: tuple[str, ...] = ()
+    history_versions: tuple[int, ...] = ()
     incomplete: Incomplete = Incomplete.RESOLVE
     behind_damage: BehindDamage | None = None
     from_recovery_point: bool = False
@@ -241,6 +251,34 @@ class Selection:
             return self
         return replace(self, behind_damage=BehindDamage.HOLD)
 
+    def named_history(self) -> tuple[str, ...]:
+        """The tables that ``--history skip=TABLE,…`` names. UsageError (LR1001) for what the option
+        does not have."""
+        said, sign, names = (self.history or "apply").partition("=")
+        tables = tuple(filter(None, map(str.strip, names.split(","))))
+        if (
+            said not in ("skip", "apply")
+            or bool(sign) != bool(tables)
+            or (tables and said != "skip")
+        ):
+            expected = "expected skip, skip=TABLE,… or apply"
+            raise UsageError("LR1001", f"found --history {self.history}; {expected}")
+        return tables
+
+    def without_history(self, catalog: Catalog, keys: Callable[[], Constraints]) -> Selection:
+        """The selection without the history tables that it is to skip: those named, else those that
+        the schema states (``keys``). UsageError (LR1001) where it states none."""
+        tables = self.named_history()
+        if self.history == "skip" and not (tables := tuple(name for name, _ in keys().history)):
+            raise UsageError(
+                "LR1001",
+                "found --history skip, and no schema (--schema) states a history table of the log;"
+                " expected ADD VERSIONING USE HISTORY TABLE, or --history skip=TABLE,…",
+            )
+        taken = catalog.taken_by(Selection(tables=tables).takes_tables) if tables else ()
+        numbers = tuple(map(int, np.flatnonzero(taken)))
+        return replace(self, history_tables=tables, history_versions=numbers)
+
     def describe(self) -> dict[str, Any]:
         """The selection as JSON-able data for the manifest: only what limits something, plus the
         three policies."""
@@ -249,9 +287,10 @@ class Selection:
             value = getattr(self, name)
             if value in (None, (), False) or name == "marks":  # no path is told
                 continue
-            if name == "behind_damage":  # may be another one in each run of a chain
+            # what may be another one in each run of a chain
+            if name in ("behind_damage", "history_tables", "history_versions"):
                 continue
-            if name == "cascade" and value == "none":
+            if (name, value) in (("cascade", "none"), ("history", "apply")):
                 continue
             if isinstance(value, Selection):
                 value = {
@@ -281,7 +320,8 @@ class Selection:
         and lower case alike, of the whole name or of NAME alone)."""
         name = qualified.upper()
         wanted = not self.tables or any(_fits(name, glob.upper()) for glob in self.tables)
-        return wanted and not any(_fits(name, glob.upper()) for glob in self.exclude_tables)
+        left = (*self.exclude_tables, *self.history_tables)
+        return wanted and not any(_fits(name, glob.upper()) for glob in left)
 
     def takes_tables(self, names: Sequence[str]) -> Mask:
         """``bool[n]``: which of all tables of a log are selected. Of those whose names differ in
@@ -300,9 +340,10 @@ class Selection:
                 for glob in globs
             )
 
+        left = (*self.exclude_tables, *self.history_tables)
         return np.array(
             [
-                (not self.tables or fits(self.tables, name)) and not fits(self.exclude_tables, name)
+                (not self.tables or fits(self.tables, name)) and not fits(left, name)
                 for name in names
             ],
             bool,
@@ -368,6 +409,8 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
         _leave_uncommitted(envelope, leave)
     _leave_by_range(selection, envelope, leave)
     known = facts.version >= 0
+    if selection.history_versions:
+        leave(np.isin(facts.version, selection.history_versions), OF_HISTORY)
     leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]

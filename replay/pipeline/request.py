@@ -33,6 +33,7 @@ from replay.pipeline.request_checks import (
     taken_versions,
 )
 from replay.pipeline.request_notes import (
+    applied_history,
     key_notes,
     no_foreign_keys,
     none_stated,
@@ -222,15 +223,6 @@ def _in_dialect(opened: OpenLog, options: ScriptOptions) -> tuple[LogFile, Scrip
     return log.in_dialect(options.dialect) if isinstance(log, OwnDialect) else log, options
 
 
-def _stated(keys: Constraints | Callable[[Sequence[Table]], Constraints], log: LogFile) -> (
-    Constraints
-):  # fmt: skip
-    """The keys that are stated of the tables of a log."""
-    if not isinstance(keys, Constraints):
-        keys = keys([version.table for version in log.catalog.versions])
-    return replace(keys, complete=not keys.strange)
-
-
 def make_request(
     opened: OpenLog, selection: Selection, demand: Demand, keys: KeySource = None
 ) -> Request:
@@ -251,9 +243,8 @@ def make_request(
             opened = replace(opened, log=opened.family.with_wide_reals(opened.log))
         placed = resolve_positions.place(selection, opened.log)
         resolve_positions.check_ranges(placed)
-        log, options = _in_dialect(opened, demand.options or ScriptOptions())
-        if placed.columns or placed.exclude_columns:
-            options = _of_columns(placed, options)
+        log, options = _in_dialect(opened, _of_columns(placed, demand.options or ScriptOptions()))
+        placed = placed.without_history(log.catalog, lambda: _known_keys(keys, log, None))
         versions, strange = taken_versions(log, placed, demand.continued)
         check_columns(versions, options.render)
         mapping, shown = _mapping_of(demand, log, options), options.render
@@ -292,6 +283,7 @@ def make_request(
             *strange_schema(constraints, log),
             *no_foreign_keys(demand, placed, constraints),
             *unread_keys(constraints),
+            *([] if demand.options is None else applied_history(placed, versions, constraints)),
             *strange,
             *lost,
             *log.warnings([] if demand.copied else versions),
@@ -360,8 +352,8 @@ def _check_kept(demand: Demand, selection: Selection) -> None:
 
 def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
     """The options with the columns that a selection names, where they name none themselves."""
-    render = options.render
-    if render.columns or render.exclude_columns:
+    render, named = options.render, selection.columns or selection.exclude_columns
+    if not named or render.columns or render.exclude_columns:
         return options
     chosen = replace(render, columns=selection.columns, exclude_columns=selection.exclude_columns)
     return replace(options, render=chosen)

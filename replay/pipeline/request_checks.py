@@ -53,6 +53,7 @@ def taken_versions(
         for option, globs in (
             ("--table", selection.tables),
             ("--exclude-table", selection.exclude_tables),
+            ("--history", selection.named_history()),
         )
         for glob in globs
         if not _named_by(option, glob, names)

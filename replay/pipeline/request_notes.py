@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from replay.changes.catalog import TableVersion
 from replay.changes.choices import Derived, Mode
 from replay.changes.selection import Selection
 from replay.errors import counted, some_of
@@ -75,6 +77,19 @@ def unread_keys(constraints: Constraints) -> tuple[str, ...]:
     ]
     more = len(constraints.unread) - len(named)
     return (*named, *([f"{more:,} more statements of the schema are not understood"] * bool(more)))
+
+
+def applied_history(
+    selection: Selection, versions: Sequence[TableVersion], constraints: Constraints
+) -> list[str]:
+    """Warnings of history tables whose rows are written although nobody said so."""
+    taken = {version.name.upper() for version in versions if selection.history is None}
+    return [
+        f"{name} is the history table of {table}, whose rows a database with versioning writes by"
+        " itself: for such a target leave them out (--history skip), else say --history apply"
+        for name, table in constraints.history
+        if name in taken
+    ]
 
 
 def key_notes(constraints: Constraints) -> list[str]:

@@ -117,6 +117,8 @@ class SchemaFacts:
         self.unread: list[str] = []
         #: What is renamed: tables, or columns of a table.
         self.renames: list[tuple[list[str], list[str]]] = []
+        #: History tables of the log, and the temporal tables that they belong to.
+        self.history: dict[str, str] = {}
         self.passed = 0
         self.schema = ""  # that of names without one
         self.table = ""  # of the log, that a statement is about
@@ -151,8 +153,7 @@ class SchemaFacts:
     def _reference(self, reference: ReferenceClause) -> None:
         parent, enforced = self._find(reference.parent), reference.options.enforced
         if parent and enforced:
-            child = self.table or ".".join(filter(None, self._qualified(self.own, self.schema)))
-            self.towards.append((child, reference, parent))
+            self.towards.append((self._own_name(), reference, parent))
         if not self.table:
             if parent and enforced:
                 self.referred.append((parent, tuple(_upper(reference.parent_columns))))
@@ -175,6 +176,18 @@ class SchemaFacts:
         self.towards = [one for one in self.towards if one[0] != table]
         self.outside = [one for one in self.outside if one[0] != table]
         self.unused = [one for one in self.unused if one[0] != table]
+
+    def _own_name(self) -> str:
+        """The table that a statement is about, which the log may not have."""
+        return self.table or ".".join(filter(None, self._qualified(self.own, self.schema)))
+
+    def _versioning(self, history: Sequence[str] | None) -> None:
+        """The table that a statement is about has another as its history table, or none any
+        more."""
+        own = self._own_name()
+        self.history = {name: table for name, table in self.history.items() if table != own}
+        if history is not None and (found := self._find(history)):
+            self.history[found] = own
 
     def _call(self, table: str | None, old: str, new: str) -> None:
         """Call a key otherwise from here on; an index is named without its table."""
@@ -273,6 +286,7 @@ class SchemaFacts:
             passed=self.passed,
             strange=bool(self.log) and not about,
             acting=tuple(self._acting(lenient)),
+            history=tuple(self.history.items()),
         )
 
     def _acting(self, lenient: bool) -> Iterator[ForeignKey]:

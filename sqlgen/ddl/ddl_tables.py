@@ -286,6 +286,8 @@ class TableReader(SchemaFacts):
         elif first in ("ALTER", "MODIFY") and second not in ("CONSTRAINT", "FOREIGN", "CHECK"):
             self._alter_column(action)
         elif first in ("DROP", "CLUSTER", "REPLICA", "OWNER"):
+            if second == "VERSIONING":
+                self._versioning(None)
             if not action.take("DROP", "RESTRICT", "ON", "DROP"):
                 action.skip()
         elif is_tsql and first in ("CHECK", "NOCHECK") and second != "CONSTRAINT":
@@ -318,6 +320,9 @@ class TableReader(SchemaFacts):
             raise NotUnderstood
         if action.take("ORGANIZE", "BY", "HASH", "UNIQUE"):
             self._key(KeyClause(HASH_KEY, names_in(action)))
+        elif action.take("VERSIONING", "USE", "HISTORY", "TABLE"):
+            self._versioning(action.name())
+            action.skip(action.end)
         elif action.peek() in _NO_COLUMN:
             if action.peek() in ("SUPPLEMENTAL", "RESTRICT"):
                 action.skip(action.end)

@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("names", "nul", "timestamps", "char_padding", "midnight"), TEXT),
     **dict.fromkeys(("empty_text", "reals", "where_columns", "asserts", "enforcement"), TEXT),
     **dict.fromkeys(("ri", "triggers", "incomplete", "where", "schema_dialect", "url"), TEXT),
-    **dict.fromkeys(("from_mark", "marks", "behind_damage"), TEXT),
+    **dict.fromkeys(("from_mark", "marks", "behind_damage", "history"), TEXT),
     **dict.fromkeys(("until_mark", "target_schema", "scratch", "kind", "one", "other"), TEXT),
     **dict.fromkeys(("initial_at", "late", "csv"), TEXT),
     **dict.fromkeys(("schema_encoding", "encoding", "client", "terminator"), TEXT),

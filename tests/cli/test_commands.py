@@ -26,6 +26,14 @@ NO_KEYS = ["--schema", "none"]
 ACCT_ROW = acct(1)
 EXCEPT = ["--except", "A1B2DC19".rjust(20, "0")]
 
+#: What a schema says of temporal tables.
+VERSIONED = """CREATE TABLE SAKILA.PAYMENT (PAYMENT_ID INTEGER NOT NULL PRIMARY KEY);
+ALTER TABLE SAKILA.STAFF ADD VERSIONING USE HISTORY TABLE SAKILA.FILM_TEXT;
+ALTER TABLE SAKILA.STAFF DROP VERSIONING;
+ALTER TABLE SAKILA.RENTAL ADD VERSIONING USE HISTORY TABLE SAKILA.PAYMENT;
+"""
+LEFT = "row of a history table, which the database writes (--history skip)"
+
 
 @pytest.fixture
 def small(sakila_small: Path) -> list[str]:
@@ -274,6 +282,44 @@ def test_selections_that_leave_nothing(
             "the log goes from commit position 00DECBEAE1CD21300000 (2024-03-15 08:00:06.304275)"
             " to 00DECBEB722CB1800000 (2024-03-15 08:02:37.690648)" in warning
         )
+
+
+def test_history_tables_are_left_out_and_counted(small: list[str], tmp_path: Path) -> None:
+    schema = tmp_path / "db2.sql"
+    schema.write_text(VERSIONED)
+    keys = ["--schema", str(schema), "--schema-dialect", "db2"]
+    made = {}
+    for name, words in {
+        "whole": keys,
+        "said": [*keys, "--history", "apply"],
+        "stated": [*keys, "--history", "skip"],
+        "named": ["--history", "skip=payment"],
+        "excluded": ["--exclude-table", "PAYMENT"],
+    }.items():
+        out = tmp_path / name
+        code = 4 if name == "whole" else 0
+        assert main.main(["redo", *small, "--out", str(out), *words]) == code
+        made[name] = statements(out)
+    assert made["stated"] == made["named"] == made["excluded"] != made["whole"] == made["said"]
+    (warning,) = manifest(tmp_path / "whole")["warnings"]
+    assert "SAKILA.PAYMENT is the history table of SAKILA.RENTAL" in warning
+    for name in ("said", "stated"):
+        assert "--history" not in " ".join(manifest(tmp_path / name)["warnings"])
+    others = manifest(tmp_path / "excluded")["balance"]["skipped"]["table not selected"]
+    assert manifest(tmp_path / "stated")["balance"]["skipped"][LEFT] == others > 0
+    assert manifest(tmp_path / "stated")["selection"]["history"] == "skip"
+
+
+def test_history_tables_that_nothing_names(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, said in (
+        ("skip", "LR1001 found --history skip, and no schema (--schema) states a history table"),
+        ("skip=NOPE", "LR1004 found --history NOPE"),
+        *((words, f"LR1001 found --history {words}; ") for words in ("none", "skip=", "apply=T")),
+    ):
+        assert main.main(["redo", *small, "--out", str(tmp_path / "o"), "--history", words]) == 12
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
