@@ -40,6 +40,10 @@ REPORT_KINDS = (
     "catalog",
     "page",
 )
+#: Why what is copied has no choice of columns and names.
+COPIED = "records are copied whole, byte for byte"
+#: Options that would change what is copied.
+OF_VALUES = ("--columns", "--exclude-columns", "--mapping")
 GROUPS = ("user", "job", "plan", "hour", "table", "unit", "day", "connection", "op", "origin")
 
 
@@ -386,7 +390,7 @@ LIVE = (
     _verify(
         "--target-schema NAME",
         TEXT,
-        "the schema of the tables in the target (default: that of the log, or that has them)",
+        "the schema of the tables in the target (default: those of the log, or that has them)",
     ),
     _verify(
         "--roundtrip",
@@ -476,8 +480,8 @@ LIVE = (
     Option(
         "--delete NAME",
         TEXT,
-        "take a mark back: NAME, or NAME(-1) for the one before it; of --marks FILE, the file"
-        " beside the log, or --to",
+        "take a mark back: NAME, NAME(-1) for the one before it or NAME.1 for the first; of --marks"
+        " FILE, the file beside the log, or --to",
         "mark",
         either="which",
     ),

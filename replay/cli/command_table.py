@@ -100,8 +100,8 @@ Name a point of a log, or list the existing marks (without NAME). With a log, ma
 file beside it, and redo, undo, export, history, state, report, extract and replay know their names:
 --from-mark NAME selects what committed after the mark, --until-mark NAME what committed at or
 before it, and state --at NAME the rows at the mark. A name can be used again: NAME is the latest
-mark of that name, NAME(-1) the one before. With --to, a mark is kept in a live database, for
-replay --until-mark."""
+mark of that name, NAME(-1) the one before, NAME.1 the first that was made. With --to, a mark is
+kept in a live database, for replay --until-mark."""
 
 MAPPING = """\
 Write the mapping that makes the log's names of the target's again: for scripts back home, or for a

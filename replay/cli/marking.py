@@ -172,12 +172,15 @@ def _listed(
 ) -> int:
     if arguments.json:
         told = [asdict(mark) | {"position": mark.position.hexadecimal} for mark in marks]
+        for one in told:
+            del one["removed"]
         print(json.dumps(told, indent=1, ensure_ascii=False))
         return EXIT_OK
-    heads = ("name", "commit position", "committed", "made", "by", "note")
+    heads = ("name", "number", "commit position", "committed", "made", "by", "note")
     lines = [
         {
             "name": mark.name,
+            "number": f".{mark.number}",
             "commit position": mark.position.hexadecimal,
             "committed": mark.committed,
             "made": mark.made[:19].replace("T", " "),

@@ -2,9 +2,10 @@
 take by name.
 
 The file has a line of JSON for each mark, in the order in which they were made. Of several marks of
-one name, ``NAME`` and ``NAME(0)`` are the last one, ``NAME(-1)`` the one before it, and so on. In a
-store, where nothing can be added to a file, each mark is an object below ``FILE.d``. Marks are
-added and taken back behind a lock, so that nobody's mark is lost.
+one name, ``NAME`` and ``NAME(0)`` are the last one, ``NAME(-1)`` the one before it, and so on;
+``NAME.1`` is the first that was made, and keeps its number when others are taken back. In a
+store, where nothing can be added to a file, each mark is an object below ``FILE.d``. A mark that is
+taken back is another line, so nothing is written twice, and numbers stay.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, Protocol, runtime_checkable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Protocol, runtime_checkable
 
 from replay import storage
 from replay.changes.position import Position
@@ -25,14 +26,15 @@ from replay.errors import InputError, UsageError, Where, counted
 from replay.logs import LogFile
 from replay.logs.named import MARKS_BESIDE
 from replay.storage import Place, StoredPath
-from replay.storage.durable import write_file
 
 #: What is behind the name of a file in a store, for the folder of the marks that were added.
 ADDED = ".d"
 _RELATIVE = re.compile(r"(?P<name>.*?)\s*\((?P<back>0|-\d{1,6})\)")
+_ABSOLUTE = re.compile(r"(?P<name>.*)\.(?P<number>[1-9]\d{0,5})")
 _NAME = re.compile(r"[^\W\d_][\w.@#$ -]{0,62}[\w.@#$]|[^\W\d_]")
 _DIGITS = re.compile(r"[0-9A-Fa-f]{12,56}")
 _TAKEN = ("start", "end", "before", "after", "none")
+_TEXTS = ("source", "kind", "committed", "unit", "made", "by", "note", "removed")
 #: Marks that a message names.
 _NAMED = 20
 _MEND = "Mend or remove the line, or name another file of marks (--marks)"
@@ -53,7 +55,8 @@ class Mark:
     """A name for a commit position: all that committed there or before lies before the mark.
     ``source`` and ``kind``: of which log it is a position, and what it is; ``unit``: the unit of
     recovery that it was named by, ``committed`` when that was; ``made``: when the mark was made,
-    ``by`` whom, with what ``note``."""
+    ``by`` whom, with what ``note``; ``number``: among those of its name, from 1 on. ``removed``: a
+    line that takes back the mark of this name and number."""
 
     name: str
     position: Position
@@ -64,12 +67,13 @@ class Mark:
     made: str = ""
     by: str = ""
     note: str = ""
+    removed: str = ""
+    number: int = 0
 
     def line(self) -> str:
         """The mark as a line of its file."""
         told = {"mark": self.name, "position": self.position.hexadecimal}
-        more = ("source", "kind", "committed", "unit", "made", "by", "note")
-        told |= {name: text for name in more if (text := getattr(self, name))}
+        told |= {name: text for name in _TEXTS if (text := getattr(self, name))}
         return json.dumps(told, ensure_ascii=False) + "\n"
 
 
@@ -99,21 +103,20 @@ def position_kind(log: LogFile) -> str:
 def read_marks(place: Place) -> list[Mark]:
     """All marks of a file in the order in which they were made; none where there is no file.
     InputError (LR2040) names the line that is no mark, LR2001 a file that cannot be read."""
-    if isinstance(place, StoredPath):
-        return [mark for _, marks in read_parts(place) for mark in marks]
     with storage.readable(place, "the marks"):
-        return _of_text(place, place.read_bytes()) if place.is_file() else []
-
-
-def read_parts(place: StoredPath) -> list[tuple[StoredPath, list[Mark]]]:
-    """The objects of a file of marks in a store, each with its marks, in the order of
-    :func:`read_marks`, and errors as there."""
-    with storage.readable(place, "the marks"):
-        parts = [place] if place.is_file() else []
+        parts: list[Place] = [place] if place.is_file() else []
         folder = place.parent / f"{place.name}{ADDED}"
-        if folder.is_dir():
+        if isinstance(folder, StoredPath) and folder.is_dir():
             parts += sorted(folder.iterdir(), key=lambda part: part.name)
-        return [(part, _of_text(part, part.read_bytes())) for part in parts]
+        marks = [mark for part in parts for mark in _of_text(part, part.read_bytes())]
+    gone = {(mark.name, mark.removed) for mark in marks if mark.removed}
+    made: Counter[str] = Counter()
+    numbered = []
+    for mark in marks:
+        made[mark.name] += not mark.removed
+        if not mark.removed and (mark.name, str(made[mark.name])) not in gone:
+            numbered.append(replace(mark, number=made[mark.name]))
+    return numbered
 
 
 def _of_text(place: Place, content: bytes) -> list[Mark]:
@@ -133,10 +136,9 @@ def _mark(place: Place, number: int, line: bytes) -> Mark:
     texts: dict[str, Any] = {
         name: value for name, value in told.items() if name not in ("mark", "position")
     }
-    known = ("source", "kind", "committed", "unit", "made", "by", "note")
     for name, value in texts.items():
-        if name not in known or not isinstance(value, str):
-            raise _unusable(place, number, f'"{name}": {value!r}', f"text for {', '.join(known)}")
+        if name not in _TEXTS or not isinstance(value, str):
+            raise _unusable(place, number, f'"{name}": {value!r}', f"text for {', '.join(_TEXTS)}")
     position = told.get("position")
     if not isinstance(position, str) or not re.fullmatch("[0-9A-Fa-f]{20}", position):
         raise _unusable(place, number, f'"position": {position!r}', "20 hexadecimal digits")
@@ -155,8 +157,9 @@ def _unusable(place: Place, number: int, found: str, expected: str) -> InputErro
 
 
 def mark_of(log: LogFile, words: str, place: Place) -> Mark:
-    """The mark that ``NAME``, ``NAME(0)``, ``NAME(-1)`` … means. UsageError (LR1004) for one that
-    is not there, LR1001 for one of another log; errors as :func:`read_marks`."""
+    """The mark that ``NAME``, ``NAME(0)``, ``NAME(-1)``, ``NAME.1`` … means. UsageError (LR1004)
+    for one that is not there, LR1001 for one of another log or of two readings; errors as
+    :func:`read_marks`."""
     known = read_marks(place)
     mark = known[named_mark(known, words, place)]
     for what, its, mine in (
@@ -173,13 +176,24 @@ def mark_of(log: LogFile, words: str, place: Place) -> Mark:
 
 
 def named_mark(known: Sequence[Mark], words: str, place: Place) -> int:
-    """Which of the marks of a file ``NAME``, ``NAME(0)``, ``NAME(-1)`` … means. UsageError (LR1004)
-    for one that is not there."""
+    """Which of the marks of a file ``NAME``, ``NAME(0)``, ``NAME(-1)``, ``NAME.1`` … means.
+    UsageError (LR1004) for one that is not there, LR1001 for what two readings have."""
     name, back = words.strip(), 0
     match = _RELATIVE.fullmatch(name)
     if match:
         name, back = match["name"].strip(), -int(match["back"])
     same = [number for number, mark in enumerate(known) if mark.name == name]
+    if not match and (absolute := _ABSOLUTE.fullmatch(name)):
+        wanted = (absolute["name"], absolute["number"])
+        numbered = [at for at, one in enumerate(known) if (one.name, str(one.number)) == wanted]
+        if same and numbered:
+            raise UsageError(
+                "LR1001",
+                f"found {words!r}, which is the name of a mark in {place} and a number of the mark"
+                f" {wanted[0]!r}; expected one of them",
+                hint=f"Say '{name}(0)' for the mark of that name, '{wanted[0]}(-1)' … for others",
+            )
+        same = same or numbered
     if back >= len(same):
         raise UsageError("LR1004", _not_there(words, name, len(same), place), hint=_those(known))
     return same[-1 - back]
@@ -211,56 +225,41 @@ def add_mark(place: Place, mark: Mark) -> None:
     check_mark_name(mark.name)
     if place.is_dir():
         raise UsageError("LR1002", "found a folder; expected a file of marks", Where(str(place)))
-    if isinstance(place, StoredPath):
+
+    def checked() -> Mark:
         read_marks(place)
-        folder = place.parent / f"{place.name}{ADDED}"
-        moment = "".join(letter for letter in mark.made if letter.isalnum())
-        storage.put(mark.line().encode(), folder / f"{moment}-{os.urandom(8).hex()}.jsonl")
-        return
-    with _locked(place, "ab") as file:
-        read_marks(place)
-        file.write(mark.line().encode())
-        os.fsync(file.fileno())
+        return mark
+
+    _write(place, checked)
 
 
 def remove_mark(place: Place, words: str) -> Mark:
-    """Take back the mark that ``NAME``, ``NAME(-1)`` … means; the mark. Those of that name that are
-    older are nearer then. UsageError (LR1004) where it is not there; InputError as
+    """Take back the mark that ``NAME``, ``NAME(-1)``, ``NAME.1`` … means; the mark. Those of that
+    name that are older are nearer then. UsageError (LR1004) where it is not there; InputError as
     :func:`read_marks`. Raises OSError."""
-    if isinstance(place, StoredPath):
-        return _remove_stored(place, words)
-    if not place.is_file():
-        return read_marks(place)[named_mark([], words, place)]
-    with _locked(place, "rb"):
+
+    def chosen() -> Mark:
         known = read_marks(place)
-        mark = known.pop(named_mark(known, words, place))
-        write_file(place, "".join(one.line() for one in known))
+        mark = known[named_mark(known, words, place)]
+        moment = datetime.now(UTC).isoformat(timespec="microseconds")
+        return replace(mark, made=moment, removed=str(mark.number))
+
+    chosen()  # before a file is made
+    return _write(place, chosen)
+
+
+def _write(place: Place, made: Callable[[], Mark]) -> Mark:
+    """Write a mark, behind a lock where there are files; without a buffer, so a reader sees a line
+    whole or not at all."""
+    if isinstance(place, StoredPath):
+        mark = made()
+        moment = "".join(letter for letter in mark.made if letter.isalnum())
+        name = f"{moment}-{os.urandom(8).hex()}.jsonl"
+        storage.put(mark.line().encode(), place.parent / f"{place.name}{ADDED}" / name)
+        return mark
+    with place.open("ab", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        mark = made()
+        file.write(mark.line().encode())
+        os.fsync(file.fileno())
     return mark
-
-
-def _remove_stored(place: StoredPath, words: str) -> Mark:
-    """Remove the object of a mark, or write the one that has it together with others anew."""
-    parts = read_parts(place)
-    owners = [(part, number) for part, marks in parts for number in range(len(marks))]
-    known = [mark for _, marks in parts for mark in marks]
-    chosen = named_mark(known, words, place)
-    part, number = owners[chosen]
-    left = [mark for one, marks in parts if one == part for mark in marks]
-    del left[number]
-    if left:
-        storage.put("".join(mark.line() for mark in left).encode(), part)
-    else:
-        part.unlink()
-    return known[chosen]
-
-
-@contextmanager
-def _locked(place: Path, mode: str) -> Iterator[IO[bytes]]:
-    """A file behind its lock, and still the one of that name: whoever takes a mark back puts
-    another file in its place. Without a buffer, so a reader sees a line whole or not at all."""
-    while True:
-        with place.open(mode, buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if place.exists() and os.path.samestat(os.fstat(file.fileno()), place.stat()):
-                yield file
-                return

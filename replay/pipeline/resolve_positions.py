@@ -142,7 +142,7 @@ def marks_with(
         return known
     place = marks.marks_place(log, named)
     there = {mark.name for mark in marks.read_marks(place)}
-    if name.partition("(")[0].strip() not in there:
+    if not there & {name.partition("(")[0].strip(), name.rpartition(".")[0]}:
         if name in known:
             return known
         shown = sorted({*known, *there})[:_NAMED]

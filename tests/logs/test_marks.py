@@ -113,6 +113,7 @@ def test_a_mark_is_taken_back(
     place.chmod(0o640)
     assert main(["mark", "--delete", "B(-1)", *log]) == 0
     assert f"it was LRSN {at(300)}" in capsys.readouterr().out
+    assert numbers(log, tmp_path / "third", "--until-mark", "B.3") == [0, 1, 2, 3]
     assert main(["mark", "--delete", "B", "--marks", str(place)]) == 0
     assert [(one.name, one.position.hexadecimal) for one in read_marks(place)] == [
         ("B", at(100)),
@@ -151,6 +152,7 @@ def test_a_mark_is_made_while_another_is_taken_back(tmp_path: Path) -> None:
         (["--from-mark", "B"], [4, 5]),
         (["--until-mark", "B(-1)"], [0, 1]),
         (["--from-mark", "B(-2)", "--until-mark", "B(0)"], [1, 2, 3]),
+        (["--from-mark", "B.1", "--until-mark", "B.3"], [1, 2, 3]),
         (["--from-mark", "B (-1)", "--until-position", at(500)], [2, 3, 4]),
     ],
 )
@@ -279,6 +281,9 @@ def test_unknown_names_list_those_that_there_are(log: list[str], tmp_path: Path)
             whole.select(until_mark="C").redo("postgres")
         with pytest.raises(UsageError, match=r"'B\(-2\)', and 2 mark"):
             whole.select(until_mark="B(-2)").redo("postgres")
+        add_mark(tmp_path / MARKS_BESIDE, mark("B.1", 300))
+        with pytest.raises(UsageError, match=r"LR1001 found 'B.1', .*B.1\(0\)"):
+            whole.select(until_mark="B.1").redo("postgres")
 
 
 @pytest.mark.parametrize(
@@ -414,7 +419,7 @@ def test_marks_in_a_store(log: list[str], tmp_path: Path) -> None:
     assert numbers(log, tmp_path / "out", "--until-mark", "B(-1)", "--marks", place) == [0, 1]
     assert main(["mark", "--delete", "B(-1)", "--marks", place]) == 0
     (left,) = read_marks(storage.at(place))
-    assert left.position.hexadecimal == at(400)
+    assert (left.position.hexadecimal, left.number) == (at(400), 2)
     storage.put((mark("C", 100).line() + mark("D", 200).line()).encode(), storage.at(place))
     assert main(["mark", "--delete", "C", "--marks", place]) == 0
     assert [made.name for made in read_marks(storage.at(place))] == ["D", "B"]
