@@ -34,6 +34,8 @@ SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
     "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql",
     "50-verify.sql", "PLAN.md",
 )  # fmt: skip
+#: What compares the values, which no query says in all databases as this program does.
+_VALUES = "logreplay verify LOG-OPTIONS --to URL --expected DIR"
 #: The selection of a whole log.
 _WHOLE = Selection().describe()
 
@@ -105,7 +107,8 @@ def write_migration(
             "LR1001",
             f"found migrate with --dialect {options.dialect}, whose scripts are for one client;"
             " expected a dialect of plain SQL",
-            hint=f"Write redo --dialect {options.dialect}, and ddl for the tables",
+            hint=f"Write the tables (ddl --dialect {options.dialect}), load the rows before the log"
+            f" with UNLOAD and LOAD, then write the log's work (redo --dialect {options.dialect})",
         )
     mapping = options.mapping or TableMap()
     with whole_folder(out, overwrite) as folder:
@@ -216,14 +219,18 @@ def _verify_text(
     names: str,
 ) -> str:
     """Queries: a row for each table whose number of rows is not the expected one, and a last line
-    that says SAME or DIFFERENT; tables of which it is not known are named."""
+    whether there is one, and what compares values; tables of which it is not known are named."""
     lines = [
         f"-- logreplay verification for {profile.name}: a row for each table with another number of"
-        f" rows than expected, then SAME or DIFFERENT. {profile.client}",
+        f" rows than expected, then whether there is one. {profile.client}",
+        f"-- not compared: values: {_VALUES}",
         *(f"-- not compared: {name}" for name in unknown),
         *search_path(profile),
         *count_checks(
-            [(tables[name], name, rows) for name, rows in expected.items()], profile, names
+            [(tables[name], name, rows) for name, rows in expected.items()],
+            (f"SAME NUMBERS OF ROWS; values: {_VALUES}", "DIFFERENT"),
+            profile,
+            names,
         ),
     ]
     return "\n".join(lines) + "\n"
@@ -364,8 +371,8 @@ def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
         )
     if manifest["expected_rows"]:
         steps.append(
-            f"`{VERIFY}`: says SAME when each table has the expected number of rows, and names the"
-            " others."
+            f"`{VERIFY}`: names the tables that have another number of rows than expected. It"
+            " compares no values."
         )
     return steps
 
@@ -376,7 +383,7 @@ def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     if manifest["mapping"] and "mask_key" in manifest["mapping"]:
         mapping += " --mask-key-file FILE"
     lines = [
-        f"`logreplay verify LOG-OPTIONS --to URL --expected DIR{mapping}` compares every row with"
+        f"`{_VALUES}{mapping}` compares every row with"
         " the state that the log leads to, where logreplay can",
         "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the"
         " log, with the tables of the log alone.",

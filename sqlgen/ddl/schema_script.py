@@ -126,10 +126,13 @@ def schema_script(
 
 
 def count_checks(
-    expected: Sequence[tuple[Table, str, int]], profile: Profile, names: str
+    expected: Sequence[tuple[Table, str, int]],
+    verdicts: tuple[str, str],
+    profile: Profile,
+    names: str,
 ) -> list[str]:
     """Queries for (table, name, number of rows): one gives (name, found, expected) of each table
-    that has another number, one ``SAME``, or ``DIFFERENT`` where there is such a table."""
+    that has another number, one the first verdict, or the second where there is such a table."""
     counted = [
         exp.select(
             exp.alias_(exp.Literal.string(name), "name"),
@@ -144,10 +147,11 @@ def count_checks(
     number = exp.Sum(
         this=exp.Case().when(differs, exp.Literal.number(1)).else_(exp.Literal.number(0))
     )
+    same, different = verdicts
     said = (
         exp.Case()
-        .when(exp.EQ(this=number, expression=exp.Literal.number(0)), exp.Literal.string("SAME"))
-        .else_(exp.Literal.string("DIFFERENT"))
+        .when(exp.EQ(this=number, expression=exp.Literal.number(0)), exp.Literal.string(same))
+        .else_(exp.Literal.string(different))
     )
     queries = (
         exp.select("name", found, wanted).from_(every.subquery("c")).where(differs),

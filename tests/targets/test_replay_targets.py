@@ -178,7 +178,9 @@ def test_a_migration_is_run(
             with closing(target.connect(url)) as session:
                 session.make_schema("sakila")
         target.run_scripts(url, scripts)
-        assert [rows(target, url, check) for check in checks] == [[], [("SAME",)]]
+        found, ((verdict,),) = [rows(target, url, check) for check in checks]
+        assert not found
+        assert verdict.startswith("SAME NUMBERS OF ROWS; values: logreplay verify")
         rows(target, url, "DELETE FROM sakila.store WHERE store_id = 1")
         assert [rows(target, url, check) for check in checks] == [
             [("SAKILA.STORE", 1, 2)],
