@@ -162,8 +162,8 @@ def consequences_told(outcome: CompletedRun) -> list[str]:
     action = {
         "all": "they are undone too",
         "non-conflicting": (
-            f"{int(dependents.blocked.sum())} changes are left as they are, so units are undone in"
-            " part"
+            f"{int(dependents.blocked.sum()):,} changes are left as they are, so units are undone"
+            " in part"
         ),
         "force": "later changes are kept; the selected changes are undone beneath them",
     }
@@ -289,7 +289,7 @@ def _write_job(plan: Plan, log: LogFile, contents: Mapping[str, Any], work: Path
     sizes = {entry["name"]: entry["size"] for entry in contents["scripts"]}
     check_sizes(plan.options, sizes)
     if plan.options.jcl:
-        (work / JOB).write_bytes(job_of(plan.options, plan.mode, log.source, sizes))
+        (work / JOB).write_bytes(job_of(plan.options, plan.mode, log, sizes))
 
 
 def _options(plan: Plan) -> dict[str, Any]:

@@ -112,8 +112,9 @@ def _form(client: str, terminator: str, name: str) -> form.ScriptForm:
     return form.ScriptForm(client_named(client), terminator, encoding.encoding_named(name))
 
 
-def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, int]) -> bytes:
-    """The job that runs scripts of these ``sizes`` (by name, in order), in their encoding.
+def job_of(options: ScriptOptions, mode: str, log: LogFile, sizes: Mapping[str, int]) -> bytes:
+    """The job that runs scripts of these ``sizes`` (by name, in order), in their encoding; it names
+    the subsystem that wrote the log, where that is one of z/OS.
     UsageError (LR1001) for more scripts than a job has steps."""
     written = script_form(options)
     assert written is not None
@@ -128,7 +129,7 @@ def job_of(options: ScriptOptions, mode: str, source: str, sizes: Mapping[str, i
         jcl.JobScript(name, 0 if in_lines else size // written.client.record)
         for name, size in sizes.items()
     ]
-    system = source.rpartition(" ")[2]
+    system = log.source.rpartition(" ")[2] if isinstance(log, TellsSqlText) else "SSID"
     return written.records(jcl.job(written.client, written.terminator, mode, system, scripts))
 
 

@@ -276,6 +276,26 @@ def test_the_job_has_a_step_for_each_script(tmp_path: Path, client: str) -> None
     assert not any("IF (RC" in line for line in lines)
 
 
+def test_the_way_back_to_zos(tmp_path: Path) -> None:
+    """Events tell no subsystem: the user names its code page, and sets its name in the job."""
+    back, out = tmp_path / "back.toml", tmp_path / "out"
+    mapping = str(FIXTURES / "sakila" / "shop.toml")
+    assert main(["mapping", "--invert", mapping, "--out", str(back)]) == 4
+    events = [str(FIXTURES / "events" / "day.jsonl.gz"), "--log-option", "identity=full"]
+    events += ["--log-option", "replayed=skip", "--mapping", str(back), "--schema", "none"]
+    words = ["--dialect", "db2zos", "--client", "dsntep2", "--encoding", "1140", "--jcl"]
+    assert main(["redo", *events, *words, "--out", str(out)]) == 0
+    records = records_of((out / "0000-redo.sql").read_bytes(), "cp1140")
+    assert not any(record[71:].strip() for record in records)
+    found = [words_of(statement) for statement in statements_of(records, "")]
+    assert found == [words_of(statement) for statement in statements_of(records, " ")]
+    assert (len(found), found.count(["COMMIT"])) == (81, 9)
+    (made,) = [words for words in found if words[:3] == ["INSERT", "INTO", "SAKILA.CUSTOMER"]]
+    assert made[made.index(("text", "ZOË")) :][:3] == [("text", "ZOË"), ",", ("text", "O'HARA")]
+    job = records_of((out / "run.jcl").read_bytes(), "cp1140")
+    assert [line.rstrip() for line in job if "DSN SYSTEM" in line] == ["  DSN SYSTEM(SSID)"]
+
+
 def test_a_step_of_a_job_needs_those_before_it() -> None:
     scripts = [jcl.JobScript(f"{number}.sql", 20_000) for number in range(3)]
     lines = jcl.job(client_named("dsntep2"), ";", "undo", "DB2P", scripts)
