@@ -49,6 +49,11 @@ else:  # where there is a mapping
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}
+#: What people look for in an entry, and what there is instead.
+_INSTEAD = dict.fromkeys(
+    ("constants", "constant", "values", "add"),
+    " (a column that the log does not have is the target's: give it a constant as its DEFAULT)",
+)
 #: Comments and control characters, which sqlglot passes over.
 _BEYOND_A_TYPE = re.compile(r"--|/\*|#|[\x00-\x1f\x7f]")
 #: Problems of a file that are told at once.
@@ -471,7 +476,7 @@ def _entry_of(
         for column in table.columns:
             columns.setdefault(column.name, []).append(column)
     problems += [
-        f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}"
+        f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}{_INSTEAD.get(name, '')}"
         for name in value.keys() - _ENTRIES
     ]
     for name, kind in _ENTRIES.items():
@@ -592,7 +597,10 @@ def _name_problems(
             else (table.schema, table.name)
         )
         if (other := seen.setdefault(spelled, name)) != name:
-            yield f"{other} and {name} both become {'.'.join(spelled)}"
+            yield (
+                f"{other} and {name} both become {'.'.join(spelled)}; expected a table each, for"
+                " rows of both may have one key (join them in the target by a view with UNION ALL)"
+            )
     collisions: set[str] = set()
     for table, target in renamed:
         columns: dict[str, str] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from replay.changes.choices import CascadeMode, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.cli.command_options import COPIED, OF_VALUES
 from replay.cli.extracting import copy_request
 from replay.cli.request import LogInput, data_options_of
 from replay.errors import UsageError
@@ -78,17 +79,11 @@ def _check_copied(arguments: argparse.Namespace) -> None:
     """UsageError (LR1001) for what a copy of the log cannot have, Refusal (LR3020) for families
     whose logs cannot be written."""
     writer_of(source_named(arguments.source))
-    given = {
-        "--mapping": arguments.mapping is not None,
-        "--columns": bool(arguments.columns),
-        "--exclude-columns": bool(arguments.exclude_columns),
-    }
-    for option in (name for name, is_given in given.items() if is_given):
-        raise UsageError(
-            "LR1001",
-            f"found {option} with --also extract; expected one of them: records are copied whole,"
-            " byte for byte",
-        )
+    for option in OF_VALUES:
+        if getattr(arguments, option.removeprefix("--").replace("-", "_")):
+            raise UsageError(
+                "LR1001", f"found {option} with --also extract; expected one of them: {COPIED}"
+            )
 
 
 def _refuse_meant_for(mode: Mode, kind: str, arguments: argparse.Namespace) -> None:

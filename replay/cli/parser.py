@@ -14,7 +14,7 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from replay.changes.option_kinds import Option, Several
-from replay.cli.command_options import options_of
+from replay.cli.command_options import COPIED, OF_VALUES, options_of
 from replay.cli.command_table import BY_NAME, COMMANDS, GROUPS, Command
 from replay.errors import UsageError, some_of
 from replay.storage import refuse_secrets
@@ -133,6 +133,8 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, words: list[str]) -> str:
         known = [option for option in self._option_string_actions if len(option) > 2]
         message = f"unrecognized arguments: {' '.join(words)}"
+        if self.command.name == "extract" and words[0].partition("=")[0] in OF_VALUES:
+            return f"{message}: {COPIED}; see logreplay export (--format load writes LOAD files)"
         others = [name for name in BY_NAME if any(named_option(name, word) for word in words[:1])]
         if others and words[0].startswith("--"):
             return f"{message} (an option of {some_of(others, len(others))})"

@@ -95,6 +95,7 @@ report audit --at end | 12 | found --at with report audit; expected report
 inspect --hex | 12 | found --hex without --record
 export --csv-null x --out o | 12 | expected --format csv
 redo C --csv-null x --out o | 2 | (an option of export, follow)
+extract C --columns x --out o | 2 | records are copied whole, byte for byte; see logreplay export
 redo C --dialect postgrs --out o | 2 | did you mean postgres?
 who C --group-by usr | 2 | did you mean user?
 report summary C --group-by user,our | 2 | did you mean hour?
