@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, Protocol, runtime_checkable
 
 from replay import storage
@@ -241,8 +240,7 @@ def remove_mark(place: Place, words: str) -> Mark:
     def chosen() -> Mark:
         known = read_marks(place)
         mark = known[named_mark(known, words, place)]
-        moment = datetime.now(UTC).isoformat(timespec="microseconds")
-        return replace(mark, made=moment, removed=str(mark.number))
+        return replace(mark, removed=str(mark.number))
 
     chosen()  # before a file is made
     return _write(place, chosen)
