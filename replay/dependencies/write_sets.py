@@ -220,9 +220,7 @@ class WriteSets:
                     [~before.equal(after, index) for index in range(columns)], axis=1
                 )
                 differs[before.bad | after.bad] = True
-                heads = batch.records[batch.head[rows[part]]]
-                envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
-                differs[self.log.new_values(envelope)] = True
+                differs[self._made_anew(batch, rows[part])] = True
                 places = self.spaces.column_places[version]
                 for row, columns_changed in zip(rows[part].tolist(), differs, strict=True):
                     changed = {places[index] for index in np.flatnonzero(columns_changed).tolist()}
@@ -334,8 +332,11 @@ class WriteSets:
             whole = {name: row_hashes(walks[name], table, good, in_bytes[name]) for name in sides}
             if len(sides) == 2 and self.spelling:
                 alike = whole["before"] == whole["after"]
-                alike &= in_bytes["before"] != in_bytes["after"]
-                rewritten = spelled_anew(walks, len(table.format.columns), good, alike)
+                anew = alike & (in_bytes["before"] != in_bytes["after"])
+                rewritten = spelled_anew(walks, len(table.format.columns), good, anew)
+                same = np.flatnonzero(alike)
+                if len(same):
+                    rewritten[same] |= self._made_anew(batch, rows[good[same]])
         comparable = not any(column.lob for column in table.format.columns)
         unknown = {
             name: lacking_values(walk, len(table.format.columns), len(bad))[good]
@@ -362,6 +363,12 @@ class WriteSets:
             if self.with_nulls and use.how == "unique":
                 apart = replace(use, space=use.space + len(self.spaces.spaces))
                 yield from _touches_of_use(base, apart, kind, keys_with_null, seen)
+
+    def _made_anew(self, batch: ChangeBatch, rows: Index) -> Mask:
+        """:meth:`replay.logs.LogFile.new_values` of some of the changes."""
+        heads = batch.records[batch.head[rows]]
+        envelope = self.log.envelope(heads["file"], heads["offset"], heads["length"])
+        return self.log.new_values(envelope)
 
     def _not_read(self, rows: Index) -> None:
         self.unreadable += len(rows)
