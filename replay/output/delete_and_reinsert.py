@@ -54,6 +54,10 @@ class RowParts:
     def __init__(self, plan: Plan, log: LogFile, profile: Profile) -> None:
         self.plan, self.log, self.profile = plan, log, profile
         self.undo = plan.mode == "undo"
+        #: Which foreign keys wait where the statements run: a session lets those that may by
+        #: themselves, a script any.
+        declared = plan.steps and profile.deferral is not Deferral.NONE
+        self.deferral = Deferral.DECLARED if declared else profile.deferral
         self.unlike = frozenset(plan.decisions.unlike.tolist() if plan.decisions else ())
         #: Whether foreign keys that nobody told of may act where the statements run.
         self.untold = plan.enforced and not plan.constraints.tell_foreign_keys
@@ -113,8 +117,8 @@ class RowParts:
     def _notices(self, foreign: ForeignKey) -> bool:
         """Whether a foreign key acts or fails where a row that it may refer to is gone for a
         moment."""
-        deferral = self.profile.deferral
-        waits = deferral is Deferral.ANY or (deferral is Deferral.DECLARED and foreign.deferrable)
+        waits = self.deferral is Deferral.ANY
+        waits |= self.deferral is Deferral.DECLARED and foreign.deferrable
         return foreign.on_delete in _ACTS or not waits
 
     def statements(

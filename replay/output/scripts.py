@@ -110,7 +110,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             log,
             plan.acting,
             plan.mode == "undo",
-            self.profile.deferral,
+            self.parts.deferral,
             self.parts.possible,
             self.profile.nulls_equal,
             plan.options.masked,
