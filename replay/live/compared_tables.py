@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from replay.changes.catalog import TableVersion
-from replay.errors import TargetError, Where
+from replay.errors import TargetError, UsageError, Where
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.differences import RowHash, SignedRows
 from replay.live.expected import (
@@ -41,10 +41,11 @@ _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table as it is compared: its name in the target, the file of its state (None: it begins
-    empty) with the name of each column there, what the log says of it, and how rows are hashed.
-    ``loose``: columns hold values of any type."""
+    """A table as it is compared: schema and name in the target, the file of its state (None: it
+    begins empty) with the name of each column there, what the log says of it, and how rows are
+    hashed. ``loose``: columns hold values of any type."""
 
+    schema: str
     name: str
     file: StateCsv | None
     header: Mapping[str, str]
@@ -52,6 +53,11 @@ class ComparedTable:
     columns: tuple[ComparedColumn, ...]
     form: RowHash
     changes: TableChanges | None
+
+    @property
+    def place(self) -> str:
+        """Schema and name."""
+        return f"{self.schema}.{self.name}"
 
     @property
     def types(self) -> dict[str, SqlType]:
@@ -67,21 +73,21 @@ class ComparedTable:
         }
 
 
-def named_rows(schema: str, table: str, types: Mapping[str, SqlType]) -> str:
+def named_rows(place: str, types: Mapping[str, SqlType]) -> str:
     """What a digest of rows is of: a table and its columns."""
     columns = [f"{name} {kind.value}" for name, kind in sorted(types.items())]
-    return f"{schema}.{table}({', '.join(columns)})"
+    return f"{place}({', '.join(columns)})"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, and what is not, in words. ``gone``: tables that the log drops; ``torn``:
-    those whose rows cannot be told, because they move to other keys and a part of their changes is
-    left out."""
+    """What is compared, and what is not, in words. ``gone``: schema and name of tables that the
+    log drops; ``torn``: those whose rows cannot be told, because they move to other keys and a part
+    of their changes is left out."""
 
     tables: tuple[ComparedTable, ...]
     not_compared: tuple[str, ...]
-    gone: tuple[str, ...] = ()
+    gone: tuple[tuple[str, str], ...] = ()
     torn: tuple[str, ...] = ()
 
 
@@ -100,26 +106,68 @@ def found_rows(
 
 def compared_tables(
     session: Session,
-    schema: str,
+    schemas: Sequence[str],
     folder: Path,
     files: Mapping[str, Path],
     log: LogChanges | None,
     csv: CsvForm | None = None,
 ) -> Comparison:
-    """What of a schema can be compared with the state ``files`` (by table) and the log. Raises
-    TargetError (LR4002) where the target lacks a table or column of the state."""
-    changes = {} if log is None else log.tables(schema)
-    present = session.tables_of(schema)
-    tables, notes, gone, torn = [], [], [], []
-    paths: dict[str, Path] = {}
+    """What of some schemas can be compared with the state ``files`` (by table) and the log. Raises
+    TargetError (LR4002) where the target lacks a table or column of the state, UsageError (LR1001)
+    for a file that is of tables of several schemas."""
+    changes = {one: {} if log is None else log.tables(one) for one in schemas}
+    present = {one: session.tables_of(one) for one in schemas}
+    known = {one: [*present[one], *changes[one]] for one in schemas}
+    paths: dict[str, dict[str, Path]] = {one: {} for one in schemas}
+    notes: list[str] = []
     for stem, path in files.items():
         place = None if log is None else _mapped_place(stem, log)
         if place is None:
-            paths[_named(stem, schema, present, changes)] = path
-        elif place[0] == schema:
-            paths[place[1]] = path
+            home = _home(stem, path, schemas, known)
+            place = home, _named(stem, home, present[home], changes[home])
+        if place[0] in paths:
+            paths[place[0]][place[1]] = path
         else:
             notes.append(f"file {path.name}: its table is {'.'.join(place)}, in another schema")
+    found = [
+        _of_schema(session, one, folder, (paths[one], present[one], changes[one]), log, csv)
+        for one in schemas
+    ]
+    for one, comparison in zip(schemas, found, strict=True):
+        label = f"{one}: " if len(schemas) > 1 else ""
+        notes += [f"{label}{note}" for note in comparison.not_compared]
+    tables = tuple(table for one in found for table in one.tables)
+    if tables and session.dialect == "sqlite":
+        notes.append("how SQLite stores values: 1, 1.0 and '1' count as the same")
+    gone = tuple(place for one in found for place in one.gone)
+    return Comparison(tables, tuple(notes), gone, tuple(name for one in found for name in one.torn))
+
+
+def _home(stem: str, path: Path, schemas: Sequence[str], known: Mapping[str, Sequence[str]]) -> str:
+    """The schema of the table that a file is of, TABLE or OWNER.TABLE."""
+    owned = [one for one in schemas if stem.lower().startswith(f"{one.lower()}.")]
+    having = [one for one in schemas if stem.lower() in map(str.lower, known[one])]
+    homes = owned or having or schemas[:1]
+    if len(homes) > 1:
+        message = f"found {path.name}, which is of a table of {', '.join(homes)}; expected one"
+        hint = f"Call it {homes[0]}.{path.name}, or name the schema with --target-schema"
+        raise UsageError("LR1001", message, hint=hint)
+    return homes[0]
+
+
+def _of_schema(
+    session: Session,
+    schema: str,
+    folder: Path,
+    known: tuple[Mapping[str, Path], Sequence[str], Mapping[str, TableChanges]],
+    log: LogChanges | None,
+    csv: CsvForm | None,
+) -> Comparison:
+    """What of a schema can be compared; known are files, tables of the target and changes of the
+    log, by names in the target."""
+    paths, present, changes = known
+    tables: list[ComparedTable] = []
+    notes, gone, torn = list[str](), list[str](), list[str]()
     for name in sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)}):
         expected = changes.get(name)
         if expected is not None and expected.dropped:
@@ -155,9 +203,8 @@ def compared_tables(
             continue
         why = "has changes of it" if name in changes and changes[name].changes else "does not"
         notes.append(f"table {name}: {folder} has no file of it (the log {why})")
-    if tables and session.dialect == "sqlite":
-        notes.append("how SQLite stores values: 1, 1.0 and '1' count as the same")
-    return Comparison(tuple(tables), tuple(notes), tuple(gone), tuple(torn))
+    dropped = tuple((schema, name) for name in gone)
+    return Comparison(tuple(tables), tuple(notes), dropped, tuple(torn))
 
 
 def _is_torn(table: ComparedTable, log: LogChanges) -> bool:
@@ -197,7 +244,9 @@ def _heirs(session: Session, schema: str, name: str) -> str:
     return ", ".join(str(heir) for (heir,) in rows)
 
 
-def _named(stem: str, schema: str, present: list[str], changes: Mapping[str, TableChanges]) -> str:
+def _named(
+    stem: str, schema: str, present: Sequence[str], changes: Mapping[str, TableChanges]
+) -> str:
     """The table that a file is of: TABLE or OWNER.TABLE, in any case."""
     short = stem.rpartition(".")[2] if stem.lower().startswith(f"{schema.lower()}.") else stem
     for known in (present, list(changes)):
@@ -266,7 +315,8 @@ def _table(
         return None, [*notes, f"table {name}: none of its columns can be compared"]
     loose = session.dialect == "sqlite"
     form = _form(facts, columns, work, changes, log is not None and log.partial)
-    return ComparedTable(name, file, header, loose, tuple(columns), form, changes), notes
+    compared = ComparedTable(schema, name, file, header, loose, tuple(columns), form, changes)
+    return compared, notes
 
 
 def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:

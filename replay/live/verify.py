@@ -140,28 +140,29 @@ def state(
             check_mapping(row, work.options)
         hidden = work is not None and row is None and store.is_hidden()
         files = target.state_tables(folder)
-        schema = schema or (_schema_with(session, files) if work is None else _schema_of(work))
+        if schema is not None:
+            schemas = [schema]
+        else:
+            schemas = [_schema_with(session, files)] if work is None else _schemas_of(work)
         log, aside = None, 0
         if work is not None:
             until = None if row is None else row.position
             pending = frozenset(store.pending()) if row is not None else frozenset()
             aside = len(pending)
             log = LogChanges(work, until, pending, Path(temporary), folder, csv)
-        comparison = compared_tables(session, schema, folder, files, log, csv)
-        differences = [
-            _differences(session, schema, table, log, work) for table in comparison.tables
-        ]
-        remaining = [name for name in comparison.gone if session.facts(schema, name) is not None]
+        comparison = compared_tables(session, schemas, folder, files, log, csv)
+        differences = [_differences(session, table, log, work) for table in comparison.tables]
+        remaining = [place[1] for place in comparison.gone if session.facts(*place) is not None]
         session.rollback()
         pairs = list(zip(comparison.tables, differences, strict=True))
-        as_given = work is not None and _as_given(session, schema, comparison, pairs, work)
+        as_given = work is not None and _as_given(session, comparison, pairs, work)
         versions = session.version()
     at = "after the whole log"
     if row is not None:
         at = said_of(row.source, f"at {row.position}")
     where = f"the state expected {at if work is not None else 'in ' + str(folder)}"
     out(f"Compared {public(url)} with {where}")
-    verdicts = [_described(schema, table, one) for table, one in pairs]
+    verdicts = [_described(table, one) for table, one in pairs]
     differing = _report(verdicts, comparison, remaining, out)
     for note in _notes(row, work, differing):
         out(f"note: {note}")
@@ -185,7 +186,7 @@ def state(
         "claim": f"the rows of the target are those of {where}",
         "holds": not differing,
         "target": public(url),
-        "schema": schema,
+        "schema": schemas[0] if len(schemas) == 1 else schemas,
         "position": at,
         "accepted": [] if row is None else list(row.accepted),
         "same": not differing,
@@ -200,7 +201,6 @@ def state(
 
 def _as_given(
     session: Session,
-    schema: str,
     comparison: Comparison,
     pairs: Sequence[tuple[ComparedTable, RowDifferences]],
     work: ReplayInput,
@@ -211,13 +211,12 @@ def _as_given(
     applied = any(t.changes and t.changes.changes and not one.differing for t, one in pairs)
     if not wrong or applied:
         return False
-    plainly = _differ(session, schema, replace(comparison, tables=wrong), None, work)
+    plainly = _differ(session, replace(comparison, tables=wrong), None, work)
     return not any(one.differing for one in plainly.values())
 
 
 def _differences(
     session: Session,
-    schema: str,
     table: ComparedTable,
     log: LogChanges | None,
     work: ReplayInput | None,
@@ -226,16 +225,16 @@ def _differences(
     return differences_of(
         table.form,
         lambda: _expected(table, log, work),
-        lambda: found_rows(session, schema, table.name, table.types),
-        session.count(schema, table.name),
+        lambda: found_rows(session, table.schema, table.name, table.types),
+        session.count(table.schema, table.name),
     )
 
 
-def _described(schema: str, table: ComparedTable, differences: RowDifferences) -> dict[str, Any]:
+def _described(table: ComparedTable, differences: RowDifferences) -> dict[str, Any]:
     """What a certificate says of a table."""
-    named = named_rows(schema, table.name, table.types)
+    named = named_rows(table.place, table.types)
     return {
-        "table": f"{schema}.{table.name}",
+        "table": table.place,
         "rows": differences.found.count,
         "differing": differences.differing,
         "expected": differences.expected.digest(named),
@@ -336,7 +335,7 @@ def roundtrip(
     server for them, where one is needed.
     """
     target = target_of(url or scratch or "postgresql:")
-    schema = schema or _schema_of(work)
+    schema = schema or _only_one(set(_schemas_of(work)))
     files = target.state_tables(folder)
     with target.scratch(scratch) as place, WorkFolder() as temporary:  # fmt: skip
         if url is not None:
@@ -355,12 +354,12 @@ def roundtrip(
             )
         log = LogChanges(work, None, frozenset(), Path(temporary), folder, csv)
         with closing(target.connect(place)) as session:
-            comparison = compared_tables(session, schema, folder, files, log, csv)
-            states = [_differ(session, schema, comparison, None, work)]
+            comparison = compared_tables(session, [schema], folder, files, log, csv)
+            states = [_differ(session, comparison, None, work)]
             counts = []
             for forward in (True, False, True):
                 counts.append(_replay(work, place, forward))
-                states.append(_differ(session, schema, comparison, log if forward else None, work))
+                states.append(_differ(session, comparison, log if forward else None, work))
             versions = session.version()
             made_at = str(session.query("SELECT CURRENT_TIMESTAMP")[0][0])
     body = {
@@ -371,7 +370,7 @@ def roundtrip(
         "units": counts[0][0],
         "statements": {"redo": counts[0][1], "undo": counts[1][1], "redo again": counts[2][1]},
         "not_compared": list(comparison.not_compared),
-        "tables": [_trip(schema, table, states) for table in comparison.tables],
+        "tables": [_trip(table, states) for table in comparison.tables],
     }
     certified = certificate.sealed(body)
     out(text_of(certified))
@@ -380,7 +379,6 @@ def roundtrip(
 
 def _differ(
     session: Session,
-    schema: str,
     comparison: Comparison,
     log: LogChanges | None,
     work: ReplayInput,
@@ -392,18 +390,16 @@ def _differ(
         if log is None:
             form = RowHash(table.form.columns, table.form.key)
             table = replace(table, form=form, changes=None)
-        differences[table.name] = _differences(session, schema, table, log, work)
+        differences[table.name] = _differences(session, table, log, work)
     session.rollback()
     return differences
 
 
-def _trip(
-    schema: str, table: ComparedTable, stages: list[dict[str, RowDifferences]]
-) -> dict[str, Any]:
+def _trip(table: ComparedTable, stages: list[dict[str, RowDifferences]]) -> dict[str, Any]:
     """What a round trip did to a table."""
     states = [one[table.name] for one in stages]
     names = ("before", "redone", "undone", "redone_again")
-    named = named_rows(schema, table.name, table.types)
+    named = named_rows(table.place, table.types)
     return {
         "table": table.name,
         **{name: one.found.digest(named) for name, one in zip(names, states, strict=True)},
@@ -450,10 +446,12 @@ def text_of(sealed: Mapping[str, Any]) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-def _schema_of(work: ReplayInput) -> str:
-    """The one schema of the log's tables, as the target spells it."""
-    names = {version.table.schema for version in work.log.catalog.versions}
-    return work.options.spelled(_only_one(names))
+def _schemas_of(work: ReplayInput) -> list[str]:
+    """The schemas of the log's tables that are taken, as the target spells them."""
+    catalog = work.log.catalog
+    taken = catalog.taken_by(work.selection.takes_tables)
+    names = {one.table.schema for one in catalog.versions if taken[one.index]}
+    return sorted(map(work.options.spelled, names)) or [_only_one(names)]
 
 
 def _schema_with(session: Session, files: Iterable[str]) -> str:
@@ -569,15 +567,18 @@ def check_certificate(
 
 def _changed_tables(held: Mapping[str, Any], url: str) -> list[str]:
     """The tables of a target whose rows are others than when the certificate was made."""
-    schema = held.get("schema")
-    if not isinstance(schema, str):
+    schemas = held.get("schema")
+    if schemas is None:
         return ["it is of a round trip in a scratch database, and tells of no other"]
     target = target_of(url)
     faults = []
     with closing(target.connect(url)) as session:
         session.snapshot()
         for entry in held["tables"]:
-            name = entry["table"].removeprefix(f"{schema}.")
+            place = entry["table"]
+            homes = [schemas] if isinstance(schemas, str) else schemas
+            schema = max((one for one in homes if place.startswith(f"{one}.")), key=len)
+            name = place.removeprefix(f"{schema}.")
             types = {one["name"]: SqlType(one["type"]) for one in entry["columns"]}
             facts = session.facts(schema, name)
             if facts is None or not set(types) <= set(facts.columns):
@@ -585,7 +586,7 @@ def _changed_tables(held: Mapping[str, Any], url: str) -> list[str]:
                 continue
             form = RowHash(tuple(types), tuple(entry["key"]), entry["cells"])
             total = totals_of(found_rows(session, schema, name, types), form)
-            if total.digest(named_rows(schema, name, types)) != entry["found"]:
+            if total.digest(named_rows(place, types)) != entry["found"]:
                 faults.append(f"the rows of {entry['table']} are others now")
         session.rollback()
     return faults

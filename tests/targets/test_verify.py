@@ -309,30 +309,44 @@ def test_many_rows_that_differ_are_all_counted(tmp_path: Path) -> None:
     assert not differences.differences_of(form, lambda: side(here), lambda: side(here), 1).differing
 
 
-def test_tables_of_several_schemas_are_compared_one_by_one(
+def test_tables_of_several_schemas_are_compared_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Which ones there are is told, and how to compare them."""
+    """A file is told by its owner, or by its table where one schema has it."""
     columns = (Col("ID", "INT", 4, key=1),)
     tables = [Tab(name, columns, owner, obid=n) for n, (owner, name) in enumerate(OWNED, 3)]
     log = LogBuilder(tuple(tables))
     for table in tables:
         log.unit().insert(table, (7,))
     control, data = log.write(tmp_path)
-    url = f"duckdb:///{tmp_path}/base"
-    argv = ["verify", "--control", str(control), "--data", *map(str, data), "--to", url]
-    argv += ["--schema", "none"]
-    for owner, name in OWNED:
-        with duckdb.connect(str(tmp_path / "base")) as base:
+    argv = ["verify", "--control", str(control), "--data", *map(str, data)]
+    to = ["--to", f"duckdb:///{tmp_path}/base"]
+    argv += [*to, "--schema", "none", "--expected"]
+    states = {name: tmp_path / name for name in ("whole", "alone")}
+    for folder in states.values():
+        folder.mkdir()
+    with duckdb.connect(str(tmp_path / "base")) as base:
+        for owner, name in OWNED:
             base.execute(f"CREATE SCHEMA {owner.lower()}")
             base.execute(f"CREATE TABLE {owner}.{name} AS SELECT 7 AS id".lower())
-        (tmp_path / owner).mkdir()
-        (tmp_path / owner / f"{name}.csv").write_text("ID\n")
-    assert main([*argv, "--expected", str(tmp_path / "ONE")]) == 12
-    said = capsys.readouterr().err
-    assert "one by one (ONE, TWO)" in said
-    assert "a folder that has the files of its tables alone" in said
-    for owner, _ in OWNED:
-        alone = ["--target-schema", owner.lower(), "--expected", str(tmp_path / owner)]
-        assert main([*argv, *alone]) == 0
-        assert f"{owner}.".lower() in capsys.readouterr().out
+            (states["whole"] / f"{owner}.{name}.csv").write_text("ID\n")
+            (states["alone"] / f"{name}.csv").write_text("ID\n")
+    certificate = tmp_path / "proof.json"
+    assert main([*argv, str(states["whole"]), "--certificate", str(certificate)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"{owner}.{name}: 1 rows, all as expected".lower() in said for owner, name in OWNED)
+    one = ["--target-schema", OWNED[0][0].lower()]
+    assert main([*argv, str(states["alone"]), *one]) == 0
+    assert f"{OWNED[1][0]}.".lower() not in capsys.readouterr().out
+    check = ["verify", "--certificate", str(certificate), *to]
+    assert main(check) == 0
+    owner, name = OWNED[1]
+    with duckdb.connect(str(tmp_path / "base")) as base:
+        base.execute(f"INSERT INTO {owner}.{name} VALUES (8)")
+        base.execute(f"CREATE TABLE {OWNED[0][0]}.{name} AS SELECT 7 AS id")
+    assert main(check) == 8
+    assert f"the rows of {owner.lower()}.{name.lower()} are others now" in capsys.readouterr().out
+    assert main([*argv, str(states["whole"])]) == 8
+    assert f"{owner}.{name}: 2 rows, 1 DIFFER".lower() in capsys.readouterr().out.lower()
+    assert main([*argv, str(states["alone"])]) == 12
+    assert f"found {name}.csv, which is of a table of" in capsys.readouterr().err
