@@ -297,7 +297,6 @@ SELECTION = (
         "rows of history tables of temporal tables: skip those that the target writes by itself,"
         " of these tables or of those that the schema (--schema) states; apply them (default)",
         commands=f"{SCRIPTS} export {LIVE}",
-        brief="history tables of temporal tables: skip or apply",
     ),
     _select(
         "--incomplete",

@@ -91,7 +91,6 @@ OTHER_TABLE = "table not selected"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
 CANCELLED_OUT = "inserted and deleted by one statement"
 TAKEN_BEFORE = "taken by the output folder before (--after)"
-OF_HISTORY = "row of a history table, which the database writes (--history skip)"
 #: Reasons that the dependency graph gives.
 BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[30:34]
 #: Records that are no changes of tables, and why they are left out.
@@ -285,10 +284,9 @@ class Selection:
         shown: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if value in (None, (), False) or name == "marks":  # no path is told
-                continue
-            # what may be another one in each run of a chain
-            if name in ("behind_damage", "history_tables", "history_versions"):
+            # no path is told, and nothing that may differ in each run of a chain
+            apart = ("marks", "behind_damage", "history_tables", "history_versions")
+            if value in (None, (), False) or name in apart:
                 continue
             if (name, value) in (("cascade", "none"), ("history", "apply")):
                 continue
@@ -410,7 +408,7 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
     _leave_by_range(selection, envelope, leave)
     known = facts.version >= 0
     if selection.history_versions:
-        leave(np.isin(facts.version, selection.history_versions), OF_HISTORY)
+        leave(np.isin(facts.version, selection.history_versions), REASONS[-1])
     leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]
