@@ -31,15 +31,12 @@ from replay.changes.selection import (
 )
 from replay.changes.units import UnitSet
 from replay.dependencies.analysis import DependencyAnalysis, Subgraph
-from replay.dependencies.graph import (
-    ChangeLink,
-)
 from replay.dependencies.links import (
     LINK_WORDS,
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.dependencies.reasons import texts_of_links
+from replay.dependencies.reasons import key_texts
 from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder
@@ -118,15 +115,15 @@ def consequences(analysis: DependencyAnalysis, plan: Plan) -> Consequences:
     links = subgraph.links
     source, target = np.ascontiguousarray(links["source"]), np.ascontiguousarray(links["target"])
     outside = chosen[source] & ~chosen[target]
-    first: dict[tuple[UnitId, UnitId], ChangeLink] = {}
-    for one, other, kind, space, gone in links[outside].tolist():
-        pair = subgraph.unit(other), subgraph.unit(one)
-        if pair not in first:
-            first[pair] = ChangeLink(Link(kind), space, one, other, gone)
-    keys = texts_of_links(subgraph, [*first.values()])
+    first: dict[tuple[UnitId, UnitId], int] = {}
+    for row in np.flatnonzero(outside).tolist():
+        first.setdefault((subgraph.unit(int(target[row])), subgraph.unit(int(source[row]))), row)
+    found = links[np.array([*first.values()], np.int64)]
     conflicts = [
-        Conflict(*pair, key, link.kind)
-        for (pair, link), key in zip(first.items(), keys, strict=True)
+        Conflict(*pair, key, Link(kind))
+        for pair, key, kind in zip(
+            first, key_texts(subgraph, found), found["kind"].tolist(), strict=True
+        )
     ]
     units = _closure(subgraph, chosen, source, target)
     return Consequences(

@@ -9,8 +9,7 @@ question reaches is kept in arrays too, which lie in files where they are long
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +21,7 @@ from replay.changes.envelope import octets
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
-from replay.dependencies.links import Link, Links
+from replay.dependencies.links import Links
 from replay.spill import PARTS, Growing, in_parts, spilled
 
 # -- reaching, without a graph
@@ -128,19 +127,6 @@ def packed_edges(touches: Records, between: Links) -> bytes:
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ChangeLink:
-    """One link that can be checked: the changes of the two units by their places among the changes
-    of the subgraph, the key space, and whether the key is in the before image of the target
-    (``gone``)."""
-
-    kind: Link
-    space: int
-    source: int
-    target: int
-    gone: bool
-
-
 #: Octets of edges that are sorted, and searched, together.
 _PIECE = 128 << 20
 _PAIR = np.dtype([("source", "<i8"), ("target", "<i8"), ("row", "<i8")])
@@ -234,28 +220,6 @@ class DependencyGraph:
         """The unit of a node."""
         return UnitPosition(self.units[node].tobytes()).unit
 
-    def _node(self, unit: UnitId) -> int:
-        found = self.nodes([unit])
-        if not len(found):
-            raise KeyError(unit)
-        return int(found[0])
-
-    def links(self, source: UnitId, target: UnitId) -> list[ChangeLink]:
-        """Why ``target`` builds on ``source``, in the order of the links. KeyError where it does
-        not."""
-        return self.node_links(self._node(source), self._node(target))
-
-    def node_links(self, source: int, target: int) -> list[ChangeLink]:
-        """The same of two nodes."""
-        low, high = self._out[source], self._out[source + 1]
-        edge = low + int(np.searchsorted(self._target[low:high], target))
-        if edge == high or self._target[edge] != target:
-            raise KeyError((source, target))
-        rows = self._rows[self._begin[edge] : self._begin[edge + 1]]
-        names = ("kind", "space", "source", "target", "gone")
-        values = (self._links[name][rows].tolist() for name in names)
-        return [ChangeLink(Link(kind), *rest) for kind, *rest in zip(*values, strict=True)]
-
     def unit_column(self, nodes: Index) -> Records:
         """The units of some nodes (:data:`replay.changes.position.UNIT`)."""
         return np.ascontiguousarray(self.units.view(UNIT_POSITION_FIELDS)["unit"][nodes])
@@ -282,19 +246,12 @@ class DependencyGraph:
 
     def sources(self, unit: UnitId) -> list[UnitId]:
         """The units that a unit builds on."""
-        return [self.unit(node) for node in self.node_sources(self._node(unit))]
-
-    def node_sources(self, node: int) -> list[int]:
-        """The nodes that a node builds on."""
+        (node,) = self.nodes([unit]).tolist()
         edges = self._back[self._in[node] : self._in[node + 1]]
-        before: list[int] = self._source[edges].tolist()
-        return before
+        return [self.unit(one) for one in self._source[edges].tolist()]
 
     def __iter__(self) -> Iterator[UnitId]:
         return map(self.unit, range(len(self.units)))
-
-    def __contains__(self, unit: UnitId) -> bool:
-        return len(self.nodes([unit])) > 0
 
     def __len__(self) -> int:
         return len(self.units)
@@ -360,7 +317,7 @@ class DependencyGraph:
         return following
 
 
-class Paths(Mapping[UnitId, list[UnitId]]):
+class Paths:
     """The path to each unit that is reached, in commit order of these. Kept are the node
     ``before`` each (``int64[n]``), how long its path is, and where that is shown from: 20 bytes a
     node. ``levels`` are the nodes that are reached, by the lengths of their paths."""
@@ -421,24 +378,6 @@ class Paths(Mapping[UnitId, list[UnitId]]):
         while len(path) < count:
             path.append(int(self._before[path[-1]]))
         return path[::-1]
-
-    def node(self, unit: UnitId) -> int | None:
-        """The node of a unit that is reached; None for any other."""
-        found = self.graph.nodes([unit])
-        return int(found[0]) if len(found) and self._length[found[0]] else None
-
-    def __getitem__(self, unit: UnitId) -> list[UnitId]:
-        node = self.node(unit)
-        if node is None:
-            raise KeyError(unit)
-        path = self._back(node, int(self._length[node]))
-        return [self.graph.unit(one) for one in path]
-
-    def __iter__(self) -> Iterator[UnitId]:
-        return (self.graph.unit(node) for node in self.nodes().tolist())
-
-    def __len__(self) -> int:
-        return len(self.nodes())
 
 
 def ranges(low: Index, high: Index) -> tuple[Index, Index]:

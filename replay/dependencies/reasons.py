@@ -18,7 +18,6 @@ from replay.changes.units import UnitSet, as_sorted
 from replay.changes.verdicts import DAMAGED, Verdict, Verdicts
 from replay.dependencies.graph import STEPS_SHOWN, Paths
 from replay.dependencies.key_spaces import KeySpace
-from replay.dependencies.links import LINK
 from replay.dependencies.passes import change_places
 from replay.dependencies.proof import ASK_WORDS, Ask
 from replay.dependencies.write_sets import WriteSets
@@ -26,7 +25,6 @@ from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 
 if TYPE_CHECKING:
     from replay.dependencies.analysis import Subgraph
-    from replay.dependencies.graph import ChangeLink
 
 #: The code of a unit that is set aside because of what it builds on.
 DEPENDENT_UNIT = "LR3011"
@@ -211,19 +209,6 @@ def key_texts(subgraph: Subgraph, links: Records) -> list[str]:
         for row, at in zip(rows.tolist(), place.reshape(-1).tolist(), strict=True):
             found[row] = texts[at]
     return found
-
-
-def texts_of_links(subgraph: Subgraph, links: Sequence[ChangeLink]) -> list[str]:
-    """The same of single links."""
-    records = np.zeros(len(links), LINK)
-    for name in ("source", "target", "kind", "space", "gone"):
-        records[name] = [getattr(link, name) for link in links]
-    return key_texts(subgraph, records)
-
-
-def key_text(subgraph: Subgraph, link: ChangeLink) -> str:
-    """A key in words, ``table/value`` (``table`` alone for a whole-table event)."""
-    return texts_of_links(subgraph, [link])[0]
 
 
 def _used_columns(subgraph: Subgraph, version: int, space: int) -> Sequence[str]:

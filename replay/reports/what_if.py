@@ -15,13 +15,12 @@ from replay.changes.choices import CascadeMode, Mode
 from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
 from replay.changes.selection import Selection, limits, unit_text
+from replay.changes.units import unit_column
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import Consequences, consequences, what_if
-from replay.dependencies.links import (
-    LINK_WORDS,
-)
-from replay.dependencies.reasons import texts_of_links
+from replay.dependencies.links import LINK_WORDS, Link
+from replay.dependencies.reasons import key_texts
 from replay.errors import UsageError, counted
 from replay.live import target_state
 from replay.output.run_plan import analysis_of
@@ -191,9 +190,11 @@ def _dependents(
             raise AssertionError("a dependent unit is reached from what was chosen")
         waiting = left
     rows = []
-    links = [subgraph.graph.links(parents[unit], unit)[0] for unit in dependents.units]
-    keys = texts_of_links(subgraph, links)
-    for unit, link, text in zip(dependents.units, links, keys, strict=True):
+    graph, units = subgraph.graph, dependents.units
+    ends = ([parents[unit] for unit in units], units)
+    links = graph.first_links(*(graph.nodes_of(unit_column(some))[0] for some in ends))
+    keys = key_texts(subgraph, links)
+    for unit, kind, text in zip(units, links["kind"].tolist(), keys, strict=True):
         table, _, key = text.partition("/")
         rows.append(
             {
@@ -202,7 +203,7 @@ def _dependents(
                 "table": table,
                 "key": key,
                 "builds_on": str(parents[unit]),
-                "why": LINK_WORDS[link.kind],
+                "why": LINK_WORDS[Link(kind)],
                 "step": step[str(unit)],
             }
         )

@@ -32,6 +32,7 @@ from replay.changes.position import (
     UnitPosition,
     unit_positions,
 )
+from replay.changes.units import unit_column
 from replay.cli.main import main
 from replay.dependencies import analysis, passes, reasons
 from replay.dependencies import graph as graphs
@@ -64,6 +65,7 @@ def made(seed: int, nodes: int = 40, links: int = 45) -> tuple[DependencyGraph, 
     pairs += chance.choices(pairs, k=links // 3)
     between = np.zeros(len(pairs), LINK)
     between["source"] = range(len(pairs))
+    between["space"] = [one for one, _ in pairs]
     between["kind"] = chance.choices(list(Link), k=len(pairs))
     source, target = np.array(pairs, np.int64).T
     judge: nx.DiGraph[int] = nx.DiGraph()
@@ -82,9 +84,7 @@ def test_paths_and_links(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -
     start = random.Random(seed).sample(range(len(graph)), 4)
     paths = graph.paths([unit(256), *(graph.unit(node) for node in start)])
     lengths = nx.multi_source_dijkstra_path_length(judge, set(start))
-    assert {graph.unit(node): length + 1 for node, length in lengths.items()} == {
-        one: len(path) for one, path in paths.items()
-    }
+    assert lengths == {node: len(paths.shown(node)[1]) for node in paths.nodes().tolist()}
     assert sorted(graph.unit(node) for node in start) == sorted(
         graph.unit(node) for node in paths.begins().tolist()
     )
@@ -104,30 +104,22 @@ def test_paths_and_links(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -
         assert more == 0
         assert path[-1] == node
         assert [-1, *path[:-1]] == [before[one] for one in path]
-        assert paths[graph.unit(node)] == [graph.unit(one) for one in path]
-        for source, target in pairwise(path):
-            links = graph.links(graph.unit(source), graph.unit(target))
-            assert [link.source for link in links] == sorted(link.source for link in links)
-            assert links == graph.node_links(source, target)
-    assert (
-        sum(
-            len(graph.node_links(source, node))
-            for node in range(len(graph))
-            for source in graph.node_sources(node)
-        )
-        == 45 + 15
-    )
-    for node in range(len(graph)):
-        assert sorted(graph.node_sources(node)) == sorted(judge.predecessors(node))
+    every = np.arange(len(graph))
+    into, ends = graph.links_into(every)
+    assert len(into) == 45 + 15
+    for node, (low, high) in enumerate(pairwise(ends.tolist())):
+        sources = graph.sources(graph.unit(node))
+        assert sorted(sources) == sorted(map(graph.unit, judge.predecessors(node)))
+        nodes, _ = graph.nodes_of(unit_column(sources))
+        firsts = graph.first_links(nodes, np.full(len(nodes), node))
+        rows, space = into["source"][low:high], into["space"][low:high]
+        wanted = [min(rows[space == one].tolist()) for one in nodes.tolist()]
+        assert firsts["source"].tolist() == wanted
     rest = graph.paths([graph.unit(0)])
     both = paths.or_else(rest)
-    assert dict(both) == {**rest, **paths}
-    unreached = [node for node in range(len(graph)) if node not in before]
-    assert [graph.unit(node) in paths for node in range(len(graph))] == [
-        node in before for node in range(len(graph))
-    ]
-    with pytest.raises(KeyError):
-        paths[graph.unit(unreached[0]) if unreached else unit(256)]
+    known = {node: paths.shown(node) for node in paths.nodes().tolist()}
+    more = {node: rest.shown(node) for node in rest.nodes().tolist()}
+    assert {node: both.shown(node) for node in both.nodes().tolist()} == {**more, **known}
 
 
 def test_long_chains_take_no_more_than_short_ones() -> None:
@@ -135,9 +127,8 @@ def test_long_chains_take_no_more_than_short_ones() -> None:
     count = 20_000
     tracemalloc.start()
     paths = chain(count).paths([unit(1)])
-    assert len(paths) == count
+    assert len(paths.nodes()) == count
     assert paths.shown(count - 1)[2] == count - 21
-    assert len(paths[unit(count)]) == count
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 400 * count
