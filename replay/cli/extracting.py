@@ -8,26 +8,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from replay.changes.balance import SHOWN, balance_text
 from replay.changes.choices import USUAL_NAME
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.named_log import look_at
-from replay.cli.outcome import tell, tell_notes
+from replay.cli.outcome import tell, tell_bundle, tell_notes
 from replay.cli.request import LogInput, selection_of
 from replay.cli.terminal import Bar
 from replay.errors import UsageError
 from replay.logs import source_named
-from replay.output.bundle import Bundle
 from replay.output.extraction import check_name, writer_of
 from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
 from replay.storage import Place
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract
-
-#: Findings, and units that are left out, which are shown.
-_SHOWN = 20
 
 
 def _extract(arguments: argparse.Namespace) -> int:
@@ -86,27 +81,12 @@ def write_copy(
             after=place.after,
             adjoining=reading.adjoining,
         )
-    _tell(bundle)
+    for warning in bundle.contents["warnings"]:
+        tell(f"warning: {warning}")
+    tell_bundle(bundle)
     if bundle.contents["quarantined_units"]:
         print(look_at(bundle.contents["quarantined_units"][0]["unit"], reading))
     return bundle.exit_code
-
-
-def _tell(bundle: Bundle) -> None:
-    manifest = bundle.contents
-    for warning in manifest["warnings"]:
-        tell(f"warning: {warning}")
-    for finding in manifest["findings"]["shown"][:_SHOWN]:
-        print(finding)
-    if manifest["findings"]["count"] > _SHOWN:
-        print(f"… {manifest['findings']['count'] - _SHOWN} more findings in manifest.json")
-    for unit in manifest["quarantined_units"][:_SHOWN]:
-        print(f"left out: unit {unit['unit']}: {unit['reason']}")
-    if (more := len(bundle.tally.quarantined_units) - _SHOWN) > 0:
-        print(f"… {more} more such units; manifest.json names up to {SHOWN:,}")
-    print(balance_text(bundle.tally, "changes"))
-    control, data = manifest["files"]
-    print(f"{control}, {data} and manifest.json are in {bundle.folder}")
 
 
 EXTRACTS: dict[str, Callable[[argparse.Namespace], int]] = {"extract": _extract}

@@ -74,13 +74,18 @@ def tell_bundle(bundle: Bundle, out: Path | None = None, *, stays: bool = True) 
         print(f"quarantined: unit {unit['unit']}: {unit['reason']}")
     if (more := len(bundle.tally.quarantined_units) - 20) > 0:
         print(f"… {more} more quarantined units; manifest.json names up to {balance.SHOWN:,}")
-    exported = bundle.contents["mode"] == "export"
-    print(balance.balance_text(bundle.tally, "changes" if exported else "statements"))
+    kind = bundle.contents["mode"]
+    scripts = kind not in ("export", "extract")
+    print(balance.balance_text(bundle.tally, "statements" if scripts else "changes"))
     if stays:
-        parts, what = ("datasets", "dataset") if exported else ("scripts", "script")
-        files = f"{counted(len(bundle.contents[parts]), what)} and manifest.json"
-        print(f"{files} in {out or bundle.folder}")
-        options = bundle.contents["options"]
+        parts, what = ("scripts", "script") if scripts else ("datasets", "dataset")
+        files = (
+            ", ".join(bundle.contents["files"])
+            if kind == "extract"
+            else counted(len(bundle.contents[parts]), what)
+        )
+        print(f"{files} and manifest.json in {out or bundle.folder}")
+        options = bundle.contents.get("options", {})
         if (client := options.get("client")) is not None:
             print(how_to_run(client, options["terminator"], options["encoding"]))
 

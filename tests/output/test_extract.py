@@ -496,7 +496,7 @@ def test_the_command_says_what_it_wrote(
     assert main(["extract", *log, *out]) == 0
     told = capsys.readouterr().out
     assert "log records read" in told
-    assert f"SMALL.ctl, SMALL.dat and manifest.json are in {tmp_path / 'copy'}" in told
+    assert f"SMALL.ctl, SMALL.dat and manifest.json in {tmp_path / 'copy'}" in told
     assert main(["extract", *log, *out]) == 12  # it is there
     assert main(["extract", *log, *out, "--overwrite"]) == 0
     assert main(["redo", "--logs", str(tmp_path / "copy"), "--out", str(tmp_path / "r")]) == 0
