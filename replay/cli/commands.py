@@ -441,7 +441,7 @@ def _grown(
         growth = grow(
             out, reading, demand, selection, progress, lambda request: tell_notes(request.notes)
         )
-    code = _tell_written(reading, growth.bundle, out, stays)
+    code = tell_written(reading, growth.bundle, out, stays)
     if growth.commit is None:
         print(f"nothing new for {out}")
     else:
@@ -462,12 +462,13 @@ def _write(
         bundle = Writable(request, engine, reading.split_bytes).write(
             out, overwrite=overwrite, after=after, adjoining=reading.adjoining
         )
-    return _tell_written(reading, bundle, stays=stays)
+    return tell_written(reading, bundle, stays=stays)
 
 
-def _tell_written(
+def tell_written(
     reading: LogInput, bundle: Bundle, out: Path | None = None, stays: bool = True
 ) -> int:
+    """Say what was written, and how to look at what is not; the exit code."""
     for warning in bundle.contents["warnings"]:
         tell(f"warning: {warning}")
     tell_bundle(bundle, out, stays=stays)

@@ -11,8 +11,8 @@ from pathlib import Path
 from replay.changes.choices import USUAL_NAME
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli.named_log import look_at
-from replay.cli.outcome import tell, tell_bundle, tell_notes
+from replay.cli.commands import tell_written
+from replay.cli.outcome import tell_notes
 from replay.cli.request import LogInput, selection_of
 from replay.cli.terminal import Bar
 from replay.errors import UsageError
@@ -81,12 +81,7 @@ def write_copy(
             after=place.after,
             adjoining=reading.adjoining,
         )
-    for warning in bundle.contents["warnings"]:
-        tell(f"warning: {warning}")
-    tell_bundle(bundle)
-    if bundle.contents["quarantined_units"]:
-        print(look_at(bundle.contents["quarantined_units"][0]["unit"], reading))
-    return bundle.exit_code
+    return tell_written(reading, bundle)
 
 
 EXTRACTS: dict[str, Callable[[argparse.Namespace], int]] = {"extract": _extract}
