@@ -44,7 +44,6 @@ from replay.live import status, verify
 from replay.live.replay_request import input_of
 from replay.logs import LogPair, source_named
 from replay.logs.arrivals import (
-    Ahead,
     Arrived,
     arrived,
     in_turn,
@@ -96,7 +95,6 @@ class Follower:
     _done: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     _held: tuple[str, ...] = ()
     _waited_for: str | None = None
-    _ahead: Ahead = field(default_factory=lambda: Ahead(time.monotonic))
 
     def __post_init__(self) -> None:
         if self.arguments.to is not None:
@@ -215,15 +213,7 @@ class Follower:
     def _look(self) -> Arrived:
         arguments = self.arguments
         how, family = Arrival(arguments.arrival), source_named(arguments.source)
-        found = arrived(
-            self.folder,
-            family,
-            how,
-            arguments.settle,
-            time.time(),
-            self._ahead,
-            self.stop.wait if arguments.once else None,
-        )
+        found = arrived(self.folder, family, how, arguments.settle, time.time())
         if not found.under_way:
             return found
         changed = {name: when for name, _, when in found.state}

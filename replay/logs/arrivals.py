@@ -4,7 +4,7 @@ which is still on its way comes before."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -39,67 +39,32 @@ class Arrived:
     held: tuple[str, ...] = ()
 
 
-class Ahead:
-    """Files with a time of change ahead of this machine's clock, as a sender's clock or a clock
-    that was set back leaves them: since when each was seen as it is, by ``clock`` (seconds), a
-    clock that nobody sets."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._since: dict[str, tuple[tuple[int, int], float]] = {}
-
-    def still(self, place: str, state: tuple[int, int], settle: float) -> bool:
-        """Whether a file was seen in this state (size, time) for so many seconds."""
-        now = self._clock()
-        known = self._since.get(place)
-        if known is None or known[0] != state:
-            known = self._since[place] = (state, now)
-        return now - known[1] >= settle
-
-
 def arrived(
     folder: str,
     family: Family,
     how: Arrival,
     settle: float,
     now: float,
-    ahead: Ahead | None = None,
-    wait: Callable[[float], object] | None = None,
 ) -> Arrived:
     """Look at a folder. ``how`` files are known to be whole: by ``NAME.done`` beside the control
     file or the file, by not having been changed for ``settle`` seconds before ``now`` (since 1970),
     or by their name alone, where they are renamed when they are whole. A ``folder`` may be the
     beginning of names in a store, whose objects appear whole; one that tells no times of changes
-    has no others. Of files whose time is later than ``now``, looks that share ``ahead`` tell
-    whether they change; ``wait``: wait so many seconds for that, and look once more. Raises
-    OSError."""
-    ahead = ahead or Ahead(lambda: 0.0)
+    has no others. A file whose time is later than ``now`` is not whole before it (unless ``settle``
+    is 0). Raises OSError."""
     whole_files: dict[str, tuple[int, int]] = {}
     underway: dict[str, tuple[int, int]] = {}
-    unsure = False
     entries = {file.name: file for file in storage.files_in(storage.at(folder))}
     for name, file in entries.items():
         lower, place = name.lower(), str(file.place)
         if name.startswith(".") or lower.endswith((MARKER, *_OTHERS)) or name == MARKS_BESIDE:
             continue
         as_it_is = file.size, file.changed_ns or 0
-        age = now - as_it_is[1] / 1e9
-        if lower.endswith(UNDERWAY):
-            still = False
-        elif how is not Arrival.STABLE:
-            still = True
-        elif age < 0:
-            still = ahead.still(place, as_it_is, settle)
-            unsure |= not still
-        else:
-            still = age >= settle
-        if still:
+        is_still = how is not Arrival.STABLE or not settle or now - as_it_is[1] / 1e9 >= settle
+        if is_still and not lower.endswith(UNDERWAY):
             whole_files[place] = as_it_is
         else:
             underway[place] = as_it_is
-    if unsure and wait is not None:
-        wait(settle)
-        return arrived(folder, family, how, settle, now + settle, ahead)
     names = sorted(whole_files, key=natural)
     if "control" not in family.takes:
         marked = {name for name in names if _marked(name, how, entries)}
