@@ -118,39 +118,28 @@ def write_csv(
     return arguments(folder, out, data)
 
 
-def write_sdf(folder: Path, out: Path, tables: Sequence[str]) -> list[str]:
-    """One LOAD file of fixed positions for some tables, which WHEN tells apart."""
+def write_one(folder: Path, out: Path, tables: Sequence[str]) -> list[str]:
+    """One LOAD file for some tables, which WHEN tells apart; null is ``?``."""
     columns, found = records(folder)
-    control = ["LOAD DATA INDDN SYSREC UNICODE CCSID(0,1208,1200)\n"]
+    control = ["LOAD DATA INDDN SYSREC UNICODE CCSID(0,1208,1200) FORMAT DELIMITED\n"]
     lines: list[str] = []
     for table in tables:
-        fields, at = list[str](), 1
-        for name in ("#KIND", *INFO):
-            fields.append(f'"{name}" POSITION({at}:{at + 25}) CHAR(26)')
-            at += 26
-        begin = at
-        for name, kind, width in columns[table]:
-            spelled = f"CHAR({width})" if "CHAR" in kind else f"{kind} EXTERNAL({width})"
-            fields.append(f"\"{name}\" POSITION({at + 1}:{at + width}) {spelled} NULLIF({at})='?'")
-            at += 1 + width
+        fields = [f'"{name}" CHAR(26)' for name in ("#KIND", *INFO)]
+        fields += [
+            f"\"{name}\" {kind} EXTERNAL NULLIF({name}='?')" for name, kind, _ in columns[table]
+        ]
         control.append(
             f'  INTO TABLE "SAKILA"."{table}" WHEN ("#KIND" = \'{table}\')\n'
             f"  ({LIST.join(fields)})\n"
         )
-        for info, before, after in found[table]:
-            head = "".join(value.ljust(26) for value in (table, *info))
-            assert len(head) == begin - 1
+        for info, *sides in found[table]:
             rows = [
-                "".join(
-                    "?".ljust(width + 1) if value is None else " " + value.ljust(width)
-                    for value, (_, _, width) in zip(image, columns[table], strict=True)
-                )
-                for image in in_order(before, after)
+                ["?" if value is None else value for value in image] for image in in_order(*sides)
             ]
-            lines.append("".join([head, *rows]))
+            lines.append(csv_line((table, *info), rows))
     (out / "load.ctl").write_text("".join(control), encoding="utf-8")
-    (out / "load.sdf").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return arguments(folder, out, [str(out / "load.sdf")])
+    (out / "load.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return arguments(folder, out, [str(out / "load.csv")])
 
 
 def arguments(folder: Path, out: Path, data: Sequence[str]) -> list[str]:

@@ -1,1 +1,1 @@
-"""Log Master's LOAD files (SDF and CSV) as a log family."""
+"""Log Master's LOAD files (CSV) as a log family."""

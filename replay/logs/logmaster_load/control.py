@@ -29,30 +29,22 @@ _TOKEN = re.compile(
 _ENCODINGS = {"EBCDIC": (37, 0), "ASCII": (819, 0), "UNICODE": (1208, 1)}
 #: That of a statement without such a word.
 DEFAULT_CCSID = 1208
-#: Types whose fields are text in a file of fixed positions.
-_CHARACTERS = ("CHAR", "CHARACTER")
-#: Text of moments that states no length.
-_MOMENTS = {"DATE": 10, "TIME": 8, "TIMESTAMP": 26}
+_CSV = "Have Log Master write the LOAD file with FORMAT CSV"
 
 
 @dataclass(frozen=True)
 class FieldCondition:
-    """A field, or the octets ``start:stop`` of a record (from 0), that must hold ``value``."""
+    """A field ``name`` that must hold ``value``."""
 
     value: str
-    name: str = ""
-    start: int = 0
-    stop: int = 0
+    name: str
 
 
 @dataclass(frozen=True)
 class LoadField:
-    """One field: ``start:stop`` in octets of a record (from 0) where positions are fixed, and when
-    it is null."""
+    """One field, and when it is null."""
 
     name: str
-    start: int
-    stop: int
     null_if: FieldCondition | None = None
 
 
@@ -69,14 +61,13 @@ class IntoTable:
 
 @dataclass(frozen=True)
 class LoadStatement:
-    """LOAD DATA: the name of its input, CCSID of the text, the two delimiters (``delimited``; else
-    positions are fixed), and its tables. ``file``: what a comment ``--file NAME`` before it says
-    its input is called, as ``export --format load`` writes it."""
+    """LOAD DATA: the name of its input, CCSID of the text, the two delimiters, and its tables.
+    ``file``: what a comment ``--file NAME`` before it says its input is called, as ``export
+    --format load`` writes it."""
 
     inddn: str
     tables: tuple[IntoTable, ...]
     ccsid: int | None = None
-    delimited: bool = False
     column: str = ","
     character: str = '"'
     file: str = ""
@@ -178,12 +169,6 @@ class _Reader:
             )
         return str(values[0])
 
-    def _number(self) -> int:
-        _, text = self._next()
-        if not text.isdecimal():
-            raise self._fail(text, "a number")
-        return int(text)
-
     def _list(self) -> list[str]:
         """What stands in parentheses."""
         self._expect("(")
@@ -207,7 +192,7 @@ class _Reader:
         self.ccsid = DEFAULT_CCSID
         while self.at < len(self.tokens) and self._word() != "LOAD":
             if self._take("INTO", "TABLE"):
-                tables.append(self._into(options.delimited))
+                tables.append(self._into())
             else:
                 self._option(options)
         if not tables:
@@ -217,12 +202,14 @@ class _Reader:
                 "several INTO TABLE without WHEN, so that each record is of all of them",
                 "WHEN for each, or a LOAD statement for each file",
             )
+        if not options.delimited:
+            found = "a LOAD statement without FORMAT, of fields at fixed positions (SDF)"
+            raise self._fail(found, "FORMAT DELIMITED", _CSV)
         marks = {word: self._mark(word, place) for word, place in options.characters.items()}
         return LoadStatement(
             options.inddn,
             tuple(tables),
             options.ccsid,
-            options.delimited,
             marks.get("COLDEL", ","),
             marks.get("CHARDEL", '"'),
         )
@@ -235,11 +222,7 @@ class _Reader:
         elif word == "FORMAT":
             self.at += 1
             if not self._take("DELIMITED") and not self._take("CSV"):
-                raise self._fail(
-                    f"FORMAT {self._word()}",
-                    "FORMAT DELIMITED, or fixed positions without FORMAT",
-                    "Have Log Master write the LOAD file with FORMAT CSV or SDF",
-                )
+                raise self._fail(f"FORMAT {self._word()}", "FORMAT DELIMITED", _CSV)
             options.delimited = True
         elif word in ("COLDEL", "CHARDEL", "DECPT"):
             options.characters[word] = self.at + 1
@@ -270,7 +253,7 @@ class _Reader:
         self.at = behind
         return mark
 
-    def _into(self, delimited: bool) -> IntoTable:
+    def _into(self) -> IntoTable:
         schema, name = "", self._identifier()
         if self._take("."):
             schema, name = name, self._identifier()
@@ -285,25 +268,21 @@ class _Reader:
         self._expect("(")
         fields: list[LoadField] = []
         while True:
-            fields.append(self._field(delimited, fields[-1].stop if fields else 0))
+            fields.append(self._field())
             if self._take(")"):
                 break
             self._expect(",")
         names = [one.name for one in fields]
         for one in fields:
-            if one.null_if is not None and one.null_if.name not in ("", *names):
+            if one.null_if is not None and one.null_if.name not in names:
                 raise self._fail(
                     f"NULLIF of field {one.name} about {one.null_if.name}", "a field of this list"
                 )
         return IntoTable(schema, name, tuple(fields), when)
 
     def _conditions(self) -> Sequence[FieldCondition]:
-        """``(name = 'v' AND …)`` or ``(a:b) = 'v'``."""
+        """``(name = 'v' AND …)``."""
         self._expect("(")
-        if self._word().isdecimal():
-            start, stop = self._span()
-            self._expect("=")
-            return [FieldCondition(self._literal(), start=start, stop=stop)]
         conditions = [self._named()]
         while self._take("AND"):
             conditions.append(self._named())
@@ -311,73 +290,32 @@ class _Reader:
         return conditions
 
     def _named(self) -> FieldCondition:
+        if self._word().isdecimal():
+            raise self._fail("a condition about octets of a delimited record", "one about a field")
         name = self._identifier()
         self._expect("=")
         return FieldCondition(self._literal(), name)
 
-    def _span(self) -> tuple[int, int]:
-        """``a:b)`` or ``a)`` as octets from 0, behind the parenthesis; (a - 1, a - 1) for ``a)``
-        alone."""
-        start = self._number() - 1
-        stop = self._number() if self._take(":") else start
-        self._expect(")")
-        return start, stop
-
-    def _field(self, delimited: bool, follows: int) -> LoadField:
-        name, start, stop = self._identifier(), follows, 0
-        if self._take("POSITION"):
-            self._expect("(")
-            if self._take("*"):
-                self._expect(")")
-            else:
-                start, stop = self._span()
-                stop = 0 if stop == start else stop
-        kind, length, external = "", 0, False
-        null_if = None
+    def _field(self) -> LoadField:
+        """A field; what its type and position say is of no account in a delimited record."""
+        name, null_if = self._identifier(), None
         while self._word() not in (",", ")", ""):
-            word = self._word()
-            if word == "EXTERNAL":
-                self.at += 1
-                external = True
-            elif word == "NULLIF":
-                self.at += 1
+            if self._take("NULLIF"):
                 null_if = self._null_if()
-                if delimited and not null_if.name:
-                    raise self._fail(
-                        f"NULLIF of field {name} about octets of a delimited record",
-                        "one about a field",
-                    )
-            elif word == "DEFAULTIF":
+            elif self._word() == "DEFAULTIF":
                 raise self._fail("DEFAULTIF", "NULLIF: LOAD would make values up")
-            elif word == "(":
-                inside = self._list()
-                length = int(inside[0]) if inside and inside[0].isdecimal() else length
+            elif self._word() == "(":
+                self._list()
             else:
-                kind = kind or word
                 self.at += 1
-        if not delimited:
-            if kind not in (*_CHARACTERS, *_MOMENTS) and not external:
-                raise self._fail(
-                    f"field {name} of type {kind or 'unknown'} at a fixed position",
-                    "CHAR, EXTERNAL numbers, DATE, TIME or TIMESTAMP",
-                    "Have Log Master write the LOAD file with FORMAT SDF or CSV",
-                )
-            stop = stop or start + (length or _MOMENTS.get(kind, 0))
-            if stop <= start:
-                raise self._fail(f"field {name} without length", "a length, or POSITION(a:b)")
-        return LoadField(name, start, stop, null_if)
+        return LoadField(name, null_if)
 
     def _null_if(self) -> FieldCondition:
-        if not self._take("("):
-            return self._named()
-        if not self._word().isdecimal():
-            condition = self._named()
+        in_brackets = self._take("(")
+        condition = self._named()
+        if in_brackets:
             self._expect(")")
-            return condition
-        start, stop = self._span()
-        self._expect("=")
-        value = self._literal()
-        return FieldCondition(value, start=start, stop=max(stop, start + len(value)))
+        return condition
 
 
 # -- informational columns

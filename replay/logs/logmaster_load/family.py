@@ -39,7 +39,7 @@ _UNKNOWN = {
 
 FAMILY = Family(
     name="logmaster-load",
-    title="BMC AMI Log Master LOAD file (SDF, CSV)",
+    title="BMC AMI Log Master LOAD file (CSV)",
     dialect="db2zos",
     capabilities=Capabilities(frozenset(_KNOWN), _UNKNOWN),
     needs=("control", "data", "catalog"),

@@ -33,7 +33,6 @@ from replay.logs.logmaster_load.control import (
 from replay.logs.logmaster_load.reader import ENTRY, NAMES, UNIT
 from replay.logs.logmaster_load.records import (
     DelimitedRecords,
-    FixedRecords,
     cut,
     info_count,
     parts,
@@ -96,7 +95,7 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
     versions: dict[str, TableVersion] = {}
     pile, files = _Pile([], [], []), list[IndexedFile]()
     first = 0
-    there = unpacked_together(inputs.data, inputs.scratch, inputs.shared)
+    there = unpacked_together(inputs.data, inputs.scratch)
     for number, (path, statement) in enumerate(zip(inputs.data, statements, strict=True)):
         ccsid = _ccsid(inputs.options, statement)
         raw = without_mark(mapped(there[number]), ccsid)
@@ -121,7 +120,7 @@ def open_log(inputs: Inputs) -> reader.LoadLog:
         ),
         changes={},
         source="logmaster-load",
-        opening_warnings=tuple(_warnings(inputs.options, statements, versions)),
+        opening_warnings=tuple(_warnings(inputs.options)),
         constraints=_of_log(constraints, versions),
         lacking=_lacking(named, inputs.options),
         by_lrsn=bool(units["member"].any()),
@@ -190,11 +189,7 @@ def _lacking(named: Sequence[str], options: Mapping[str, str]) -> dict[str, str]
     }
 
 
-def _warnings(
-    options: Mapping[str, str],
-    statements: Sequence[LoadStatement],
-    versions: Mapping[str, TableVersion],
-) -> Iterator[str]:
+def _warnings(options: Mapping[str, str]) -> Iterator[str]:
     if options.get("dispositions") != "committed":
         yield (
             "LOAD files do not say whether work was committed or undone: every record counts as"
@@ -205,14 +200,6 @@ def _warnings(
         yield (
             "units are ordered by the time in the LOAD files, which is not documented to be that"
             " of the commit; units with equal times are in no order"
-        )
-    varying = (SqlType.VARCHAR, SqlType.VARBINARY)
-    if any(not statement.delimited for statement in statements) and any(
-        column.type in varying for version in versions.values() for column in version.table.columns
-    ):
-        yield (
-            "fields of fixed positions are filled up with blanks, so blanks at the end of VARCHAR"
-            " values are not known; a CSV LOAD file has them"
         )
 
 
@@ -318,7 +305,7 @@ class _LoadFile:
 
     path: str
     number: int
-    records: FixedRecords | DelimitedRecords
+    records: DelimitedRecords
     ccsid: int
     options: Mapping[str, str]
 

@@ -1,5 +1,5 @@
-"""Where the fields of a LOAD file lie: cut at delimiters (CSV), or at fixed positions (SDF). A
-record is a line; in a CSV file, line ends inside of delimited values belong to the value."""
+"""Where the fields of a LOAD file lie, which are cut at delimiters (CSV). A record is a line; line
+ends inside of delimited values belong to the value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from replay.errors import InputError, Where
 from replay.logs.logmaster_load.control import (
     FieldCondition,
     IntoTable,
-    LoadField,
     LoadStatement,
 )
 
@@ -50,19 +49,6 @@ def without_mark(raw: Bytes, ccsid: int) -> Bytes:
     return raw[len(BOM_UTF8) :] if marked else raw
 
 
-def cut(
-    raw: Bytes, statement: LoadStatement, ccsid: int, name: str
-) -> FixedRecords | DelimitedRecords:
-    """The records of a file. InputError LR2006 where a delimited value does not end."""
-    if statement.delimited:
-        return _delimited(raw, statement, ccsid, name)
-    ends = np.flatnonzero(raw == line_end(raw, ccsid))
-    start, stop = _between(_ended(ends, ends, len(raw)))
-    stop = _without_return(raw, start, stop, encoded(_RETURN, ccsid))
-    full = stop > start
-    return FixedRecords(raw, start[full], stop[full], encoded(_BLANK, ccsid), ccsid)
-
-
 def _ended(ends: Index, lines: Index, size: int) -> Index:
     """``ends`` and the end of the file, unless that is the last of the ``lines`` that end."""
     return ends if len(lines) and lines[-1] == size - 1 else np.append(ends, size)
@@ -79,77 +65,6 @@ def _without_return(raw: Bytes, start: Index, stop: Index, octet: int) -> Index:
     return np.asarray(stop - ((stop > start) & (raw[np.maximum(stop - 1, 0)] == octet)))
 
 
-# -- fixed positions
-# -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class FixedRecords:
-    """Records ``raw[start:stop]`` of fixed positions; a transfer may have taken blanks at the end
-    away."""
-
-    raw: Bytes
-    start: Index
-    stop: Index
-    blank: int
-    ccsid: int
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def sizes(self) -> Index:
-        """Octets of each record, ``int64[n]``."""
-        return np.asarray(self.stop - self.start)
-
-    def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """``bool[m]``: which of ``rows`` have not the fields of ``table`` with ``images`` (1 or 2)
-        row images."""
-        size = self.sizes()[rows]
-        _, width, end = _image(table)
-        last = max((one.start for one in table.fields), default=0) + (images - 1) * width
-        return np.asarray((size <= last) | (size > end + (images - 1) * width))
-
-    def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
-        """Field ``number`` of ``rows`` (``int64[m]``), ``shift`` images further on, as a binary
-        array of ``m``; null where it is null."""
-        one = table.fields[number]
-        away = shift * _image(table)[1]
-        block = self._block(rows, one.start + away, one.stop - one.start)
-        null = self._null(rows, table, one, away)
-        width = block.shape[1]
-        # blanks at the end fill a field up
-        kept = block != self.blank
-        length = np.where(kept.any(axis=1), width - np.argmax(kept[:, ::-1], axis=1), 0)
-        data, offsets = codecs.gather_varying(
-            block.reshape(-1), np.arange(len(rows)) * width, length
-        )
-        return codecs.binary_values(data, offsets, null if null.any() else None)
-
-    def _block(self, rows: Index, start: int, width: int) -> Bytes:
-        """Octets of records, blanks behind their end, ``uint8[m, width]``."""
-        places = self.start[rows, None] + start + np.arange(width)
-        inside = places < self.stop[rows, None]
-        block = np.full(places.shape, self.blank, np.uint8)
-        block[inside] = self.raw[places[inside]]
-        return block
-
-    def _null(self, rows: Index, table: IntoTable, one: LoadField, away: int) -> Mask:
-        condition = one.null_if
-        if condition is None:
-            return np.zeros(len(rows), bool)
-        start, width = condition.start, condition.stop - condition.start
-        if condition.name:
-            number, moves = _about(table, condition)
-            about = table.fields[number]
-            start, width = about.start, about.stop - about.start
-            away = away if moves else 0
-        wanted = np.frombuffer(
-            codecs.encode_text(condition.value.ljust(width), self.ccsid), np.uint8
-        )
-        block = self._block(rows, start + away, width)
-        return np.asarray((block == wanted[:width]).all(axis=1))
-
-
 def info_count(table: IntoTable) -> int:
     """How many of the fields are informational columns: those at the beginning with a name that
     begins with ``#``."""
@@ -163,21 +78,6 @@ def _about(table: IntoTable, condition: FieldCondition) -> tuple[int, bool]:
     """The field that a condition names, and whether each row image has one of its own."""
     number = [one.name for one in table.fields].index(condition.name)
     return number, number >= info_count(table)
-
-
-def _image(table: IntoTable) -> tuple[int, int, int]:
-    """(where a row image begins, how wide it is, where it ends) in records of fixed positions,
-    indicators of null before the first column included."""
-    ahead, columns = table.fields[: info_count(table)], table.fields[info_count(table) :]
-    begin = max((one.stop for one in ahead), default=0)
-    end = begin
-    for one in columns:
-        end = max(end, one.stop, one.null_if.stop if one.null_if else 0)
-    return begin, end - begin, end
-
-
-# -- delimiters
-# -------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -198,11 +98,12 @@ class DelimitedRecords:
         return len(self.first)
 
     def sizes(self) -> Index:
-        """As :meth:`FixedRecords.sizes`."""
+        """Octets of each record, ``int64[n]``."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:
-        """As :meth:`FixedRecords.bad`."""
+        """``bool[m]``: which of ``rows`` have not the fields of ``table`` with ``images`` (1 or 2)
+        row images."""
         one, info = len(table.fields), info_count(table)
         count = self.count[rows]
         if images == 2:
@@ -216,7 +117,8 @@ class DelimitedRecords:
         return np.asarray(wrong)
 
     def values(self, rows: Index, table: IntoTable, number: int, shift: int) -> pa.Array:
-        """As :meth:`FixedRecords.values`."""
+        """Field ``number`` of ``rows`` (``int64[m]``), ``shift`` images further on, as a binary
+        array of ``m``; null where it is null."""
         values = self._texts(rows, table, number, shift)
         condition = table.fields[number].null_if
         if condition is None:
@@ -243,7 +145,8 @@ class DelimitedRecords:
         return pc.if_else(pa.array(quoted), pc.replace_substring(values, mark + mark, mark), values)
 
 
-def _delimited(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> DelimitedRecords:
+def cut(raw: Bytes, statement: LoadStatement, ccsid: int, name: str) -> DelimitedRecords:
+    """The records of a file. InputError LR2006 where a delimited value does not end."""
     quote, comma = (encoded(one, ccsid) for one in (statement.character, statement.column))
     end = line_end(raw, ccsid)
     marks = raw == quote

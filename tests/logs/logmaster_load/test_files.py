@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from replay.cli.main import main
 from replay.errors import InputError
-from replay.logs.logmaster_load.control import read_control
+from replay.logs.logmaster_load.control import FieldCondition, read_control
 
 NAMES = (
     "#URIDBEGINPOINT #URIDMEMBERID #URIDTIMESTAMP #COMMITLRSN #LOGRBA #RECORD_TYPE ID NAME".split()
@@ -261,7 +260,10 @@ def test_rolled_back_work_is_not_told_apart(log: Log) -> None:
 
 CONTROLS = {
     "no statement": ("TEMPLATE A DSN(B)", "LR2008"),
-    "binary fields": ("LOAD DATA INTO TABLE A.T (ID POSITION(1:4) INTEGER)", "FORMAT SDF or CSV"),
+    "fixed positions": (
+        "LOAD DATA INTO TABLE A.T (ID POSITION(1:4) CHAR(4))",
+        "fixed positions.*FORMAT CSV",
+    ),
     "an internal format": ("LOAD DATA FORMAT UNLOAD INTO TABLE A.T (ID INTEGER)", "LR2009"),
     "a decimal comma": ("LOAD DATA FORMAT DELIMITED DECPT ',' INTO TABLE A.T (I INTEGER)", "DECPT"),
     "default values": ("LOAD DATA INTO TABLE A.T (I CHAR(4) DEFAULTIF(1)='?')", "DEFAULTIF"),
@@ -274,10 +276,10 @@ CONTROLS = {
     ),
     "positions of a delimited field": (
         "LOAD DATA FORMAT DELIMITED INTO TABLE A.T (I CHAR(4) NULLIF(9)='?')",
-        "NULLIF",
+        "octets of a delimited record",
     ),
     "octets that are no text": (
-        "LOAD DATA UNICODE INTO TABLE A.T (I CHAR(4) NULLIF(9)=X'FF')",
+        "LOAD DATA UNICODE FORMAT DELIMITED INTO TABLE A.T (I CHAR(4) NULLIF(I=X'FF'))",
         "X'FF'",
     ),
 }
@@ -289,18 +291,16 @@ def test_control_files_that_cannot_be_used(text: str, said: str) -> None:
         read_control("x.ctl", text)
 
 
-def test_fields_of_fixed_positions() -> None:
+def test_fields_and_conditions() -> None:
     statement = read_control(
         "x.ctl",
-        "-- by LOGSCAN\nLOAD DATA INDDN IN1 EBCDIC INTO TABLE A.T PART 3"
-        " WHEN (9:10) = 'T1' (A POSITION(1) CHAR(8), B POSITION(*) DATE EXTERNAL NULLIF(30)='?',"
-        ' "c""d" POSITION(20:29) DECIMAL EXTERNAL(10) NULLIF(40)=X\'6F\')',
+        "-- by LOGSCAN\nLOAD DATA INDDN IN1 EBCDIC FORMAT DELIMITED INTO TABLE A.T PART 3"
+        " WHEN (A = 'T1') (A POSITION(1) CHAR(8), B POSITION(*) DATE EXTERNAL NULLIF(B='?'),"
+        ' "c""d" POSITION(20:29) DECIMAL EXTERNAL(10) NULLIF(A=X\'6F\'))',
     )[0]
-    places = [(one.name, one.start, one.stop) for one in statement.tables[0].fields]
-    assert places == [("A", 0, 8), ("B", 8, 18), ('c"d', 19, 29)]
     assert (statement.inddn, statement.ccsid) == ("IN1", 37)
-    when, null_if = statement.tables[0].when[0], statement.tables[0].fields[1].null_if
-    assert (when.start, when.stop, when.value) == (8, 10, "T1")
-    assert null_if is not None
-    assert (null_if.start, null_if.stop, null_if.value) == (29, 30, "?")
-    assert statement.tables[0].fields[2].null_if == replace(null_if, start=39, stop=40)
+    table = statement.tables[0]
+    assert [one.name for one in table.fields] == ["A", "B", 'c"d']
+    assert table.when == (FieldCondition("T1", "A"),)
+    nulls = [one.null_if for one in table.fields]
+    assert nulls == [None, FieldCondition("?", "B"), FieldCondition("?", "A")]

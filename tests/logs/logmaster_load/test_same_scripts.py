@@ -17,7 +17,7 @@ from tests.support import loadbuilder
 
 SMALL = Path(__file__).parents[3] / "fixtures" / "sakila" / "small"
 LOGICAL = ["--control", str(SMALL / "small.ctl"), "--data", str(SMALL / "small.dat")]
-FIXED = ["FILM_STOCK", "INVENTORY", "PAYMENT_AUDIT", "RENTAL"]
+SEVERAL = ["FILM_STOCK", "INVENTORY", "PAYMENT_AUDIT", "RENTAL"]
 #: Rows of this table exchange keys; a logical log tells them apart by their RID, a LOAD file does
 #: not, so the scripts reach the same rows in other steps.
 OTHERS = ["--exclude-table", "SAKILA.LOYALTY_CARD"]
@@ -72,9 +72,9 @@ def cards(text: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("mode", ["redo", "undo"])
-def test_fixed_positions(mode: str, tmp_path: Path) -> None:
-    loaded = loadbuilder.write_sdf(SMALL, tmp_path, FIXED)
-    tables = [word for table in FIXED for word in ("--table", f"SAKILA.{table}")]
+def test_one_file_of_several_tables(mode: str, tmp_path: Path) -> None:
+    loaded = loadbuilder.write_one(SMALL, tmp_path, SEVERAL)
+    tables = [word for table in SEVERAL for word in ("--table", f"SAKILA.{table}")]
     made = script(tmp_path / "load", mode, *tables, *loaded)
     assert made == script(tmp_path / "log", mode, *tables, *LOGICAL)
     assert "return_date = NULL" in made or mode == "redo"
