@@ -62,7 +62,7 @@ from replay.pipeline.request import (
 )
 from replay.reports.layout import preformatted
 from replay.reports.log_api import Questions
-from replay.storage import Place, StoredPath, at, run_folder
+from replay.storage import Place, settled
 from replay.temp_folders import WorkFolder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
@@ -133,15 +133,13 @@ def open_log(
     ``framing``, ``ccsids`` (``{"E": 1140}``) and ``options`` as ``--framing``, ``--ccsid`` and
     ``--log-option``. ``spark``, the ``SparkSession`` of your program, carries out what is asked for
     (or an ``engine``); without it, this process alone. ``work`` as ``--work``: a folder that all
-    machines find, or the URL of one. Close it, or use it in a ``with`` statement: it keeps
-    temporary files.
+    machines find. Close it, or use it in a ``with`` statement: it keeps temporary files.
 
     Raises UsageError for files and settings of another family, InputError for damaged files.
     """
     if spark is not None and engine is not None:
         raise UsageError("LR1001", "found spark and engine; expected one of them")
-    place = None if work is None else at(str(work))
-    folder = place if isinstance(place, Path) else None
+    folder = None if work is None else Path(settled(str(work)))
     if folder is not None and not folder.is_dir():
         raise UsageError("LR1006", f"found no folder {folder}; expected one for work")
     words, some, in_log = words_of(control, data), paths_of(logs), paths_of(log)
@@ -153,9 +151,8 @@ def open_log(
         catalog = catalog or found.catalog
     source = source or "logmaster"
     with ExitStack() as held:
-        store = str(held.enter_context(run_folder(place))) if isinstance(place, StoredPath) else ""
         if spark is not None:
-            engine = spark_engine.engine_on(spark, exchange=store)
+            engine = spark_engine.engine_on(spark)
         scratch = WorkFolder(parent=folder)
         held.callback(scratch.cleanup)
         with usage_errors():
@@ -169,13 +166,12 @@ def open_log(
             ccsids=_code_pages(ccsids or {}),
             options=dict(options or {}),
             scratch=scratch.name,
-            shared=store or None,
         )
         inputs = gathered(source_named(source), words, some, inputs)
         opened = open_source(source, inputs)
         if spark is not None and folder is None:
             made = opened.log.made_files() if isinstance(opened.log, MakesFiles) else []
-            engine = spark_engine.engine_on(spark, made, store)
+            engine = spark_engine.engine_on(spark, made)
         named = tuple(map(str, files))
         return Log(opened, scratch, engine or local.ENGINE, held.pop_all(), named)
 

@@ -1,8 +1,7 @@
 """Folders that only this run uses, and that the next one removes where this one is killed: by a
 lock that ends with the process, not by age.
 
-The lock is on the folder itself (``flock``); the name tells on which machine that counts. Where
-nothing can be locked, in a store, the name tells of which process it is.
+The lock is on the folder itself (``flock``); the name tells on which machine that counts.
 """
 
 from __future__ import annotations
@@ -162,29 +161,3 @@ def _mark() -> str:
         machine = ""
     digest = hashlib.sha256(f"{machine.strip()} {socket.gethostname()}".encode())
     return f"{_MARK}{digest.hexdigest()[:8]}"
-
-
-def name_of_run() -> str:
-    """A name for what this process has in a store for a while; see :func:`is_left`."""
-    return f"{_mark()}-{_process(os.getpid()) or os.getpid()}-{os.urandom(8).hex()}"
-
-
-def is_left(name: str) -> bool:
-    """Whether a :func:`name_of_run` is that of a process that was on this machine and is no
-    more."""
-    of_process = re.fullmatch(rf"{_mark()}-((\d+)\.\d+\.(\d+))-[0-9a-f]+", name)
-    if of_process is None:
-        return False
-    ours = _process(os.getpid()).rpartition(".")[2]
-    return of_process[3] == ours and _process(int(of_process[2])) != of_process[1]
-
-
-def _process(number: int) -> str:
-    """What tells a process from all others of this machine, since it was started: its number, when
-    it began, and the space that numbers are of. '' where there is none, or no system that tells."""
-    try:
-        space = os.stat("/proc/self/ns/pid").st_ino
-        began = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return f"{number}.{began.rpartition(')')[2].split()[19]}.{space}"

@@ -455,11 +455,11 @@ ENGINE = (
         "Spark configuration (repeatable)",
     ),
     _engine(
-        "--work DIR|URL",
+        "--work DIR",
         TEXT,
         "an existing folder for temporary files: unpacked logs, indexes, blocks (default: that of"
-        " the system); on a cluster one that all machines share, or a URL in an object store for"
-        " unpacked logs (default on a cluster: they are sent with the job)",
+        " the system); on a cluster one that all machines share (default there: unpacked logs and"
+        " indexes are sent with the job)",
     ),
     _engine(
         "--executor-timeout S",

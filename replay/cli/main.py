@@ -34,7 +34,7 @@ from replay.errors import (
     UsageError,
 )
 from replay.machine import give_back_memory, is_full, start_arrow
-from replay.storage import StoredPath, at, run_folder, unreachable
+from replay.storage import settled, unreachable
 from replay.storage.timeouts import StoreError
 from replay.version import __version__
 from sqlgen.errors import SqlgenError
@@ -217,19 +217,12 @@ def _command_words(given: Sequence[str]) -> tuple[list[str], bool]:
 @contextmanager
 def _temporary_files(arguments: argparse.Namespace) -> Iterator[None]:
     """Make temporary files in the folder ``--work`` for a while; UsageError LR1006 where there is
-    none. In a store, the run gets a folder of its own, which goes in the end, as do those of
-    killed runs of this machine."""
+    none on this machine."""
     folder = getattr(arguments, "work", None)
-    place = None if folder is None else at(folder)
-    if isinstance(place, StoredPath):
-        with run_folder(place) as own:
-            arguments.run_folder = str(own)  # --work is what commands that are proposed name
-            yield
-        return
-    if place is None:
+    if folder is None:
         yield
         return
-    folder = str(place)
+    folder = settled(folder)
     if not os.path.isdir(folder):
         raise UsageError("LR1006", f"found no folder {folder}; expected one for --work")
     before, tempfile.tempdir = tempfile.tempdir, os.path.abspath(folder)

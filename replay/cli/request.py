@@ -98,8 +98,7 @@ def suitable_engine(
 class LogInput:
     """What is read and by what: a log as options name it, what is known of its keys, and the
     settings of the engine. ``beside``: DDL beside the log, where none was named and keys matter;
-    ``continues``: its units may end in a log to come; ``run_folder``: that of this run in the store
-    that ``work`` names."""
+    ``continues``: its units may end in a log to come."""
 
     source: str = "logmaster"
     named: tuple[str, ...] = ()
@@ -119,7 +118,6 @@ class LogInput:
     master: str | None = None
     conf: Pairs = ()
     work: str | None = None
-    run_folder: str | None = None
     executor_timeout: int = 300
     task_timeout: int = 3600
     verbose: bool = False
@@ -176,7 +174,6 @@ class LogInput:
             ccsids=dict(self.ccsids),
             options=dict(self.options),
             scratch=scratch,
-            shared=self.run_folder,
         )
         inputs = gathered(source_named(self.source), self.in_turn, self.logs, inputs)
         return open_source(self.source, inputs, demand, selection)
@@ -247,8 +244,8 @@ class LogInput:
                 print(f"engine: {name} ({reason})", file=sys.stderr)
         if name is EngineName.LOCAL:
             return local.LocalEngine(progress, reason)
-        carried = self.work is None or self.run_folder is not None
-        made_files = log.made_files() if isinstance(log, MakesFiles) and carried else []
+        carried = self.work is None and isinstance(log, MakesFiles)
+        made_files = log.made_files() if carried else []
         return self._spark(made_files, progress, reason)
 
     def _spark(
@@ -267,8 +264,7 @@ class LogInput:
             return SparkEngine(progress, reason, started=start)
         seconds = self.executor_timeout
         start = start_in_background(master, conf, timeouts(seconds), seconds)
-        more = (made_files, seconds, self.task_timeout, self.run_folder or "")
-        return SparkEngine(progress, reason, *more, started=start)
+        return SparkEngine(progress, reason, made_files, seconds, self.task_timeout, started=start)
 
     def words(self, keys: bool = True) -> tuple[str, ...]:
         """The options that name the log and where it is read, as others may see them; ``keys``:

@@ -76,12 +76,10 @@ def read_size(splits: Sequence[Split]) -> int:
 @runtime_checkable
 class Engine(Protocol):
     """Carries out jobs. ``name`` is what it is called, ``reason`` why it was taken where nobody
-    named it; manifests hold it then. ``exchange``: the URL of a folder in a store through which
-    tasks give files to the caller, where they cannot reach its folders; '' for none."""
+    named it; manifests hold it then."""
 
     name: EngineName
     reason: str
-    exchange: str
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         """Run a job over splits and give its results, in no order. Raises what ``scan`` or

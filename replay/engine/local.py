@@ -38,7 +38,6 @@ class LocalEngine(Engine):
     reason: str = ""
     threads: int | None = None
     name: EngineName = EngineName.LOCAL
-    exchange: str = ""
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         """As the engine says."""

@@ -123,7 +123,6 @@ class SparkEngine(Engine):
     files: Sequence[str] = ()
     executor_timeout: int | None = None
     task_timeout: int | None = None
-    exchange: str = ""
     name: EngineName = EngineName.SPARK
     _sent: dict[str, str] = field(default_factory=dict)
 
@@ -174,11 +173,10 @@ def _given(context: SparkContext, path: Path) -> str:
 _kept_in = cache(lasting_folder)
 
 
-def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> Engine:
+def engine_on(session: Any, files: Sequence[str] = ()) -> Engine:
     """The engine on a ``SparkSession`` that a program has already: a notebook, or one that was
-    submitted to a cluster. ``files`` of this machine are given to executors; ``exchange`` is the
-    URL of a folder in a store, through which tasks give files back. UsageError for what is no
-    session (LR1001), or is one of Spark Connect or was stopped (LR1005)."""
+    submitted to a cluster. ``files`` of this machine are given to executors. UsageError
+    for what is no session (LR1001), or is one of Spark Connect or was stopped (LR1005)."""
     if not hasattr(session, "createDataFrame"):
         raise UsageError("LR1001", f"found spark={session!r:.80}; expected a SparkSession")
     context = getattr(session, "sparkContext", None)
@@ -188,9 +186,7 @@ def engine_on(session: Any, files: Sequence[str] = (), exchange: str = "") -> En
     if is_local(str(context.master)):
         return SparkEngine(started=lambda: context)
     wait = (300, 3600)  # as a command does
-    return SparkEngine(
-        silent, "", files, *wait, exchange, started=cache(partial(with_package, context))
-    )
+    return SparkEngine(silent, "", files, *wait, started=cache(partial(with_package, context)))
 
 
 def _collected(

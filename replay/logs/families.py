@@ -72,7 +72,7 @@ class Inputs:
     place of ``control`` and ``data``; ``continues``: a run goes on from another one, so that
     units may end in a log to come; ``gaps``: what becomes of holes between logs, where the user
     said it. ``options`` are ``--log-option`` NAME=VALUE pairs; ``scratch`` is a folder for
-    temporary files, ``shared`` the URL of one in a store, for what all machines must find."""
+    temporary files."""
 
     control: str | None = None
     data: tuple[str, ...] = ()
@@ -85,7 +85,6 @@ class Inputs:
     ccsids: Mapping[str, int] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
-    shared: str | None = None
 
 
 def _no_faults(log: Any, envelope: Any) -> Sequence[tuple[str, str, str, Mask]]:

@@ -10,7 +10,7 @@ import shutil
 import socket
 import threading
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import lru_cache, partial
@@ -170,16 +170,11 @@ class _EndedError(Exception):
     """Another file cannot be unpacked, or the run was interrupted."""
 
 
-def unpacked_together(
-    paths: Sequence[str], scratch: str | None, shared: str | None = None
-) -> list[str]:
+def unpacked_together(paths: Sequence[str], scratch: str | None) -> list[str]:
     """:func:`unpacked` for the files of a log, which are unpacked side by side. Errors as there, of
     the first file in this order that has any."""
     company = _Company()
-    calls = [
-        partial(unpacked, path, scratch, number, shared, company)
-        for number, path in enumerate(paths)
-    ]
+    calls = [partial(unpacked, path, scratch, number, company) for number, path in enumerate(paths)]
     return _together(calls, company)
 
 
@@ -207,20 +202,18 @@ def unpacked(
     path: str,
     scratch: str | None,
     number: int,
-    shared: str | None = None,
     company: _Company | None = None,
 ) -> str:
     """Where the uncompressed bytes are, for :func:`mapped`, and for tasks run in other folders: the
     absolute path, or the URL with its version. A ``.gz`` file, the ``number``-th of a log, is
-    unpacked into the folder ``scratch`` once, because images are gathered by position; or into a
-    folder of a store (``shared``, a URL), for machines that share no disk. ``company``: of files
-    that are unpacked at the same time.
+    unpacked into the folder ``scratch`` once, because images are gathered by position.
+    ``company``: of files that are unpacked at the same time.
 
     InputError LR2001 where it cannot be read or there is no folder, LR2006 where it is damaged.
     """
     if head(path, len(_GZIP)) != _GZIP:
         return _place(path)
-    if scratch is None and shared is None:
+    if scratch is None:
         raise InputError(
             "LR2001",
             "found a gzip file and no folder to unpack it to; expected one",
@@ -231,11 +224,7 @@ def unpacked(
     company = company or _Company()
     try:
         with closing(unpacked_blocks(path)) as blocks:
-            if shared is not None:
-                place = storage.StoredPath(shared) / name
-                storage.put(_until_ended(blocks, company), place)
-                return ranges.versioned(str(place))
-            target = Path(scratch or ".") / name
+            target = Path(scratch) / name
             with room_for(target), target.open("wb") as plain:
                 for block in blocks:
                     company.take(len(block), path, target.parent)
@@ -250,13 +239,6 @@ def unpacked(
             "The file is damaged or cut off: transfer it again",
         ) from None
     return str(target.absolute())
-
-
-def _until_ended(blocks: Iterator[bytes], company: _Company) -> Iterator[bytes]:
-    for block in blocks:
-        if company.ended.is_set():
-            raise _EndedError
-        yield block
 
 
 def in_place(path: str, given: str) -> bool:

@@ -5,8 +5,6 @@ same file. Each attempt at a bucket writes into a folder of its own; the driver 
 the attempt whose result it got, gives them their names, has their bytes compared with what the
 attempt said of them, and removes what other attempts left. An attempt that wakes up late finds its
 folder gone and ends.
-
-Where tasks cannot reach the folder of the driver, they give it their files through a store.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ import pickle
 import socket
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,14 +26,13 @@ from replay.machine import room_for
 from replay.output.whole_folder import (
     StoredFolder,
     check_files,
-    files_beside,
     rewritten_elsewhere,
     send_attempt,
     wrong_size,
 )
-from replay.pipeline.plan import BucketResult, Plan, WrittenFile
+from replay.pipeline.plan import BucketResult, Plan
 from replay.pipeline.scan import scan_split
-from replay.storage import Place, StoredPath
+from replay.storage import Place
 from replay.storage.durable import begin_to_sync
 from replay.temp_folders import WorkFolder, remove_tree
 from sqlgen.lazy_imports import LazyModule
@@ -49,35 +45,30 @@ else:  # a run makes one of them
     )
 
 _SHARED = (
-    "The output folder must be on storage that all executors and the driver share, as one user;"
-    " with --work URL they give their files to the driver through that store"
+    "The folder must be one that all executors and the driver share, as one user (--work names that"
+    " of a replay); --out may be the URL of a store"
 )
-#: A folder that is not there for executors, or is another user's.
-_ELSEWHERE = (FileNotFoundError, PermissionError)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one attempt at a bucket wrote: its folder's name, the result, and where the folder is in
-    a store the files beside those of the result (None: it is a folder)."""
+    """What one attempt at a bucket wrote: its folder's name, and the result."""
 
     folder: str
     result: BucketResult
-    staged: tuple[WrittenFile, ...] | None = None
 
 
 @dataclass(frozen=True)
 class RenderJob:
     """Writes the scripts, datasets or copies of a plan: blocks of sort records by bucket, and a
-    task for each bucket that sorts and renders them into a new folder in ``folder``, or in
-    ``exchange`` where that is not to be found. Images never travel: tasks gather them from the
+    task for each bucket that sorts and renders them into a new folder in ``folder``.
+    Images never travel: tasks gather them from the
     log by position. Results are (bucket, :class:`Attempt`), and (-1,
     :class:`replay.changes.balance.Tally`) of each split.
     """
 
     plan: Plan
     folder: Place
-    exchange: StoredPath | None = None
 
     def __post_init__(self) -> None:
         # each task is given its own split; those of all others would travel with it
@@ -106,26 +97,22 @@ class RenderJob:
             try:
                 attempt = Path(tempfile.mkdtemp(prefix=f"{bucket}-", dir=staging))
             except OSError as error:
-                if self.exchange is None or not isinstance(error, _ELSEWHERE):
-                    user = f"a task of user {os.geteuid()} on {socket.gethostname()}"
-                    message = f"{user} cannot write there: {error.strerror}"
-                    raise InputError("LR2001", message, Where(file=str(staging)), _SHARED) from None
-                staging = self.exchange
-            else:
-                with room_for(_known_to_users(staging)):
-                    result = write_bucket(self.plan, log, bucket, blocks, attempt)
-                if not self.plan.steps:  # they are published, and not only applied
-                    for file in result.files:
-                        begin_to_sync(attempt / file.name)
-                yield pickle.dumps((bucket, Attempt(attempt.name, result)))
-                return
+                user = f"a task of user {os.geteuid()} on {socket.gethostname()}"
+                message = f"{user} cannot write there: {error.strerror}"
+                raise InputError("LR2001", message, Where(file=str(staging)), _SHARED) from None
+            with room_for(_known_to_users(staging)):
+                result = write_bucket(self.plan, log, bucket, blocks, attempt)
+            if not self.plan.steps:  # they are published, and not only applied
+                for file in result.files:
+                    begin_to_sync(attempt / file.name)
+            yield pickle.dumps((bucket, Attempt(attempt.name, result)))
+            return
         name = f"{bucket}-{os.urandom(8).hex()}"
         with WorkFolder() as place:
             here = Path(place)
             result = write_bucket(self.plan, log, bucket, blocks, here)
-            beside = () if staging is self.folder else files_beside(here, result.files)
-            send_attempt(staging, name, here, (*result.files, *beside))
-        yield pickle.dumps((bucket, Attempt(name, result, beside)))
+            send_attempt(staging, name, here, result.files)
+        yield pickle.dumps((bucket, Attempt(name, result)))
 
 
 def _kind(plan: Plan) -> tuple[str, Callable[..., BucketResult]]:
@@ -146,7 +133,7 @@ def write(
     engine: Engine, plan: Plan, log: LogFile, folder: Path, stored: StoredFolder | None = None
 ) -> tuple[Tally, list[BucketResult]]:
     """Write the scripts or datasets of a plan into ``folder``, which every task must be able to
-    reach unless the engine has an exchange, or into ``stored``: the tally of what was read, the
+    reach, or into ``stored``: the tally of what was read, the
     buckets in order.
 
     Raises what a task raised, and InputError LR2001 where files of a task are not there, or are not
@@ -156,16 +143,11 @@ def write(
         stored.taken.clear()
         return _written(engine, RenderJob(plan, stored.staging), plan, log, _InStore(stored))
     attempts = Path(tempfile.mkdtemp(prefix=".attempts-", dir=folder.absolute()))
-    exchange = StoredFolder.begun(StoredPath(engine.exchange)) if engine.exchange else None
     try:
-        taking = _InFolder(attempts, folder, exchange)
-        job = RenderJob(plan, attempts, None if exchange is None else exchange.staging)
-        tally, results = _written(engine, job, plan, log, taking)
+        taking = _InFolder(attempts, folder)
+        tally, results = _written(engine, RenderJob(plan, attempts), plan, log, taking)
     finally:
         remove_tree(attempts)
-        if exchange is not None:
-            with suppress(OSError):
-                exchange.end()
     if rewritten_elsewhere(engine, folder):
         check_files(folder, [file for result in results for file in result.files])
     return tally, results
@@ -199,20 +181,14 @@ class _InStore:
 
 @dataclass(frozen=True)
 class _InFolder:
-    """Files that go into ``folder``: from ``attempts``, or through a store."""
+    """Files that go into ``folder`` from ``attempts``."""
 
     attempts: Path
     folder: Path
-    exchange: StoredFolder | None
 
     def take(self, attempt: Attempt) -> None:
         """Move what an attempt wrote into the folder, under the same names. InputError LR2001 where
         a file is not whole."""
-        if attempt.staged is not None and self.exchange is not None:
-            files = (*attempt.result.files, *attempt.staged)
-            self.exchange.take(attempt.folder, files)
-            self.exchange.fetch([file.name for file in files], self.folder)
-            return
         place = self.attempts / attempt.folder
         for file in attempt.result.files:
             path = place / file.name

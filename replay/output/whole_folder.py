@@ -203,23 +203,6 @@ class StoredFolder:
         for file in files:
             self.taken[file.name] = (self.staging / attempt / file.name, file)
 
-    def fetch(self, names: Iterable[str], folder: Path) -> None:
-        """Copy files that were taken into a folder of this machine. InputError LR2001 where one is
-        not what its task wrote."""
-
-        def one(name: str) -> None:
-            place, file = self.taken[name]
-            target = folder / file.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with storage.readable(place, "it", _RIGHTS), suppress(FileNotFoundError):
-                storage.copy(place, target)
-            found = problem(target, file)
-            if found is not None:
-                raise InputError("LR2001", found, Where(file=str(place)), _RIGHTS)
-
-        with ThreadPoolExecutor(storage.REQUESTS) as pool:
-            list(pool.map(one, names))
-
     def publish(self, work: Path) -> None:
         """Put everything into its place, with the files of ``work``; what is there goes, its
         manifest first. InputError LR2001 where a file is not what its task wrote."""
@@ -243,11 +226,6 @@ class StoredFolder:
             else:
                 storage.remove_folder(staging)
         storage.put(work / MANIFEST, self.out / MANIFEST)
-        storage.remove_folder(self.staging)
-
-    def end(self) -> None:
-        """Remove what attempts of this run left; none can write any more."""
-        (self.staging / _OPEN).unlink()
         storage.remove_folder(self.staging)
 
     def discard(self) -> None:
@@ -346,19 +324,6 @@ def check_files(folder: Place, files: Sequence[WrittenFile]) -> None:
         problems = list(filter(None, pool.map(found, files)))
     if problems:
         raise InputError("LR2001", problems[0], Where(file=str(folder)), _DISKS)
-
-
-def files_beside(folder: Path, known: Iterable[WrittenFile]) -> tuple[WrittenFile, ...]:
-    """The files of a folder that are none of those ``known``."""
-    names = {file.name for file in known}
-    found = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if name not in names:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            found.append(WrittenFile(name, path.stat().st_size, digest, 0))
-    return tuple(found)
 
 
 def rewritten_elsewhere(engine: Engine, folder: Place) -> bool:

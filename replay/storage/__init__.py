@@ -12,7 +12,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from replay.errors import InputError, UsageError, Where, cause_of
 from replay.machine import is_full, room_for
 from replay.redaction import public, secrets_of
 from replay.storage.timeouts import StoreError, answered
-from replay.temp_folders import WorkFolder, is_left, name_of_run
+from replay.temp_folders import WorkFolder
 from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
@@ -244,22 +244,6 @@ class StoredPath:
 def _in_url(name: str) -> str:
     """A name that a store has, as a part of a URL: what means something else there is a code."""
     return name.replace("%", "%25").replace("#", "%23").replace("?", "%3F")
-
-
-@contextmanager
-def run_folder(place: StoredPath) -> Iterator[StoredPath]:
-    """A folder of this run's own below a place in a store, which goes in the end, as do those of
-    killed runs of this machine."""
-    with suppress(OSError):  # whoever may not look there is told when something is written
-        for path in place.iterdir() if place.is_dir() else ():
-            if is_left(path.name):
-                remove_folder(path)
-    own = place / name_of_run()
-    try:
-        yield own
-    finally:
-        with suppress(OSError):
-            remove_folder(own)
 
 
 #: A file or folder, wherever it is.
@@ -541,7 +525,7 @@ def _first_line(error: Exception) -> str:
 # -------------------------------------------------------------------------------------------------
 
 
-def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
+def put(source: Path | bytes, target: StoredPath) -> None:
     """Write an object: it appears when all of it is there. Raises OSError."""
     _make_folder_of(target)
     # a name that ends in .gz is no wish to pack
@@ -559,15 +543,13 @@ def put(source: Path | bytes | Iterable[bytes], target: StoredPath) -> None:
         raise
 
 
-def _blocks_of(source: Path | bytes | Iterable[bytes]) -> Iterator[bytes]:
+def _blocks_of(source: Path | bytes) -> Iterator[bytes]:
     if isinstance(source, bytes):
         yield source
-    elif isinstance(source, Path):
-        with source.open("rb") as here:
-            while block := here.read(_STREAMED):
-                yield block
-    else:
-        yield from source
+        return
+    with source.open("rb") as here:
+        while block := here.read(_STREAMED):
+            yield block
 
 
 def copy_all(pairs: Sequence[tuple[StoredPath, StoredPath]]) -> None:

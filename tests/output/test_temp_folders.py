@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from replay import storage
 from replay.cli.main import main
 from replay.storage.durable import write_file
 from replay.temp_folders import ASIDE, WorkFolder
@@ -68,35 +67,13 @@ def test_the_only_copy_of_a_bundle_stays(tmp_path: Path) -> None:
     assert kept[0].startswith(f".out{ASIDE}")
 
 
-def test_what_a_killed_run_left_in_a_store_is_removed_by_the_next(
-    sakila_small: Path, tmp_path: Path
+def test_a_store_is_no_folder_for_temporary_files(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = (
-        "import time; from replay.temp_folders import name_of_run;"
-        " print(name_of_run(), flush=True); time.sleep(60)"
-    )
-    killed, alive = (
-        subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE)
-        for _ in range(2)
-    )
-    place = storage.StoredPath(f"memory://{tmp_path.name}/work")
-    names = []
-    for process in (killed, alive):
-        assert process.stdout is not None
-        names.append(process.stdout.readline().decode().strip())
-        storage.put(b"x", place / names[-1] / "unpacked")
-    of_others = names[0].rpartition("-")[0] + "9-00"  # of another space of numbers
-    storage.put(b"x", place / of_others / "unpacked")
-    killed.kill()
-    killed.communicate()
     log = ["--control", str(sakila_small / "small.ctl"), "--data", str(sakila_small / "small.dat")]
     words = ["redo", *log, "--engine", "local", "--out", str(tmp_path / "out")]
-    assert main([*words, "--work", str(place)]) == 0
-    alive.kill()
-    alive.communicate()
-    left = {path.name for path in place.iterdir()}
-    storage.remove_folder(place)
-    assert left == {names[1], of_others}
+    assert main([*words, "--work", "s3://bucket/work"]) == 12
+    assert "LR1006 found no folder s3://bucket/work" in capsys.readouterr().err
 
 
 def test_what_was_put_aside_goes_with_the_next_bundle(sakila_small: Path, tmp_path: Path) -> None:

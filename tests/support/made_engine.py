@@ -18,7 +18,6 @@ class MadeEngine(Engine):
     runs: Runner = local.ENGINE.execute
     name: EngineName = EngineName.LOCAL
     reason: str = ""
-    exchange: str = ""
 
     def execute(self, job: Job, log: LogFile, splits: Sequence[Split]) -> Iterator[bytes]:
         return self.runs(job, log, splits)

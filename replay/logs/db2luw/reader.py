@@ -362,7 +362,7 @@ def open_log(inputs: Inputs) -> LuwLog:
         if inputs.catalog
         else {}
     )
-    paths = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
+    paths = unpacked_together(inputs.log, inputs.scratch)
     here = fetched_together(paths, inputs.scratch)
     shapes = zip(inputs.log, here, _shapes(inputs, here), strict=True)
     opened = [OpenedFile(*each) for each in shapes]

@@ -183,7 +183,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     snapshot = snapshots.Snapshot() if _option(inputs, "snapshot", "insert") else None
     pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
     first, connection = 0, pgoutput.Connection()
-    there = unpacked_together(inputs.log, inputs.scratch, inputs.shared)
+    there = unpacked_together(inputs.log, inputs.scratch)
     for number, path in enumerate(inputs.log):
         raw = mapped(there[number])
         if not len(raw):

@@ -43,7 +43,6 @@ def open_inputs(inputs: Inputs) -> LogmasterLog:
             framed=framed,
             ccsids=inputs.ccsids,
             scratch=inputs.scratch,
-            shared=inputs.shared,
             gaps=inputs.gaps or Gaps.REFUSE,
             continues=inputs.continues,
         )
@@ -53,7 +52,6 @@ def open_inputs(inputs: Inputs) -> LogmasterLog:
         framed=framed,
         ccsids=inputs.ccsids,
         scratch=inputs.scratch,
-        shared=inputs.shared,
     )
 
 

@@ -45,13 +45,12 @@ def open_log(
     ccsids: Mapping[str, int] | None = None,
     scratch: str | Path | None = None,
     known: dict[bytes, Catalog] | None = None,
-    shared: str | None = None,
     places: Sequence[str] | None = None,
 ) -> LogmasterLog:
     """Open a logical log. ``scratch`` is where ``.gz`` files are unpacked to (beside the file when
     None is given: then ``.gz`` is refused); ``known`` as for
-    :func:`replay.logs.logmaster.control.read_control`; ``shared`` a folder of a store for what is
-    unpacked; ``places`` where the bytes of ``data`` are, for whoever unpacked them. A log whose
+    :func:`replay.logs.logmaster.control.read_control`; ``places`` where the bytes of ``data`` are,
+    for whoever unpacked them. A log whose
     data files are all empty is one of no records, if its control file says where it ends (DLGE):
     nothing was selected, or the files were not transferred, which its warnings say.
 
@@ -63,7 +62,7 @@ def open_log(
     files = []
     if places is None:
         room = None if scratch is None else str(scratch)
-        places = unpacked_together([str(given) for given in data], room, shared)
+        places = unpacked_together([str(given) for given in data], room)
     heads = [head(path) for path in places]
     quiet = bool(parsed.end) and not any(heads)
     for given, path, first in zip(data, places, heads, strict=True):

@@ -49,11 +49,10 @@ def open_set(
     framed: Framing | None = None,
     ccsids: Mapping[str, int] | None = None,
     scratch: str | Path | None = None,
-    shared: str | None = None,
     gaps: Gaps = Gaps.REFUSE,
     continues: bool = False,
 ) -> LogSet:
-    """Open logs as one; ``scratch`` and ``shared`` as for
+    """Open logs as one; ``scratch`` as for
     :func:`replay.logs.logmaster.opening.open_log`. ``gaps``: what becomes of a hole between them;
     ``continues``: a log to come may have more of units that commit behind the end that the last one
     states.
@@ -65,7 +64,7 @@ def open_set(
     known: dict[bytes, Catalog] = {}
     filled = [[path for path in pair.data if not _is_empty(path)] for pair in pairs]
     room = None if scratch is None else str(scratch)
-    places = iter(unpacked_together([str(path) for data in filled for path in data], room, shared))
+    places = iter(unpacked_together([str(path) for data in filled for path in data], room))
     for pair, data in zip(pairs, filled, strict=True):
         log = open_log(
             pair.control,
