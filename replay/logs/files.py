@@ -6,14 +6,13 @@ from __future__ import annotations
 import errno
 import gzip
 import os
-import shutil
 import socket
 import threading
 import zlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -36,8 +35,6 @@ _MOST_TIMES, _UNSUSPICIOUS = 250, 64 << 20
 #: A file that is read as a whole has less than this, unpacked.
 _SMALL = 1 << 30
 _BLOCK = 1 << 20
-#: Bytes up to which a file of a store is copied to be read as a whole.
-_COPIED = 64 << 20
 
 
 Result = TypeVar("Result")
@@ -139,33 +136,6 @@ def unpacked_head(path: str, size: int = 64) -> bytes:
         return file.read(size)
 
 
-class _Company:
-    """What files that are unpacked at the same time share: the room that the disk had, and an
-    end."""
-
-    def __init__(self) -> None:
-        self.ended, self._lock = threading.Event(), threading.Lock()
-        self._free: int | None = None
-        self._taken = 0
-
-    def take(self, size: int, path: str, folder: Path) -> None:
-        """Take room in a folder for a part of a file. InputError LR2001 where there is no more,
-        _EndedError where the others have ended."""
-        if self.ended.is_set():
-            raise _EndedError
-        with self._lock:
-            if self._free is None:
-                self._free = shutil.disk_usage(folder).free
-            self._taken += size
-            if self._taken > self._free:
-                message = (
-                    f"found that what gzip files unpack to is more than the {self._free:,} that are"
-                    f" free in {folder}; expected room for a log"
-                )
-                hint = "--work names another folder; or unpack it first, somewhere else"
-                raise InputError("LR2001", message, Where(path), hint)
-
-
 class _EndedError(Exception):
     """Another file cannot be unpacked, or the run was interrupted."""
 
@@ -173,27 +143,18 @@ class _EndedError(Exception):
 def unpacked_together(paths: Sequence[str], scratch: str | None) -> list[str]:
     """:func:`unpacked` for the files of a log, which are unpacked side by side. Errors as there, of
     the first file in this order that has any."""
-    company = _Company()
-    calls = [partial(unpacked, path, scratch, number, company) for number, path in enumerate(paths)]
-    return _together(calls, company)
-
-
-def fetched_together(paths: Sequence[str], scratch: str | None) -> list[str]:
-    """:func:`fetched` for the files of a log, side by side. Errors as :func:`unpacked_together`."""
-    calls = [partial(fetched, path, scratch, number) for number, path in enumerate(paths)]
-    return _together(calls, _Company())
-
-
-def _together(calls: Sequence[Callable[[], Result]], company: _Company) -> list[Result]:
-    if len(calls) < 2:
-        return [call() for call in calls]
+    if len(paths) < 2:
+        return [unpacked(path, scratch, number) for number, path in enumerate(paths)]
+    ended = threading.Event()
     with ThreadPoolExecutor(thread_name_prefix="unpack") as pool:
-        running = [pool.submit(call) for call in calls]
+        running = [
+            pool.submit(unpacked, path, scratch, number, ended) for number, path in enumerate(paths)
+        ]
         try:
             # an error of a later file waits for those before it, which may have one too
             return [future.result() for future in running]
         finally:
-            company.ended.set()
+            ended.set()
             for future in running:
                 future.cancel()
 
@@ -202,12 +163,12 @@ def unpacked(
     path: str,
     scratch: str | None,
     number: int,
-    company: _Company | None = None,
+    ended: threading.Event | None = None,
 ) -> str:
     """Where the uncompressed bytes are, for :func:`mapped`, and for tasks run in other folders: the
     absolute path, or the URL with its version. A ``.gz`` file, the ``number``-th of a log, is
     unpacked into the folder ``scratch`` once, because images are gathered by position.
-    ``company``: of files that are unpacked at the same time.
+    ``ended``: that nobody waits for it any more.
 
     InputError LR2001 where it cannot be read or there is no folder, LR2006 where it is damaged.
     """
@@ -221,13 +182,13 @@ def unpacked(
             "Unpack it first",
         )
     name = f"{number:03d}-{storage.name_of(path).removesuffix('.gz')}"
-    company = company or _Company()
     try:
         with closing(unpacked_blocks(path)) as blocks:
             target = Path(scratch) / name
             with room_for(target), target.open("wb") as plain:
                 for block in blocks:
-                    company.take(len(block), path, target.parent)
+                    if ended is not None and ended.is_set():
+                        raise _EndedError
                     plain.write(block)
     except (OSError, EOFError, zlib.error) as error:
         if is_full(error):
@@ -251,20 +212,6 @@ def _place(path: str) -> str:
         return os.path.abspath(path)
     with readable(path):
         return ranges.versioned(path)
-
-
-def fetched(path: str, scratch: str | None, number: int) -> str:
-    """The path of the same bytes on this machine, for whoever reads all of them: a file of a store
-    (:func:`unpacked` gave its path), the ``number``-th of a log, is copied into the folder
-    ``scratch``. Without one it stays where it is, and so does a large file, of which one range is
-    read after the other. InputError LR2001 where it cannot be read."""
-    if not storage.is_url(path) or scratch is None or size_of(path) > _COPIED:
-        return path
-    url = storage.unversioned(path)
-    target = Path(scratch) / f"{number:03d}-{storage.name_of(url)}"
-    with readable(url):
-        storage.copy(url, target)
-    return str(target)
 
 
 def unpacked_blocks(

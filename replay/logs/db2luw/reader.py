@@ -29,7 +29,6 @@ from replay.logs.db2luw.layouts import DIALECTS
 from replay.logs.db2luw.tables import read_export
 from replay.logs.files import (
     FilesOfBytes,
-    fetched_together,
     mapped,
     size_of,
     unpacked_together,
@@ -363,8 +362,7 @@ def open_log(inputs: Inputs) -> LuwLog:
         else {}
     )
     paths = unpacked_together(inputs.log, inputs.scratch)
-    here = fetched_together(paths, inputs.scratch)
-    shapes = zip(inputs.log, here, _shapes(inputs, here), strict=True)
+    shapes = zip(inputs.log, paths, _shapes(inputs, paths), strict=True)
     opened = [OpenedFile(*each) for each in shapes]
     places, moved = repeats.in_order(opened)
     index = build_index(
@@ -413,15 +411,15 @@ def open_log(inputs: Inputs) -> LuwLog:
     )
 
 
-def _shapes(inputs: Inputs, here: Sequence[str]) -> Iterator[LuwShape]:
-    """The shape of each file, which lie ``here``. Errors as :func:`open_log`; those of a file come
-    when its turn has come."""
+def _shapes(inputs: Inputs, paths: Sequence[str]) -> Iterator[LuwShape]:
+    """The shape of each file, whose bytes lie at ``paths``. Errors as :func:`open_log`; those of a
+    file come when its turn has come."""
     told = _settings(inputs.options)[:2]
     fitting = [
         framing.fitting_shapes(
             mapped(place, 0, _HEAD)[:_HEAD].tobytes(), size_of(place), given, inputs.framing, *told
         )
-        for given, place in zip(inputs.log, here, strict=True)
+        for given, place in zip(inputs.log, paths, strict=True)
     ]
     certain = [shapes[0] for shapes in fitting if len(shapes) == 1]
     first: tuple[str, LuwShape] | None = None
