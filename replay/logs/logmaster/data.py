@@ -168,18 +168,11 @@ def payload(
 ) -> tuple[Index, Index, Mask]:
     """(start, length) of what each segment contributes, and which segments' own length (if they
     have one) is wrong."""
-    length = own_length(reading, later_have_length, number <= number.min(initial=1))
+    has_length = (number <= number.min(initial=1)) | later_have_length
+    length = np.where(has_length & (reading is Reading.A), 2, 0).astype(np.int64)
     bad = (length > 0) & (halfwords(buffer, start) != end - start)
     begin = np.minimum(start + length, end)
     return begin, np.maximum(end - begin, 0), bad
-
-
-def own_length(reading: Reading, later_have_length: bool, first: Mask) -> Index:
-    """Octets (``int64[n]``) that a segment's own length takes at the begin of its DATA; ``first``:
-    whether it is the first segment of its change."""
-    if reading is not Reading.A:
-        return np.zeros(len(first), np.int64)
-    return np.where(first | later_have_length, 2, 0).astype(np.int64)
 
 
 def join_segments(

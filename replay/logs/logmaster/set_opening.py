@@ -11,18 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Records, Versions
+from replay.arrays import Bytes, Hashes, Index, Lengths, Mask, Versions
 from replay.changes.catalog import Catalog, RowFormat, TableVersion
 from replay.changes.choices import Gaps
 from replay.changes.envelope import opaque
 from replay.changes.position import HIGHEST, LOWEST, Position, leading_words
-from replay.decoding.hashes import hash_ranges
 from replay.errors import InputError, Where
 from replay.logs import LogPair
 from replay.logs.files import unpacked_together
 from replay.logs.logmaster import set_repeats
 from replay.logs.logmaster.control import ControlFile
-from replay.logs.logmaster.data import join_segments, own_length
 from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.headers import Headers
 from replay.logs.logmaster.layouts import LLDF
@@ -247,7 +245,6 @@ def _repeats(looks: Sequence[_Look], first: Sequence[int]) -> Settled:
         for file, number, offsets, lengths in _parts(log):
             headers = log.envelope(file, offsets, lengths)
             body = offsets + np.minimum(log.shape.header, lengths)
-            first_segment = headers.segment() <= 1
             batch = Batch(
                 first[member] + file,
                 number,
@@ -255,24 +252,11 @@ def _repeats(looks: Sequence[_Look], first: Sequence[int]) -> Settled:
                 headers,
                 log.buffer(file, offsets, offsets + lengths),
                 body,
-                body + own_length(log.reading, log.later_segments_have_length, first_segment),
                 offsets + lengths,
             )
             copies.append(set_repeats.copies_of(batch, member, shared, log.dependent_position))
 
-    def joined(rows: Records, begins: Index) -> Hashes:
-        buffers = []
-        for file in np.unique(rows["file"]).tolist():
-            here = np.flatnonzero(rows["file"] == file)
-            member = int(np.searchsorted(first, file, side="right")) - 1
-            begin = rows["begin"][here]
-            end = begin + rows["size"][here]
-            buffers.append((here, looks[member].log.buffer(file - first[member], begin, end)))
-        data, offsets = join_segments(buffers, rows["begin"], rows["size"])
-        edges = np.append(begins, len(rows))
-        return hash_ranges(data, offsets[edges[:-1]], offsets[edges[1:]])
-
-    return set_repeats.settle(np.concatenate(copies), joined)
+    return set_repeats.settle(np.concatenate(copies))
 
 
 def _latest(looks: Sequence[_Look]) -> tuple[Hashes, Index]:

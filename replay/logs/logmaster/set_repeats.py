@@ -8,7 +8,7 @@ the latest log; of a change none of which is whole, each segment counts once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,7 @@ from replay.logs.logmaster.headers import Headers
 
 #: A record of a unit that is in several logs. ``marked`` and ``dependent``: INCOMPLETETRANS and
 #: INCOMPLETEDEP; ``again``: its unit begins at DEPENDENTRBA or later. ``row`` tells the changes
-#: of one LOGRBA apart; ``data`` is a hash of the bytes behind the header, of which ``size`` from
-#: ``begin`` on are of the images (and not the length of a segment).
+#: of one LOGRBA apart; ``data`` is a hash of the bytes behind the header.
 _COPY = np.dtype(
     [
         ("unit", UNIT),
@@ -40,8 +39,6 @@ _COPY = np.dtype(
         ("offset", "<i8"),
         ("number", "<i8"),
         ("data", "<u8"),
-        ("begin", "<i8"),
-        ("size", "<i8"),
     ]
 )
 _ROW = ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE")
@@ -50,8 +47,7 @@ _ROW = ("DBID", "PSID", "TBOBID", "RID", "CHANGE TYPE")
 @dataclass(frozen=True)
 class Batch:
     """Some records of a log: ``number`` of the first one in the ``file`` of the set; ``buffer`` are
-    the bytes of that, ``body`` where DATA begins and ``end`` where it ends in it, ``begin`` where
-    in DATA the piece of the images begins."""
+    the bytes of that, ``body`` where DATA begins and ``end`` where it ends in it."""
 
     file: int
     number: int
@@ -59,7 +55,6 @@ class Batch:
     headers: Headers
     buffer: Bytes
     body: Index
-    begin: Index
     end: Index
 
 
@@ -133,8 +128,6 @@ def copies_of(batch: Batch, member: int, shared: Hashes, dependent: Position | N
     found["offset"], found["number"] = batch.offsets[rows], batch.number + rows
     if dependent is not None:
         found["again"] = octets_at_least(taken.unit_position(), dependent)
-    found["begin"] = np.minimum(batch.begin, batch.end)[rows]
-    found["size"] = batch.end[rows] - found["begin"]
     found["data"] = hash_ranges(
         batch.buffer, batch.body[rows], np.maximum(batch.end[rows], batch.body[rows])
     )
@@ -175,14 +168,8 @@ def places(files: npt.NDArray[np.integer] | int, offsets: Index) -> Index:
     return np.asarray((offsets.astype(np.int64) << 16) | files)
 
 
-#: Hashes the images of changes, of which the segments are given one after the other, with the place
-#: of the first one of each.
-Joined = Callable[[Records, Index], Hashes]
-
-
-def settle(copies: Records, joined: Joined) -> Settled:
-    """Which of the copies (:func:`copies_of` of all logs) count; ``joined`` hashes the images of
-    those of which that has to decide."""
+def settle(copies: Records) -> Settled:
+    """Which of the copies (:func:`copies_of` of all logs) count."""
     if not len(copies):
         return NOTHING_REPEATED
     unmarked = ~(copies["marked"] | copies["dependent"] | copies["again"])
@@ -208,15 +195,8 @@ def settle(copies: Records, joined: Joined) -> Settled:
     best_piece = np.zeros(int(pieces.max()) + 1, np.int64)
     np.maximum.at(best_piece, pieces, piece_rank)
     left |= ~best_whole & (piece_rank < best_piece[pieces])
-    elsewhere = _cut_elsewhere(copies, change, pieces, whole)
-    differing = _differing(copies, pieces, left, unmarked & ~elsewhere)
+    differing = _differing(copies, pieces, left, unmarked)
     left[np.isin(pieces, pieces[[one for one, _ in differing]])] = False
-    rows = np.flatnonzero(elsewhere & whole & ~flagged[part.number])
-    for one, other in _differing_images(
-        copies[rows], change[rows], part.number[rows], left[rows], joined
-    ):
-        differing.append((int(rows[one]), int(rows[other])))
-        left[change == change[rows[one]]] = False
     dependent = ~left & copies["dependent"]
     return Settled(
         np.sort(places(copies["file"][left], copies["offset"][left])),
@@ -244,41 +224,6 @@ def _differing(copies: Records, pieces: Index, left: Mask, plain: Mask) -> list[
     rows = np.flatnonzero(wrong)
     _, first = np.unique(pieces[rows], return_index=True)
     return [(int(against[row]), int(row)) for row in rows[first]]
-
-
-def _cut_elsewhere(copies: Records, change: Index, pieces: Index, whole: Mask) -> Mask:
-    """Records of changes whose whole copies are cut into segments at different places, as logs that
-    were made with other record lengths are: their bytes cannot be compared one by one."""
-    found = np.zeros(int(change.max()) + 1, bool)
-    long = np.zeros(len(found), bool)
-    long[change[whole & (copies["segments"] > 1)]] = True
-    rows = np.flatnonzero(whole & long[change])
-    for name in ("segments", "size"):
-        value = copies[name][rows].astype(np.int64)
-        first = np.zeros(int(pieces.max()) + 1, np.int64)
-        first[pieces[rows]] = value
-        found[change[rows[first[pieces[rows]] != value]]] = True
-    return np.asarray(found[change])
-
-
-def _differing_images(
-    copies: Records, change: Index, part: Index, left: Mask, joined: Joined
-) -> list[tuple[int, int]]:
-    """As :func:`_differing`, of some whole copies (numbers of ``change`` and, of the copy,
-    ``part``) that are cut at different places: their images are compared."""
-    if not len(copies):
-        return []
-    order = np.lexsort((copies["segment"], part))
-    _, first = np.unique(part[order], return_index=True)
-    images, begins = joined(copies[order], first), order[first]
-    numbers, others = change[begins], left[begins]
-    keeper = np.full(int(numbers.max()) + 1, -1, np.int64)
-    keeper[numbers[~others]] = np.flatnonzero(~others)
-    against = keeper[numbers]
-    wrong = others & (against >= 0) & (images != images[np.maximum(against, 0)])
-    found = np.flatnonzero(wrong)
-    _, once = np.unique(numbers[found], return_index=True)
-    return [(int(begins[against[one]]), int(begins[one])) for one in found[once]]
 
 
 @dataclass(frozen=True)
