@@ -52,43 +52,34 @@ def digest_of_ranges(size: int, digests: Iterable[bytes]) -> FileDigest:
     return FileDigest(size, hashlib.sha256(b"".join(digests)).hexdigest(), True)
 
 
-def digests_of_starts(
-    path: str, sizes: Iterable[int], abandoned: threading.Event | None = None
-) -> list[FileDigest]:
-    """What the digest of a file is, or would be if it ended after so many bytes: one for each of
-    ``sizes`` in order, in one pass. Fewer bytes are told where fewer are there, or where
-    ``abandoned`` says to end. Raises OSError, InputError LR2001 where the file cannot be read and
-    MemoryError where there is no room to map it."""
-    ends = sorted(set(sizes))
-    found: list[FileDigest] = []
-    whole, size = hashlib.sha256(), 0
-    ranges, part = list[bytes](), hashlib.sha256()
+def digest_of(path: str, abandoned: threading.Event | None = None) -> FileDigest:
+    """The digest of a file; of its beginning where ``abandoned`` says to end. Raises OSError,
+    InputError LR2001 where the file cannot be read and MemoryError where there is no room to map
+    it."""
+    size, done, ranges = storage.size_of(path), 0, list[bytes]()
+    width = max(size, 1) if size <= WHOLE_BYTES else RANGE_BYTES
+    part = hashlib.sha256()
     with _opened(path) as read:
-        for end in ends:
-            while size < end and not (abandoned is not None and abandoned.is_set()):
-                block = read(size, min(end - size, RANGE_BYTES - size % RANGE_BYTES))
-                if not len(block):
-                    break
-                size += len(block)
-                if ends[0] <= WHOLE_BYTES and size <= WHOLE_BYTES:
-                    whole.update(block)
-                if ends[-1] > WHOLE_BYTES:
-                    part.update(block)
-                    if size % RANGE_BYTES == 0:
-                        ranges.append(part.digest())
-                        part = hashlib.sha256()
-            if size <= WHOLE_BYTES:
-                found.append(FileDigest(size, whole.copy().hexdigest()))
-            else:
-                rest = [part.copy().digest()] if size % RANGE_BYTES else []
-                found.append(digest_of_ranges(size, [*ranges, *rest]))
-    return found
+        while done < size and not (abandoned is not None and abandoned.is_set()):
+            block = read(done, min(size, done + width - done % width) - done)
+            if not len(block):
+                break
+            part.update(block)
+            done += len(block)
+            if done % width == 0:
+                ranges.append(part.digest())
+                part = hashlib.sha256()
+    if done % width or not ranges:
+        ranges.append(part.digest())
+    return (
+        digest_of_ranges(done, ranges) if size > WHOLE_BYTES else FileDigest(done, ranges[0].hex())
+    )
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[Callable[[int, int], Any]]:
     """What gives the bytes of a file from a place on, so many or fewer, each piece behind the one
-    before. Errors as :func:`digests_of_starts`."""
+    before. Errors as :func:`digest_of`."""
     if storage.is_url(path):
         with storage.opened(path) as file:
             yield lambda _, size: file.read(min(size, _BLOCK))
@@ -105,13 +96,12 @@ _MAKING = threading.Lock()
 
 
 def file_digest(path: str, abandoned: threading.Event | None = None) -> FileDigest:
-    """The digest of a file; of an earlier call where the file is as it was then. Errors, and
-    ``abandoned``, as for :func:`digests_of_starts`."""
+    """:func:`digest_of`, or that of an earlier call where the file is as it was then."""
     with _MAKING:
         named = path, file_version(path)
         if named in _MADE:
             return _MADE[named]
-        made = digests_of_starts(path, [storage.size_of(path)], abandoned)[-1]
+        made = digest_of(path, abandoned)
         if abandoned is None or not abandoned.is_set():
             _MADE[named] = made
         return made
