@@ -188,7 +188,7 @@ def _joined(
     parts = sorted(file.name for result in outcome.results for file in result.files)
     digest, size = hashlib.sha256(), 0
     if stored is not None:
-        stored.fetch(stored.taken, work)
+        stored.fetch(work)
         stored.taken.clear()
     with data.open("wb") as whole:
         for name in parts:

@@ -203,6 +203,21 @@ class StoredFolder:
         for file in files:
             self.taken[file.name] = (self.staging / attempt / file.name, file)
 
+    def fetch(self, folder: Path) -> None:
+        """Copy the files that were taken into a folder of this machine. InputError LR2001 where one
+        is not what its task wrote."""
+
+        def one(name: str) -> None:
+            place, file = self.taken[name]
+            with storage.readable(place, "it", _RIGHTS), suppress(FileNotFoundError):
+                storage.copy(place, folder / name)
+            found = problem(folder / name, file)
+            if found is not None:
+                raise InputError("LR2001", found, Where(file=str(place)), _RIGHTS)
+
+        with ThreadPoolExecutor(storage.REQUESTS) as pool:
+            list(pool.map(one, self.taken))
+
     def publish(self, work: Path) -> None:
         """Put everything into its place, with the files of ``work``; what is there goes, its
         manifest first. InputError LR2001 where a file is not what its task wrote."""
