@@ -257,16 +257,11 @@ def decode_packed(block: Bytes, scale: int, null: Mask | None = None) -> Decoded
         rows = rows[(block[rows, :-1] != 0).any(axis=1) | (last[rows] > 15)]
         start[rows] -= 1
         text[rows, start[rows]] = 45
-    wrong = wrong_packed(block, null)
-    return _ragged_strings(text, start, null, wrong), wrong
-
-
-def wrong_packed(block: Bytes, null: Mask | None = None) -> Mask | None:
-    """``bool[n]``: which values :func:`decode_packed` cannot decode; None when it can all."""
-    bad = _NOT_LAST[block[:, -1]]
-    for place in range(block.shape[1] - 1):
+    bad = _NOT_LAST[last]
+    for place in range(width - 1):
         bad |= _NOT_DIGITS[block[:, place]]
-    return _some(bad, null)
+    wrong = _some(bad, null)
+    return _ragged_strings(text, start, null, wrong), wrong
 
 
 def hfp_values(block: Bytes) -> npt.NDArray[np.float64]:
@@ -404,19 +399,9 @@ def decode_date(block: Bytes, null: Mask | None = None) -> Decoded:
     return _decode_moment(block, _DATE, null)
 
 
-def wrong_date(block: Bytes, null: Mask | None = None) -> Mask | None:
-    """``bool[n]``: which values :func:`decode_date` cannot decode; None when it can decode all."""
-    return _some(_judged_moment(block, _DATE)[2], null)
-
-
 def decode_time(block: Bytes, null: Mask | None = None) -> Decoded:
     """``uint8[n, 8]``, EBCDIC or ASCII -> ``HH:MM:SS``; 24:00:00 is a time."""
     return _decode_moment(block, _TIME, null)
-
-
-def wrong_time(block: Bytes, null: Mask | None = None) -> Mask | None:
-    """``bool[n]``: which values :func:`decode_time` cannot decode; None when it can decode all."""
-    return _some(_judged_moment(block, _TIME)[2], null)
 
 
 def decode_timestamp(block: Bytes, zone: bool = False, null: Mask | None = None) -> Decoded:
@@ -425,16 +410,6 @@ def decode_timestamp(block: Bytes, zone: bool = False, null: Mask | None = None)
 
     ``ValueError`` for other widths.
     """
-    return _decode_moment(block, _timestamp_picture(block, zone), null)
-
-
-def wrong_timestamp(block: Bytes, zone: bool = False, null: Mask | None = None) -> Mask | None:
-    """``bool[n]``: which values :func:`decode_timestamp` cannot decode; None when it can decode
-    all. ``ValueError`` as there."""
-    return _some(_judged_moment(block, _timestamp_picture(block, zone))[2], null)
-
-
-def _timestamp_picture(block: Bytes, zone: bool) -> str:
     width = block.shape[1] - (len(_ZONE) if zone else 0)
     if width != 19 and not 21 <= width <= 32:
         raise ValueError(
@@ -442,25 +417,11 @@ def _timestamp_picture(block: Bytes, zone: bool) -> str:
             f" {block.shape[1]}"
         )
     fraction = ".".ljust(width - 19, "0") if width > 19 else ""
-    return f"{_DATE} {_TIME}{fraction}{_ZONE if zone else ''}"
+    return _decode_moment(block, f"{_DATE} {_TIME}{fraction}{_ZONE if zone else ''}", null)
 
 
 def _decode_moment(block: Bytes, picture: str, null: Mask | None) -> Decoded:
     """``picture`` is the text to be made, with 0 for digits."""
-    text, others, bad = _judged_moment(block, picture)
-    for place in others:
-        kind = picture[place]
-        if kind == "+":
-            text[:, place] = np.where((text[:, place] == 0x2D) | (text[:, place] == 0xA0), 45, 43)
-        else:
-            text[:, place] = ord(kind)
-    wrong = _some(bad, null)
-    return _fixed_strings(text, null, wrong), wrong
-
-
-def _judged_moment(block: Bytes, picture: str) -> tuple[Bytes, list[int], Mask]:
-    """The digits in ASCII, the places of other characters (which are as they stand, less X'C0' in
-    EBCDIC), and which values are no such moment."""
     if block.shape[1] != len(picture):
         raise ValueError(f"{len(picture)} characters are needed, not {block.shape[1]}")
     ebcdic = block[:, 0] >= 0xF0
@@ -483,13 +444,17 @@ def _judged_moment(block: Bytes, picture: str) -> tuple[Bytes, list[int], Mask]:
             text, clock, len(picture) - (len(_ZONE) if picture.endswith(_ZONE) else 0)
         )
     page = np.where(ebcdic, np.uint16(256), np.uint16(0))
-    others: list[int] = np.flatnonzero(~digits).tolist()
-    for place in others:
+    for place in np.flatnonzero(~digits).tolist():
         kind = picture[place]
         bad |= ~ACCEPTED_BYTES[kind][page + block[:, place]]
         if kind == "+":
             bad |= _wrong_zone(text, place)
-    return text, others, bad
+            # as it stands, less X'C0' in EBCDIC
+            text[:, place] = np.where((text[:, place] == 0x2D) | (text[:, place] == 0xA0), 45, 43)
+        else:
+            text[:, place] = ord(kind)
+    wrong = _some(bad, null)
+    return _fixed_strings(text, null, wrong), wrong
 
 
 def _two_digits(text: Bytes, place: int) -> Bytes:

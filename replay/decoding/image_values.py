@@ -1,13 +1,10 @@
-"""The values of one column of row images: decoded, or judged without making them (format notes,
-section 6.4).
+"""The values of one column of row images (format notes, section 6.4).
 
 ``start`` is where the values begin in ``buffer``, ``length`` their bytes (one number where all have
 the same), ``null`` which of them are null (None: none).
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -85,29 +82,6 @@ def readable(column: ColumnFormat) -> bool:
         return code_pages.is_complete(ccsid_of(column))
     fixed = not column.variable and (kind in _INTEGERS or kind is SqlType.DOUBLE)
     return fixed and not unusable(column, column.length)
-
-
-def unreadable(
-    column: ColumnFormat, buffer: Bytes, start: Index, null: Mask | None, length: Index | int
-) -> Mask | None:
-    """Which values :func:`decode` cannot decode (None: none), without making them where that can
-    be told."""
-    if readable(column):
-        return None
-    judge = _JUDGES.get(column.column.type)
-    if judge is None or column.lob or not isinstance(length, int) or unusable(column, length):
-        return decode(column, buffer, start, null, length)[1]
-    return judge(codecs.gather(buffer, start, length), null)
-
-
-#: What tells of values of fixed length which of them cannot be decoded.
-_JUDGES: dict[SqlType, Callable[[Bytes, Mask | None], Mask | None]] = {
-    SqlType.DECIMAL: codecs.wrong_packed,
-    SqlType.DATE: codecs.wrong_date,
-    SqlType.TIME: codecs.wrong_time,
-    SqlType.TIMESTAMP: lambda block, null: codecs.wrong_timestamp(block, False, null),
-    SqlType.TIMESTAMP_TZ: lambda block, null: codecs.wrong_timestamp(block, True, null),
-}
 
 
 def is_binary(column: ColumnFormat) -> bool:

@@ -117,13 +117,6 @@ class ImageWalk:
         character set is not known."""
         return image_values.readable(self.format.columns[index])
 
-    def unreadable(self, index: int, rows: Index | None = None) -> Mask | None:
-        """Which values of column ``index`` :meth:`decode` cannot decode, without making them."""
-        if self.empty:
-            return None
-        column = self.format.columns[index]
-        return image_values.unreadable(column, self.buffer, *self._values(index, rows))
-
     def explain(self, index: int, row: int) -> tuple[str, str]:
         """Of a value that cannot be decoded: what was found (its bytes) and what was expected."""
         start, _, length = self._values(index, np.array([row]))

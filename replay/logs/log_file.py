@@ -103,16 +103,11 @@ class NullTelling(Protocol):
 
 @runtime_checkable
 class Judging(Protocol):
-    """A walk that tells which values :meth:`Walk.decode` cannot decode without making the others.
-    Those that do not are asked for the values. Errors are those of :meth:`Walk.decode`."""
+    """A walk that tells of which columns :meth:`Walk.decode` can decode any value; others are asked
+    for the values. Errors are those of :meth:`Walk.decode`."""
 
     def readable(self, index: int) -> bool:
         """Whether any bytes are a value of a column."""
-        ...
-
-    def unreadable(self, index: int, rows: Index | None = None) -> Mask | None:
-        """``bool[m]`` of ``rows`` (``int64[m]``; all ``n`` when None), as the second of
-        :meth:`Walk.decode`."""
         ...
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -175,13 +174,11 @@ class RowBatch:
             return values
         return self.mapping.mask(self.version.source, self.version.source_name(name), values)
 
-    def look(
-        self, side: str, name: str, index: int, rows: Index | None = None, judging: bool = False
-    ) -> None:
+    def look(self, side: str, name: str, index: int, rows: Index | None = None) -> None:
         """Note the values of a column of one image, in ``rows`` (all when None), that cannot be
-        decoded, and keep none. ``judging``: the walks are :class:`replay.logs.Judging`."""
-        walk: Any = self.walks[side]
-        bad = walk.unreadable(index, rows) if judging else walk.decode(index, rows)[1]
+        decoded, and keep none."""
+        walk = self.walks[side]
+        bad = walk.decode(index, rows)[1]
         absent = walk.absent(index) if isinstance(walk, PartialWalk) else None
         if absent is not None and bad is not None:
             bad = bad & ~(absent if rows is None else absent[rows])
@@ -287,9 +284,9 @@ def unread_changes(
             continue
         if judging is not None and judging.readable(index):
             continue
-        batch.look(first, column.column.name, index, None, judging is not None)
+        batch.look(first, column.column.name, index)
         for side in others:  # where the bytes are the same, so is what was read of them
             same = walk.equal(batch.walks[side], index)
             if len(rows := np.flatnonzero(~same)):
-                batch.look(side, column.column.name, index, rows, judging is not None)
+                batch.look(side, column.column.name, index, rows)
     return int(batch.failed.sum()), batch.problems
