@@ -244,8 +244,7 @@ class LogInput:
                 print(f"engine: {name} ({reason})", file=sys.stderr)
         if name is EngineName.LOCAL:
             return local.LocalEngine(progress, reason)
-        carried = self.work is None and isinstance(log, MakesFiles)
-        made_files = log.made_files() if carried else []
+        made_files = log.made_files() if isinstance(log, MakesFiles) and self.work is None else []
         return self._spark(made_files, progress, reason)
 
     def _spark(

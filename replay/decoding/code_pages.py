@@ -226,7 +226,7 @@ def charset_of(ccsid: int) -> Charset:
         name = f"ibm-{_ASCII_DOUBLE[ccsid]}"
         double = _ascii_double(name)
         blank = int(np.flatnonzero(double == _IDEOGRAPHIC_BLANK)[0])
-        return Charset(ccsid, "double", None, double, codec=name, blank=blank.to_bytes(2, "big"))
+        return Charset(ccsid, "double", None, double, blank=blank.to_bytes(2, "big"))
     if ccsid in _ASCII_HALF:
         single = _icu_single(f"ibm-{_ASCII_HALF[ccsid]}")
         controls = [0x1A, 0x1C, 0x7F]  # that ICU's tables of PC pages exchange
@@ -324,9 +324,9 @@ def table(points: Points | None) -> Points:
     return points
 
 
-# -- bytes to text and back
+# -- bytes to text
 # -------------------------------------------------------------------------------------------------
-# Bytes of a code page <-> UTF-8, for whole columns: code points are looked up in the tables of
+# Bytes of a code page to UTF-8, for whole columns: code points are looked up in the tables of
 # :mod:`replay.decoding.code_pages` and written as UTF-8, for all values of a column at once.
 
 
@@ -338,19 +338,6 @@ def decode(charset: Charset, data: Bytes, offsets: Index) -> tuple[Bytes, Index,
     made it null).
     """
     return _DECODERS[charset.kind](charset, data, offsets)
-
-
-def encode(text: str, ccsid: int) -> bytes:
-    """The bytes of ``text``; ``ValueError`` when a character is not in the set. The inverse of
-    :func:`decode`."""
-    charset = charset_of(ccsid)
-    if charset.kind == "utf8":
-        return text.encode("utf-8")
-    if charset.kind == "utf16":
-        return text.encode("utf-16-be")
-    if charset.kind == "library":
-        return bytes(icu().UnicodeString(text).encode(charset.codec))
-    return _encode_by_table(charset, text)
 
 
 def _utf8(narrow: Bytes, wide: Index, points: Points, offsets: Index) -> tuple[Bytes, Index]:
@@ -579,48 +566,3 @@ def _with_second(
     wide = np.repeat(points, count)
     wide[begin[:-1][twice] + 1] = [charset.second[code] for code in codes[twice].tolist()]
     return wide, begin[offsets]
-
-
-@cache
-def _reverse(ccsid: int) -> tuple[dict[str, int], dict[str, int]]:
-    charset = charset_of(ccsid)
-    single: dict[str, int] = {}
-    double: dict[str, int] = {}
-    for points, codes in ((charset.single, single), (charset.double, double)):
-        if points is not None:
-            for code in np.flatnonzero(points != UNDEFINED).tolist():
-                follows = charset.second.get(code, 0) if points is charset.double else 0
-                codes.setdefault(chr(points[code]) + (chr(follows) if follows else ""), code)
-    if charset.codec:  # several codes may be one character: one of them is written
-        for text, code in double.items():
-            data = bytes(icu().UnicodeString(text).encode(charset.codec))
-            written = int.from_bytes(data, "big") if len(data) == 2 else code
-            if charset.double is not None and charset.double[written] == ord(text):
-                double[text] = written
-    return single, double
-
-
-def _encode_by_table(charset: Charset, text: str) -> bytes:
-    single, double = _reverse(charset.ccsid)
-    out = bytearray()
-    shifted = charset.kind == "double"
-    place = 0
-    while place < len(text):
-        size = 2 if text[place : place + 2] in double and place + 1 < len(text) else 1
-        piece = text[place : place + size]
-        place += size
-        if piece in single:
-            if shifted and charset.kind == "mixed":
-                out.append(SHIFT_IN)
-                shifted = False
-            out.append(single[piece])
-        elif piece in double:
-            if not shifted:
-                out.append(SHIFT_OUT)
-                shifted = True
-            out += bytes(divmod(double[piece], 256))
-        else:
-            raise ValueError(f"CCSID {charset.ccsid} has no character {piece!r}")
-    if shifted and charset.kind == "mixed":
-        out.append(SHIFT_IN)
-    return bytes(out)

@@ -334,18 +334,6 @@ def decode_fixed_text(block: Bytes, ccsid: int, null: Mask | None = None) -> Dec
     )
 
 
-def encode_text(text: str, ccsid: int, width: int | None = None) -> bytes:
-    """Text in a CCSID, filled up with blanks to ``width`` bytes; ``ValueError`` when it has no such
-    character or is too long."""
-    data = code_pages.encode(text, ccsid)
-    if width is None:
-        return data
-    blank = charset_of(ccsid).blank
-    if len(data) > width or (width - len(data)) % len(blank):
-        raise ValueError(f"{len(data)} bytes do not fill {width}")
-    return data + blank * ((width - len(data)) // len(blank))
-
-
 def ebcdic_text(block: Bytes) -> pa.Array:
     """Header text, ``uint8[n, w]`` in code page 037, without the blanks at the end. Control
     characters stay: escaping is the caller's."""

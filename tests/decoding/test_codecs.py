@@ -282,7 +282,7 @@ def test_all_256_bytes(number: int) -> None:
     assert decode_all([bytes([code]) for code in range(256)], number) == expected
     for text in expected:
         if text != "bad":
-            assert decode_all([codecs.encode_text(text, number)], number) == [text]
+            assert decode_all([encoders.encode_text(text, number)], number) == [text]
 
 
 MIXED = (930, 933, 935, 937, 939, 1364, 1371, 1388, 1390, 1399, 5026, 5035)
@@ -317,9 +317,9 @@ def test_mixed_vectors() -> None:
         "AB",
     ]
     assert decode_all([nihon[1:-1], b"\x40\x40"], 300) == ["日本", "\u3000"]
-    assert codecs.encode_text("A日本B", 939) == b"\xc1" + nihon + b"\xc2"
-    assert codecs.encode_text("日本", 300, 6) == nihon[1:-1] + b"\x40\x40"
-    assert decode_all([codecs.encode_text("か\u309a", 1399)], 1399) == ["か\u309a"]
+    assert encoders.encode_text("A日本B", 939) == b"\xc1" + nihon + b"\xc2"
+    assert encoders.encode_text("日本", 300, 6) == nihon[1:-1] + b"\x40\x40"
+    assert decode_all([encoders.encode_text("か\u309a", 1399)], 1399) == ["か\u309a"]
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_undecodable_text_is_bad_and_moves_nothing() -> None:
 @given(st.lists(st.text(max_size=12), max_size=12), st.sampled_from([1208, 1200]))
 def test_unicode_round_trip(texts: list[str], number: int) -> None:
     texts = [text.encode("utf-8", "ignore").decode() for text in texts]
-    assert decode_all([codecs.encode_text(text, number) for text in texts], number) == texts
+    assert decode_all([encoders.encode_text(text, number) for text in texts], number) == texts
 
 
 @given(st.lists(st.binary(max_size=9), max_size=9))
@@ -385,12 +385,12 @@ def test_mixed_round_trip(texts: list[str], number: int) -> None:
         "".join(character for character in text if _known(character, charset.ccsid))
         for text in texts
     ]
-    assert decode_all([codecs.encode_text(text, number) for text in texts], number) == texts
+    assert decode_all([encoders.encode_text(text, number) for text in texts], number) == texts
 
 
 def _known(character: str, number: int) -> bool:
     try:
-        codecs.encode_text(character, number)
+        encoders.encode_text(character, number)
     except ValueError:
         return False
     return True
@@ -415,7 +415,7 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ascii_double_byte_sets_value_by_value() -> None:
     assert decode_all([bytes.fromhex("41 93FA 967B"), b"\x93", b"B"], 943) == ["A日本", "bad", "B"]
-    assert codecs.encode_text("A日本", 943) == bytes.fromhex("41 93FA 967B")
+    assert encoders.encode_text("A日本", 943) == bytes.fromhex("41 93FA 967B")
 
 
 @pytest.mark.parametrize(
@@ -441,12 +441,12 @@ def test_double_byte_halves_of_ascii_pages(number: int, mixed: int, count: int, 
     texts = decode_all(items, number)
     assert texts == decode_all(items, mixed)
     for text, item in zip(texts, items, strict=True):
-        again = codecs.encode_text(text, number)
-        assert again == codecs.encode_text(text, mixed) or again == item
+        again = encoders.encode_text(text, number)
+        assert again == encoders.encode_text(text, mixed) or again == item
         assert decode_all([again], number) == [text]
-    assert codecs.encode_text("", number, 4) == 2 * codecs.encode_text("\u3000", mixed)
+    assert encoders.encode_text("", number, 4) == 2 * encoders.encode_text("\u3000", mixed)
     words = known.split()
-    assert [codecs.encode_text(text, number).hex().upper() for text in words[::2]] == words[1::2]
+    assert [encoders.encode_text(text, number).hex().upper() for text in words[::2]] == words[1::2]
     assert decode_all([b"A"], number) == ["bad"]
     # No code is left out: what two bytes are one character in the mixed page is one here.
     for code in np.flatnonzero(table == code_pages.UNDEFINED).tolist():
@@ -472,16 +472,16 @@ def test_single_byte_halves_of_ascii_pages() -> None:
 
 def test_fixed_text_keeps_blanks_and_header_text_does_not() -> None:
     raw = block(
-        codecs.encode_text("AB", 37, 5),
-        codecs.encode_text("", 37, 5),
-        codecs.encode_text(" ¢\x00", 37, 5),
+        encoders.encode_text("AB", 37, 5),
+        encoders.encode_text("", 37, 5),
+        encoders.encode_text(" ¢\x00", 37, 5),
     )
     assert values(codecs.decode_fixed_text(raw, 37)) == ["AB   ", "     ", " ¢\x00  "]
     assert codecs.ebcdic_text(raw).to_pylist() == ["AB", "", " ¢\x00"]
     with pytest.raises(ValueError, match="do not fill"):
-        codecs.encode_text("ABC", 37, 2)
+        encoders.encode_text("ABC", 37, 2)
     with pytest.raises(ValueError, match="has no character"):
-        codecs.encode_text("日", 37)
+        encoders.encode_text("日", 37)
 
 
 def test_hex_text_and_binary() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from replay.decoding import codecs
 from tests.decoding.test_codecs import block
+from tests.support import encoders
 
 
 @pytest.mark.parametrize(
@@ -25,8 +26,8 @@ from tests.decoding.test_codecs import block
             "timestamps have 19 or 21 to 32 characters and 6 of time zone, not 26",
         ),
         (lambda: codecs.decode_time(block("40" * 9)), "8 characters are needed, not 9"),
-        (lambda: codecs.encode_text("ABC", 37, 2), "3 bytes do not fill 2"),
-        (lambda: codecs.encode_text("a", 1200, 3), "2 bytes do not fill 3"),
+        (lambda: encoders.encode_text("ABC", 37, 2), "3 bytes do not fill 2"),
+        (lambda: encoders.encode_text("a", 1200, 3), "2 bytes do not fill 3"),
     ],
 )
 def test_words_of_what_is_refused(call: Callable[[], object], says: str) -> None:
@@ -37,11 +38,11 @@ def test_words_of_what_is_refused(call: Callable[[], object], says: str) -> None
 @pytest.mark.parametrize(
     ("encoded", "expected"),
     [
-        (lambda: codecs.encode_text("A", 37), "C1"),
-        (lambda: codecs.encode_text("A", 37, 3), "C14040"),
-        (lambda: codecs.encode_text("A", 819, 3), "412020"),
-        (lambda: codecs.encode_text("A", 1200, 6), "004100200020"),
-        (lambda: codecs.encode_text("AB", 37, 2), "C1C2"),
+        (lambda: encoders.encode_text("A", 37), "C1"),
+        (lambda: encoders.encode_text("A", 37, 3), "C14040"),
+        (lambda: encoders.encode_text("A", 819, 3), "412020"),
+        (lambda: encoders.encode_text("A", 1200, 6), "004100200020"),
+        (lambda: encoders.encode_text("AB", 37, 2), "C1C2"),
     ],
 )
 def test_what_text_is_written_as(encoded: Callable[[], bytes], expected: str) -> None:

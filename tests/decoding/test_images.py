@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from replay.changes.catalog import ColumnFormat, RowFormat
 from replay.decoding import images
-from replay.decoding.codecs import encode_text
 from replay.decoding.image_layouts import NULL_BYTE, plain_rows
 from replay.decoding.images import describe_image
 from replay.errors import InputError
@@ -23,6 +22,7 @@ from tests.support.encoders import (
     encode_hfp,
     encode_integer,
     encode_packed,
+    encode_text,
     encode_timestamp,
 )
 from tests.support.examples import examples

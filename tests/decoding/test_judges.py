@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from replay.decoding import code_pages
+from tests.support import encoders
 
 #: IBM's tables of PC pages exchange these three controls; Db2 and Windows do not.
 EXCHANGED = {0x1A, 0x1C, 0x7F}
@@ -50,4 +51,4 @@ def test_every_byte_of_windows_pages_comes_back() -> None:
         assert points is not None
         assert (points[0x80:0xA0] != code_pages.UNDEFINED).all()
         for code in np.flatnonzero(points != code_pages.UNDEFINED).tolist():
-            assert code_pages.encode(chr(points[code]), ccsid) == bytes([code])
+            assert encoders.encode_text(chr(points[code]), ccsid) == bytes([code])

@@ -24,7 +24,6 @@ from typing import Any
 import replay
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
-from replay.decoding import codecs
 from replay.decoding.layout import FieldKind, Layout, layout
 from replay.logs.logmaster.layouts import DLCI, DLDS, DLGE, DTBI, LLDF, XHDF, XTYP
 from replay.output.bundle import Bundle
@@ -85,8 +84,8 @@ class Col:
             case "DTTM":
                 return encoders.encode_timestamp(value)
             case "CHAR":
-                return codecs.encode_text(value, 37, self.length)
-        return codecs.encode_text(value, 37)
+                return encoders.encode_text(value, 37, self.length)
+        return encoders.encode_text(value, 37)
 
 
 @dataclass(frozen=True)

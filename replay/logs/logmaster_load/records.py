@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -31,16 +32,24 @@ def parts(column: pa.Array) -> tuple[Bytes, Index]:
     return data, (offsets - offsets[0]).astype(np.int64)
 
 
+@cache
 def encoded(character: str, ccsid: int) -> int:
     """A character as the octet that it is in a file."""
-    octets = codecs.encode_text(character, ccsid)
-    return octets[0]
+    octets, _ = codecs.decode_text(np.arange(256, dtype=np.uint8), np.arange(257), ccsid)
+    found: list[str | None] = octets.to_pylist()
+    if character not in found:
+        raise InputError(
+            "LR2015",
+            f"found CCSID {ccsid}; expected one with {character!r} as one byte",
+            hint="Name the right one with --log-option ccsid=",
+        )
+    return found.index(character)
 
 
 def line_end(raw: Bytes, ccsid: int) -> int:
     """The octet that ends lines: LF, or where an EBCDIC file has none, NL."""
     feed = encoded("\n", ccsid)
-    return feed if (raw == feed).any() or ccsid in (819, 1208) else encoded("\x85", ccsid)
+    return encoded("\x85", ccsid) if feed == 0x25 and not (raw == feed).any() else feed
 
 
 def without_mark(raw: Bytes, ccsid: int) -> Bytes:

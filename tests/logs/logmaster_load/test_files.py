@@ -94,6 +94,17 @@ def test_the_last_record_counts_however_the_file_ends(end: str, log: Log) -> Non
     assert log.run(raw=("\ufeff" + "\n".join(lines) + end).encode())[1] == text
 
 
+def test_a_page_of_windows_and_one_of_two_bytes_a_character(log: Log) -> None:
+    """Windows' page has no NL, which is looked for in EBCDIC only."""
+    one = line("I", "1", "5 \u20ac", rba="1").encode("cp1252")
+    code, text = log.run(raw=one, options=["--log-option", "ccsid=1252"])
+    assert (code, "'5 \u20ac'" in text) == (0, True), text
+    code, text = log.run(raw=one, options=["--log-option", "ccsid=1200"])
+    assert code != 0
+    assert "LR2015" in text
+    assert "found CCSID 1200; expected one with" in text
+
+
 def test_records_that_are_given_twice_set_their_unit_aside(log: Log) -> None:
     """Not neighbours: several changes of a unit may have one place."""
     lines = [line("I", "1", "x"), line("I", "2", "y"), line("I", "3", "z", unit="A2", commit="B2")]
