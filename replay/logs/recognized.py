@@ -238,10 +238,11 @@ def _parquet_columns(path: str) -> Sequence[str]:
 
 
 def _of_bytes(path: str, first: bytes) -> str:
-    from replay.logs.events.pgoutput import is_pgoutput
+    if first.startswith(b"B"):  # pgoutput's reader is loaded where it may be one only
+        from replay.logs.events.pgoutput import is_pgoutput
 
-    if is_pgoutput(first):
-        return "events"
+        if is_pgoutput(first):
+            return "events"
     from replay.logs.db2luw.framing import fitting_shapes
     from replay.logs.logmaster.framing import is_data
 
