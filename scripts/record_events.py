@@ -212,16 +212,18 @@ MIGRATION = (
 )
 
 #: How many seconds the connector may take to begin, and to have recorded all.
-_PATIENCE = 60
+_PATIENCE = 600
 
 
 @dataclass
 class Source:
-    """A database that is recorded: two connections, the connector's settings, and its rows."""
+    """A database that is recorded: two connections, the connector's settings, its rows, and what
+    is raised where a statement fails."""
 
     connections: dict[str, Callable[[str], Any]]
     settings: dict[str, str]
     rows_of: Callable[[str], dict[str, list[str]]]
+    error: type[Exception]
     url: str = ""
 
 
@@ -279,6 +281,7 @@ def postgres() -> Iterator[Source]:
                 "schema.include.list": "app",
             },
             rows_of,
+            psycopg.Error,
             url,
         )
     finally:
@@ -347,6 +350,7 @@ def container(kind: str, image: str) -> Iterator[Source]:
                 "schema.history.internal.file.filename": f"{tempfile.mkdtemp()}/history",
             },
             rows_of,
+            pymysql.Error,
         )
     finally:
         subprocess.run(["docker", "rm", "-f", name], capture_output=True, check=False)
@@ -443,18 +447,23 @@ def record_day(source: Source) -> Recorder:
     return recorder
 
 
-def record_pgoutput(source: Source, path: Path) -> None:
-    """Have ``pg_recvlogical`` record the same work."""
+def record_pgoutput(source: Source, path: Path, work: Callable[[], None]) -> None:
+    """Have ``pg_recvlogical`` record some work."""
     slot = ["pg_recvlogical", "-d", source.url, "--slot", "recorded"]
     run = source.connections["a"]
-    run("CREATE PUBLICATION recorded FOR TABLES IN SCHEMA app")
+    run("CREATE PUBLICATION recorded FOR ALL TABLES")
     subprocess.run([*slot, "--create-slot", "--plugin", "pgoutput"], check=True)
-    for line in WORK.replace("\n+ ", " ").strip().splitlines():
-        source.connections[line[0]](line[2:])
+    work()
     end = run("SELECT pg_current_wal_lsn()::text").fetchone()[0]
     words = ["--start", "--no-loop", "--endpos", end, "-f", str(path)]
     words += ["-o", "proto_version=1", "-o", "publication_names=recorded"]
     subprocess.run([*slot, *words], check=True)
+
+
+def run_work(source: Source, work: str) -> None:
+    """Run statements on their connections."""
+    for line in work.replace("\n+ ", " ").strip().splitlines():
+        source.connections[line[0]](line[2:])
 
 
 def as_lines(events: list[tuple[str, str | None, str | None]]) -> bytes:
@@ -477,7 +486,7 @@ def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     with opened as source:
         if kind == "pgoutput":
             path = folder / "pgoutput"
-            record_pgoutput(source, path)
+            record_pgoutput(source, path, lambda: run_work(source, WORK))
             (folder / "pgoutput.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
             path.unlink()
             return
@@ -487,9 +496,7 @@ def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
             recorder = Recorder({**source.settings, **settings})
             recorder.wait('"started"')
             time.sleep(3)  # from the snapshot to the stream
-            work = WORK if kind == "postgres" else WORK_MYSQL
-            for line in work.replace("\n+ ", " ").strip().splitlines():
-                source.connections[line[0]](line[2:])
+            run_work(source, WORK if kind == "postgres" else WORK_MYSQL)
             recorder.wait('"finished"')
             time.sleep(1)
             rows = source.rows_of("app")
