@@ -18,12 +18,14 @@ class Description:
     4 with warnings, 8 with damaged records, 12 where a file cannot be read on.
 
     ``meanings``: by name, what codes of counts and names of values in it mean; ``sentences``: how a
-    row of a list is said; ``apart``: names of what the text leaves to programs."""
+    row of a list is said; ``apart``: what the text leaves to programs; ``by_name``: values by names
+    of the log, shown as they are."""
 
     values: Mapping[str, Any]
     meanings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     sentences: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
+    by_name: frozenset[str] = frozenset()
 
     @property
     def exit_code(self) -> int:
@@ -33,7 +35,7 @@ class Description:
     def text(self) -> str:
         """The description for a terminal."""
         blocks = (
-            "\n".join(self._lines(name[:1].upper() + name[1:], name, value, ""))
+            "\n".join(self._lines(name[:1].upper() + name[1:].replace("_", " "), name, value, ""))
             for name, value in self.values.items()
             if name not in self.apart | {"exit_code", "source"} and value not in ({}, [])
         )
@@ -41,7 +43,7 @@ class Description:
 
     def _lines(self, title: str, name: str, value: Any, margin: str) -> Iterator[str]:
         """A value below its title, or behind it where it is short."""
-        title, inner = f"{margin}{title.replace('_', ' ')}", f"{margin}  "
+        title, inner = f"{margin}{title}", f"{margin}  "
         if isinstance(value, Mapping) and value and not _are_counts(value):
             flat = not any(map(_is_nested, value.values()))
             said = [f"{key} {self._short(key, entry)}" for key, entry in value.items() if flat]
@@ -52,8 +54,9 @@ class Description:
             for key, entry in value.items():
                 if key not in self.apart:
                     meant = self.meanings.get(name, {}).get(key)
-                    label = f"{key}, {meant}" if meant else key
-                    yield from self._lines(label, key, entry, inner)
+                    label, known = f"{key}, {meant}" if meant else key, name in self.by_name
+                    label = label if known else label.replace("_", " ")
+                    yield from self._lines(label, name if known else key, entry, inner)
         elif name in self.sentences and isinstance(value, list):
             yield title
             yield from (f"{inner}{self.sentences[name](row)}" for row in value)
@@ -85,7 +88,7 @@ class Description:
             )
             yield wrapped(f"{margin}{row['name']}: {said}")
             for name in nested:
-                yield from self._lines(name, name, row[name], f"{margin}  ")
+                yield from self._lines(name.replace("_", " "), name, row[name], f"{margin}  ")
 
     def _short(self, name: str, value: Any) -> str:
         if isinstance(value, Mapping):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from replay.changes.position import UnitId
@@ -15,7 +17,7 @@ from replay.logs.text import byte_lines, hexadecimal
 def describe(log: EventLog) -> Description:
     """What is in a log."""
     units = log.units()
-    return indexed_inspect.describe(
+    found = indexed_inspect.describe(
         log,
         opened={
             "old_rows": dict(log.identities),
@@ -31,6 +33,7 @@ def describe(log: EventLog) -> Description:
         commits=lambda unit: {},
         table=lambda version: {"columns": len(version.table.columns)},
     )
+    return replace(found, by_name=frozenset({"old_rows", "lacking", "inexact"}))
 
 
 def dump_record(log: EventLog, number: int, file: int, with_hex: bool) -> list[str]:

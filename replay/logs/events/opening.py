@@ -543,6 +543,11 @@ def _warnings(made: rules.Ordered, tables: _Tables, missing: int) -> Iterator[st
             " connector skips (skipped.operations, as it is by default), changes of tables that it"
             " does not capture, or of structure"
         )
+    if made.absent:
+        yield (
+            f"{made.absent:,} transaction(s) that others name as the one before them are not in the"
+            " log: a file, or a part of one, is not there"
+        )
     if made.empty:
         yield (
             f"{made.empty:,} transaction(s) ended without an event: a TRUNCATE that the connector"

@@ -27,7 +27,7 @@ _BEGIN, _NEWLINE, _HEAD = b"B", 10, 21
 _SECOND = "RIUDTCMYOSb"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
-#: Messages of later protocols, and of other settings.
+#: Messages of later protocols.
 _LATER = {**dict.fromkeys("SEcA", "streaming"), **dict.fromkeys("bPKrp", "two_phase")}
 _NAMES = (*lines.FIELDS, "before", "after", "schema", "key", "key_schema")
 
@@ -118,18 +118,21 @@ class Reader:
     def _message(self) -> list[dict[str, Any]]:
         kind = chr(self._take(">B"))
         if kind in _LATER:
-            raise Refusal(
-                "LR3020",
-                f"found a message of kind {kind} ({_LATER[kind]}); expected those of protocol 1,"
-                " whose transactions lie behind each other when they are committed",
-                Where(self.path, self.number + 1),
-                "Record with proto_version=1, without streaming and two_phase",
-            )
+            raise self._other(f"a message of kind {kind}", _LATER[kind])
         read = getattr(self, f"_kind_{kind}", None)
         if read is None:
             raise ValueError(kind)
         made: list[dict[str, Any]] = read()
         return made
+
+    def _other(self, found: str, setting: str) -> Refusal:
+        return Refusal(
+            "LR3020",
+            f"found {found} ({setting}); expected those of protocol 1, whose transactions lie"
+            " behind each other when they are committed, with values as text",
+            Where(self.path, self.number + 1),
+            "Record with proto_version=1, without streaming, two_phase and binary",
+        )
 
     def _kind_B(self) -> list[dict[str, Any]]:
         known = self.known
@@ -233,6 +236,8 @@ class Reader:
                 self.at += size
             elif form in "nu":
                 row[name] = None if form == "n" else self.unavailable
+            elif form == "b":
+                raise self._other("values that are no text", "binary")
             else:
                 raise ValueError(form)
         if count != len(row):

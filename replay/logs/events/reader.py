@@ -52,6 +52,13 @@ _FAULTS = {
         "two ENDs of one transaction that differ",
         "one, or the same one delivered again",
     ),
+    rules.MISPLACED: (
+        "LR2016",
+        "id",
+        "an END whose place in the log of its database is before its events, or behind transactions"
+        " that came later",
+        "the place where the transaction committed",
+    ),
     rules.UNKEYED: (
         "LR2014",
         "before",

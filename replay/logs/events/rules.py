@@ -80,7 +80,7 @@ UNIT = np.dtype(
     ]
 )
 #: What may be wrong with a line.
-MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED, CASCADED = 1, 2, 3, 4, 5, 6
+MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED, CASCADED, MISPLACED = range(1, 8)
 _CHANGES = (CREATE, UPDATE, DELETE, TRUNCATE)
 _CHANGE_OF = {
     CREATE: Change.INSERT,
@@ -96,13 +96,15 @@ _NEVER = np.iinfo(np.int64).max
 @dataclass(frozen=True)
 class Ordered:
     """Entries, one a line, in the order of the lines, and transactions. ``committed``: their
-    numbers, and where they commit."""
+    numbers, and where they commit. ``absent``: how many are not there, though the next one names
+    them."""
 
     entries: Records
     units: Records
     empty: int
     snapshot: int
     committed: tuple[Index, Index]
+    absent: int
 
 
 def ordered(found: Records) -> Ordered:
@@ -123,13 +125,14 @@ def ordered(found: Records) -> Ordered:
     entries["unit"][found["unit"] >= 0] = place
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
-    units, wrong, commit = _units(found, entries, ids, changes)
+    units, wrong, commit, absent = _units(found, entries, ids, changes)
     if len(ids):
         of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
         entries["fault"][blamed] = of_wrong[blamed]
     empty = int((found["events"][found["kind"] == END] == 0).sum())
-    return Ordered(entries, units, empty, int((found["kind"] == SNAPSHOT).sum()), (ids, commit))
+    snapshot = int((found["kind"] == SNAPSHOT).sum())
+    return Ordered(entries, units, empty, snapshot, (ids, commit), absent)
 
 
 def replayed(made: Ordered, versions: Sequence[int]) -> tuple[Mask, bool]:
@@ -200,9 +203,9 @@ def _moved_keys(found: Records, entries: Records, changes: Mask) -> None:
 
 def _units(
     found: Records, entries: Records, ids: Index, changes: Mask
-) -> tuple[Records, npt.NDArray[np.uint8], Index]:
-    """The transactions, what is wrong with each (0: nothing), and where it commits (-1: not
-    known)."""
+) -> tuple[Records, npt.NDArray[np.uint8], Index, int]:
+    """The transactions, what is wrong with each (0: nothing), where it commits (-1: not known), and
+    how many others they name that are not there."""
     count = len(ids)
     units, wrong = np.zeros(count, UNIT), np.zeros(count, np.uint8)
     of = entries["unit"]
@@ -217,7 +220,8 @@ def _units(
     previous = np.full(count, _NEVER)
     named = np.flatnonzero(changes & (found["previous"] >= 0))
     np.minimum.at(previous, of[named], found["previous"][named])
-    previous = np.where(previous == _NEVER, first - 1, previous)
+    chained = previous < _NEVER
+    previous = np.where(chained, previous, first - 1)
     ends = np.flatnonzero((found["kind"] == END) | found["alone"])
     commit, events, ended = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
     commit[of[ends]], ended[of[ends]] = found["lsn"][ends], True
@@ -228,9 +232,14 @@ def _units(
     timed = rows[found["micros"][rows] > 0]
     np.maximum.at(micros, of[timed], found["micros"][timed])
     last = int(commit.max(initial=-1))
+    chained &= ended
+    places = np.sort(commit[ended])
+    between = np.searchsorted(places, commit) > np.searchsorted(places, previous, "right")
+    wrong[chained & (between | (commit <= latest))] = MISPLACED
     wrong[ended & ((there != events) | (most != events))] = MISSING
     lost = ~ended & (previous < last) & (there > 0)
     wrong[lost] = NO_END
+    named = np.setdiff1d(previous[chained & (previous > places[:1].sum())], places)
     commit[lost] = previous[lost] + 1
     known = ended | lost
     units["disposition"] = np.where(known, ord("C"), ord("F"))
@@ -239,7 +248,7 @@ def _units(
     units["unit"] = _ids(ids)
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
-    return units, wrong, commit
+    return units, wrong, commit, max(len(named) - int(lost.sum()), 0)
 
 
 def _placed(commit: Index, ended: Mask) -> Index:

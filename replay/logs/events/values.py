@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable
@@ -289,6 +290,8 @@ def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 _PG_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _PG_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?$"
+#: A byte of bytea_output=escape.
+_PG_ESCAPED = r"[\x20-\x5b\x5d-\x7e]|\\\\|\\[0-3][0-7]{2}"
 _PG_ZONED = (
     r"^(?P<moment>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6})?)"
     r"(?P<sign>[+-])(?P<hours>[0-9]{2})(?::(?P<minutes>[0-9]{2}))?(?::(?P<seconds>[0-9]{2}))?$"
@@ -300,12 +303,20 @@ def _pg_boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 
 def _pg_bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = _unlike(text, r"^\\x([0-9a-f]{2})*$")
+    """Bytes in hexadecimal digits, or (bytea_output=escape) as they are with ``\\\\`` and
+    ``\\ooo``."""
+    fails = _unlike(text, rf"^\\x([0-9a-f]{{2}})*$|^({_PG_ESCAPED})*$")
     found = [
-        None if one is None else bytes.fromhex(one[2:])
-        for one in _usable(text, fails, "\\x").to_pylist()
+        None if one is None else _of_escaped(one) for one in _usable(text, fails, "").to_pylist()
     ]
     return pa.array(found, pa.binary()), fails
+
+
+def _of_escaped(text: str) -> bytes:
+    if text.startswith("\\x"):
+        return bytes.fromhex(text[2:])
+    parts = re.findall(_PG_ESCAPED, text)
+    return bytes(int(one[1:], 8) if len(one) == 4 else ord(one[-1]) for one in parts)
 
 
 def _pg_number(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -409,7 +420,7 @@ EXPECTED = {
     "enum": "text",
     "pg text": "text",
     "pg boolean": "t or f",
-    "pg bytes": "bytes in hexadecimal digits (bytea_output=hex)",
+    "pg bytes": "bytes in hexadecimal digits, or escaped",
     "pg number": "a decimal of the column's digits",
     **dict.fromkeys(("pg date", "pg timestamp", "pg zoned"), f"{_MOMENT}, in DateStyle ISO"),
     "span": "a time from -838:59:59 to 838:59:59",

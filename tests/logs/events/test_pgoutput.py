@@ -132,3 +132,49 @@ def test_later_protocols_are_refused(
     said = capsys.readouterr().err
     assert found in said
     assert "proto_version=1" in said
+
+
+def inserted(value: bytes, form: bytes = b"t") -> bytes:
+    """A file whose one transaction inserts a row with a bytea."""
+    column = struct.pack(">Ii", 17, -1)
+    return b"\n".join(
+        [
+            b"B" + struct.pack(">QqI", 1000, 5, 7),
+            b"R" + struct.pack(">I", 1) + b"app\0emp\0d" + struct.pack(">H", 1) + b"\0b\0" + column,
+            b"I" + struct.pack(">I", 1) + b"N" + struct.pack(">H", 1) + form
+            + struct.pack(">I", len(value)) + value,
+            b"C" + struct.pack(">BQQq", 0, 1000, 1040, 5),
+            b"",
+        ]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "digits"),
+    [
+        (rb"\x", ""),
+        (rb"\x00ff0a", "00ff0a"),
+        (rb"\000\377\\x ~", "00ff5c78207e"),
+        (b"\\x" + b"ab" * 3000, "ab" * 3000),
+    ],
+)
+def test_bytes_are_read_in_both_forms(written: bytes, digits: str, tmp_path: Path) -> None:
+    assert run(tmp_path, inserted(written)) in (0, 4)
+    assert f"'\\x{digits}'::bytea" in (tmp_path / "out" / "0000-redo.sql").read_text()
+
+
+@pytest.mark.parametrize("written", [rb"\x0", rb"\400", b"\\", rb"\00", "é".encode()])
+def test_what_is_no_bytea_sets_its_unit_aside(
+    written: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, inserted(written)) == 8
+    assert "LR2015" in capsys.readouterr().out
+
+
+def test_values_that_are_no_text_are_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, inserted(b"\0\xff", b"b")) == 8
+    said = capsys.readouterr().err
+    assert "LR3020" in said
+    assert "(binary)" in said

@@ -151,6 +151,27 @@ def test_two_ends_that_differ_are_damage(log: Log) -> None:
     assert "two ENDs of one transaction that differ" in said
 
 
+@pytest.mark.parametrize("place", [1009, 9000])
+def test_an_end_in_another_place_sets_its_transaction_aside(place: int, log: Log) -> None:
+    """Before its event, and behind a transaction that names it as the one before."""
+    lines = three().lines
+    assert lines[6]["value"]["payload"]["status"] == "END"
+    lines[6]["value"]["payload"]["id"] = f"2:{place}"
+    code, said, statements = log.run(lines)
+    assert code == 8
+    assert "an END whose place in the log of its database" in said
+    assert "quarantined: unit 00000000000000000002/0" in said
+    assert STATEMENTS[2] not in statements
+
+
+def test_a_whole_transaction_that_is_not_there_is_said(log: Log) -> None:
+    lines = three().lines
+    del lines[4:7]
+    code, said, _ = log.run(lines)
+    assert code == 4
+    assert "1 transaction(s) that others name as the one before them are not in the log" in said
+
+
 def test_without_transactions_an_order_is_refused(log: Log) -> None:
     lines = three().lines
     for line in lines:
@@ -298,6 +319,18 @@ def test_a_key_of_zero_is_a_key_where_rows_are_whole(log: Log) -> None:
     assert (code, statements[1:]) == (0, ["DELETE FROM app.t WHERE id = 0;"])
 
 
+def test_inspect_says_names_as_they_are(log: Log) -> None:
+    table = Table("order_line", (ID, text("net_price")))
+    topic = Topic()
+    topic.transaction(1, (table, "u", None, {"id": 1, "net_price": "x"}))
+    topic.write(log.folder / "events.jsonl")
+    assert main(["inspect", str(log.folder / "events.jsonl")]) == 0
+    said = "".join(log.capsys.readouterr())
+    assert "Old rows: app.order_line old rows have the key alone" in said
+    assert "Lacking: app.order_line net_price" in said
+    assert "order line" not in said
+
+
 UNAVAILABLE = "__debezium_unavailable_value"
 
 
@@ -349,8 +382,10 @@ def exchanged(whole: bool) -> Topic:
     return topic
 
 
-def test_rows_exchange_keys(log: Log) -> None:
-    code, _, statements = log.run(exchanged(True), "--schema", "none")
+@pytest.mark.parametrize("whole", [True, False])
+def test_rows_exchange_keys(whole: bool, log: Log) -> None:
+    """Without old rows their order stays: the source checked each of them."""
+    code, _, statements = log.run(exchanged(whole), "--schema", "none")
     assert code == 0
     with closing(sqlite3.connect(":memory:")) as rows:
         rows.execute("ATTACH ':memory:' AS app")
@@ -359,14 +394,6 @@ def test_rows_exchange_keys(log: Log) -> None:
         for statement in statements:
             rows.execute(statement)
         assert rows.execute("SELECT * FROM app.t ORDER BY id").fetchall() == [(1, "b"), (2, "a")]
-
-
-def test_rows_that_exchange_keys_need_old_rows(log: Log) -> None:
-    code, said, statements = log.run(exchanged(False), "--schema", "none")
-    assert code == 12
-    assert not statements
-    assert "no value of column name" in said
-    assert "REPLICA IDENTITY FULL" in said
 
 
 def test_rows_of_one_key_in_one_transaction_keep_their_order(log: Log) -> None:
