@@ -63,6 +63,7 @@ class Constraints:
     none; else nobody told of others. ``unread``: what is not understood and may state a key of
     these tables, in words; ``passed``: how many statements are about other things; ``acting``:
     foreign keys to tables of the log that change rows by themselves, those of other tables too.
+    ``deferrable``: those of ``keys`` whose check can wait for the end of a transaction;
     ``history``: (OWNER.NAME of a history table, of its temporal table), whose rows the database
     writes. ``strange``: no statement of the DDL is about one of these tables; ``notes``: how it was
     read."""
@@ -79,6 +80,7 @@ class Constraints:
     notes: tuple[str, ...] = field(default=(), compare=False)
     acting: tuple[ForeignKey, ...] = field(default=(), compare=False)
     history: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    deferrable: frozenset[tuple[str, frozenset[str]]] = frozenset()
 
     @property
     def tell_foreign_keys(self) -> bool:

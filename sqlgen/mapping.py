@@ -241,6 +241,10 @@ class TableMap:
         return replace(
             constraints,
             keys=tuple(renamed(name, columns) for name, columns in constraints.keys),
+            deferrable=frozenset(
+                (name, frozenset(columns))
+                for name, columns in (renamed(*one) for one in constraints.deferrable)
+            ),
             foreign_keys=tuple(foreign_keys),
             outside=tuple((renamed(name, ())[0], said) for name, said in constraints.outside),
         )

@@ -29,6 +29,7 @@ from replay.dependencies.unique_order import (
     met_spans,
     unit_order,
 )
+from replay.dependencies.untold_keys import UntoldKeys
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile
 from sqlgen.choices import Deferral
@@ -73,7 +74,8 @@ class ConstraintOrder:
     foreign keys are ``told``. ``nulls_equal``: the target lets a unique key
     with nulls be there once; an order that is right then is right elsewhere too, so it is taken
     where there is one, but only here is a row removed and put back for it. ``masked``: columns
-    (OWNER.NAME.COLUMN) whose values must not be shown."""
+    (OWNER.NAME.COLUMN) whose values must not be shown. ``unique_waits``: the checks of unique keys
+    may be left to wait."""
 
     def __init__(
         self,
@@ -86,6 +88,7 @@ class ConstraintOrder:
         masked: frozenset[str] = frozenset(),
         rewritable: Callable[[int, np.void], bool] = lambda version, head: True,
         told: bool = False,
+        unique_waits: bool = True,
     ) -> None:
         self.log, self.undo = log, undo
         self.partible, self.rewritable = partible, rewritable
@@ -107,6 +110,9 @@ class ConstraintOrder:
         self.row_ids: Hashes = np.zeros(0, np.uint64)
         self.ids_differ = False
         self.raw_keys = RawKeys(log, self.spaces)
+        self.untold = UntoldKeys(log, self.spaces, constraints)
+        self.foreign_waits, self.unique_waits = able, unique_waits
+        self.lacking: frozenset[int] = frozenset()
         self.told = told
         self.passed_on = [] if undo else self._passed_on(constraints)
         self.parked = {
@@ -164,6 +170,7 @@ class ConstraintOrder:
         if self.related.any():
             waiting, wrong = self._by_references(batch, unit, span, live, sequence)
         arranged = Arranged(sequence, waiting)
+        self._wait_for_untold(batch, unit, span, live, moved, arranged)
         left, causes = (sequence[:0],) * 2 if unwritten is None else unwritten
         if len(left):
             live, moved = live.copy(), moved.copy()
@@ -176,6 +183,28 @@ class ConstraintOrder:
         by_nulls = np.setdiff1d(by_nulls, wrong)
         part = np.flatnonzero(self._concerned(batch, live, rows) & np.isin(span, some))
         return self._by_keys(batch, unit, span, some, by_nulls, part, arranged)
+
+    def _wait_for_untold(
+        self,
+        batch: ChangeBatch,
+        unit: Index,
+        span: Index,
+        live: Mask,
+        moved: Mask,
+        arranged: Arranged,
+    ) -> None:
+        """Have units wait whose old rows do not tell what keys they give up, where the source may
+        have checked them at the end; without an order where the target cannot."""
+        self.lacking = frozenset()
+        some = () if self.undo else self.untold.must_wait(batch, span, live, moved)
+        for changes, unique in some:
+            for change in changes.tolist():
+                if self.unique_waits if unique else self.foreign_waits:
+                    arranged.waiting.append(int(unit[change]))
+                else:
+                    way = f"{self._step(batch, change)} without the old values of its keys"
+                    arranged.cycles.append((change, way))
+                    self.lacking |= {change}
 
     def _concerned(self, batch: ChangeBatch, live: Mask, rows: Index) -> Mask:
         """The changes of tables that an order depends on: related ones, and those of ``rows``."""
@@ -317,6 +346,7 @@ class ConstraintOrder:
             for spaces in (self.spaces, self.firm)
             if spaces is not None
         }
+        self.lacking |= {*self.untold.lacking(batch, part).tolist()}
         only = frozenset(by_nulls.tolist())
         slots = np.full(len(arranged.sequence), 1, np.int64)
         entries: dict[int, list[Entry]] = {}
@@ -366,11 +396,17 @@ class ConstraintOrder:
             parts = any(entry.part in parted for entry in ordered)
             if reading.nulls and parts and not self.nulls_equal:
                 continue
+            gone = {entry.first for entry in ordered if entry.part is StatementPart.REMOVE}
             waits = bool(circle) and reading.spaces is not self.spaces
+            waits |= any(self._is_referred(int(batch.version[one])) for one in gone)
             return (ordered[::-1] if self.undo else ordered), waits
         if circle:
             arranged.cycles.append((circle[0], self._way(batch, circle)))
         return None, False
+
+    def _is_referred(self, version: int) -> bool:
+        """Whether rows may refer to those of a table by foreign keys whose checks may wait."""
+        return any(use.space in self.referred for use in self.spaces.uses[version])
 
     def _readings(
         self,
@@ -405,7 +441,8 @@ class ConstraintOrder:
 
         def asked(may: Callable[[int, np.void], bool], change: int) -> bool:
             version, head = int(batch.version[change]), batch.records[batch.head[change]]
-            return change not in self.unwritten and may(version, head)
+            firm = change in self.unwritten or change in self.lacking
+            return not firm and may(version, head)
 
         def rewritable(version: int, head: np.void) -> bool:
             """Whether a row may get the values of another one: of these, unique keys are parked."""
@@ -439,19 +476,21 @@ class ConstraintOrder:
             {change: self.unwritten[change] for change in changes if change in self.unwritten},
             self.log.ids_part,
             {change: self.table[max(int(batch.version[change]), 0)] for change in changes},
+            self.lacking,
         )
 
-    def _way(self, batch: ChangeBatch, changes: list[int]) -> str:
+    def _step(self, batch: ChangeBatch, change: int) -> str:
+        version, kind = int(batch.version[change]), Change(int(batch.change[change]))
+        side = "after" if kind is Change.INSERT else "before"
+        table = self.log.catalog.versions[version].name
+        columns = self.spaces.row_space(version).columns
+        hidden = any_masked(self.spaces.masked, table, columns)
         write_sets = WriteSets(self.log, self.spaces)
-        steps = []
-        for change in changes:
-            version, kind = int(batch.version[change]), Change(int(batch.change[change]))
-            side = "after" if kind is Change.INSERT else "before"
-            table = self.log.catalog.versions[version].name
-            columns = self.spaces.row_space(version).columns
-            hidden = any_masked(self.spaces.masked, table, columns)
-            values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
-            steps.append(f"{kind.name.lower()} of {table} {','.join(values)}")
+        values = [MASKED_KEY] if hidden else write_sets.values_of(batch, change, side, columns)
+        return f"{kind.name.lower()} of {table} {','.join(values)}"
+
+    def _way(self, batch: ChangeBatch, changes: list[int]) -> str:
+        steps = [self._step(batch, change) for change in changes]
         return "changes that each need another one first: " + " -> ".join([*steps, steps[0]])
 
 

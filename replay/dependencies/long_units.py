@@ -61,6 +61,9 @@ class _LongUnit:
         self.breaks: Index = np.zeros(0, np.int64)
 
     def crosses(self) -> bool:
+        untold = self.order.untold
+        if untold.late and any(len(untold.lacking(one.batch, one.rows)) for one in self._windows()):
+            return True
         suspects = self._suspects()
         if not len(suspects):
             return False

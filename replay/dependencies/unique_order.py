@@ -73,6 +73,8 @@ class UnitChanges:
     ``unwritten``: changes that are left out, and the one by which the target does the same by
     itself (-1: none); they tell whose row is whose, but stand for no statement. ``table``: by
     number of change its table; none of the touches are of images of rows without a key.
+    ``lacking``: changes whose old rows lack values. Their source checks the keys of rows one by
+    one, so rows of their tables keep their order, and are never at one key together.
     """
 
     change: Sequence[int]
@@ -87,6 +89,7 @@ class UnitChanges:
     unwritten: Mapping[int, int] = field(default_factory=dict)
     ids_part: bool = False
     table: Mapping[int, int] = field(default_factory=dict)
+    lacking: frozenset[int] = frozenset()
 
 
 def met_spans(touches: Records, span: Index) -> Index:
@@ -338,8 +341,10 @@ class _Statements:
         return _HALVES[role][side]
 
     def _without_key(self) -> Iterator[list[int]]:
-        """By table the changes of rows that no key tells apart: they keep their order."""
+        """By table the changes of rows that no key tells apart, and all where old rows lack values:
+        they keep their order."""
         unit, touched = self.unit, set[tuple[int, bool]]()
+        lacking = {unit.table.get(change) for change in unit.lacking}
         for change, role, key in zip(unit.change, unit.role, unit.key, strict=True):
             if role <= KeyRole.DESTROY and unit.row_space[key[0]]:
                 touched |= {(change, side) for side in _SIDES[KeyRole(role)]}
@@ -347,7 +352,8 @@ class _Statements:
         for change in self.sequence:
             if change not in self.halves or change in unit.unwritten or change not in unit.table:
                 continue
-            if any((change, side) not in touched for side in _SIDES_OF[unit.kind[change]]):
+            told = all((change, side) in touched for side in _SIDES_OF[unit.kind[change]])
+            if not told or unit.table[change] in lacking:
                 kept[unit.table[change]].append(change)
         yield from kept.values()
 
@@ -526,7 +532,7 @@ class _Followed:
         if (unit.role[created], unit.role[destroyed]) != (KeyRole.CREATE, KeyRole.DESTROY):
             return
         one, other = unit.change[created], unit.change[destroyed]
-        if one in unit.unwritten or other in unit.unwritten:
+        if {one, other} & (unit.unwritten.keys() | unit.lacking):
             return
         if self._at_one_place(created, destroyed) or self._referred_between(one, other):
             return

@@ -35,8 +35,6 @@ from sqlgen.statements import Rendered
 
 #: Parts of statements by which a row gets values of another one, or of none.
 _WITH_OTHERS = (StatementPart.EXCHANGE, StatementPart.PARK, StatementPart.UNPARK)
-#: What the target does to rows that refer to a deleted one, beyond refusing.
-_ACTS = frozenset({"CASCADE", "SET NULL", "SET DEFAULT"})
 
 
 @dataclass(frozen=True)
@@ -119,7 +117,7 @@ class RowParts:
         moment."""
         waits = self.deferral is Deferral.ANY
         waits |= self.deferral is Deferral.DECLARED and foreign.deferrable
-        return foreign.on_delete in _ACTS or not waits
+        return foreign.on_delete != "NO ACTION" or not waits
 
     def statements(
         self, changes: ChunkChanges, first: Index, last: Index, part: Bytes

@@ -34,6 +34,7 @@ from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from replay.pipeline.script_client import script_form
+from sqlgen.choices import Deferral
 from sqlgen.dialects import profile_named
 from sqlgen.lazy_imports import LazyModule
 from sqlgen.literals import octets
@@ -116,6 +117,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
             plan.options.masked,
             self.parts.rewritable,
             not self.parts.untold,
+            self.profile.deferral is Deferral.DECLARED,
         )
 
     def _stays_whole(self, start: int, stop: int) -> bool:
@@ -379,6 +381,8 @@ class BucketRenderer(BucketReader[ChunkStatements]):
                 " has such keys, keep them from acting (replay --enforcement off), write all"
                 " columns and changes of the tables, or leave the unit out"
             )
+            if change in self.order.lacking:
+                hint += ". With REPLICA IDENTITY FULL events have the old values of keys"
             if self.parts.never_counted:
                 hint += (
                     ". A row that is removed and put back must be counted where rows are found by"

@@ -437,14 +437,15 @@ _KEYS = """WITH t AS (SELECT c.oid, format('%%I.%%I', n.nspname, c.relname) AS n
     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND n.nspname NOT IN ('pg_catalog', 'information_schema')
     AND lower(c.relname) = ANY(%s)),
-k AS (SELECT i.indexrelid, i.indrelid,
+k AS (SELECT i.indexrelid, i.indrelid, i.indimmediate,
     string_agg(quote_ident(a.attname), ', ' ORDER BY u.place) AS columns
     FROM pg_index i
     CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u (attnum, place)
     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
     WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND u.place <= i.indnkeyatts
-    GROUP BY i.indexrelid, i.indrelid)
-SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I UNIQUE (%%s);', t.name, x.relname, k.columns)
+    GROUP BY i.indexrelid, i.indrelid, i.indimmediate)
+SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I UNIQUE (%%s)%%s;', t.name, x.relname, k.columns,
+    CASE WHEN k.indimmediate THEN '' ELSE ' DEFERRABLE' END)
 FROM t JOIN k ON k.indrelid = t.oid JOIN pg_class x ON x.oid = k.indexrelid
 UNION ALL
 SELECT format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s;', t.name, f.conname,

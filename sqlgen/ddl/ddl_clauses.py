@@ -104,13 +104,14 @@ class Options:
 @dataclass
 class KeyClause:
     """A primary or unique key or unique index; ``problem``: why it is none of whole columns and all
-    rows."""
+    rows. ``deferrable``: its check can wait for the end of a transaction."""
 
     name: str
     columns: tuple[str, ...]
     primary: bool = False
     enforced: bool = True
     problem: str = ""
+    deferrable: bool = False
 
 
 @dataclass
@@ -200,7 +201,8 @@ def _of_columns(
     problem = PERIOD if PERIOD in problems else problems[0] if problems else ""
     if found.where:
         problem = _SOME_ROWS
-    return KeyClause(name, tuple(one for one, _ in columns), primary, found.enforced, problem)
+    names = tuple(one for one, _ in columns)
+    return KeyClause(name, names, primary, found.enforced, problem, bool(found.deferrable))
 
 
 def unique_index(cursor: Cursor, dialect: str) -> tuple[tuple[str, ...], KeyClause]:
@@ -477,7 +479,15 @@ def _stated(cursor: Cursor, found: ColumnEntry, word: str, name: str, dialect: s
         said = options(cursor, of_column=True)
         if said.where:
             raise NotUnderstood
-        found.clauses.append(KeyClause(name, (found.name,), word != "UNIQUE", said.enforced))
+        found.clauses.append(
+            KeyClause(
+                name,
+                (found.name,),
+                word != "UNIQUE",
+                said.enforced,
+                deferrable=bool(said.deferrable),
+            )
+        )
     elif cursor.take("REFERENCES") or cursor.take("FOREIGN", "KEY", "REFERENCES"):
         found.clauses.append(reference(cursor, name, (found.name,), of_column=True))
     elif cursor.take("CHECK"):

@@ -240,6 +240,7 @@ class SchemaFacts:
             tables |= set() if of_them else {*names}
             columns |= {(table, name) for table in names for name in of_them}
         keys: list[tuple[str, tuple[str, ...]]] = []
+        deferrable = set[tuple[str, frozenset[str]]]()
         foreign_keys: list[ForeignKey] = []
         for stated in self.keys:
             clause = stated.clause
@@ -253,6 +254,7 @@ class SchemaFacts:
             if isinstance(clause, KeyClause):
                 if own is not None:
                     keys.append((stated.table, own))
+                    deferrable |= {(stated.table, frozenset(own))} if clause.deferrable else set()
                 continue
             others = self._columns(stated.parent, clause.parent_columns, lenient)
             some = self._columns(stated.table, clause.options.set_columns, lenient)
@@ -287,6 +289,7 @@ class SchemaFacts:
             strange=bool(self.log) and not about,
             acting=tuple(self._acting(lenient)),
             history=tuple(self.history.items()),
+            deferrable=frozenset(deferrable),
         )
 
     def _acting(self, lenient: bool) -> Iterator[ForeignKey]:
