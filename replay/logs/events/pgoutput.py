@@ -141,7 +141,9 @@ class Reader:
         return [{"status": "BEGIN", "id": f"{known.xid}:{known.final}"}]
 
     def _kind_C(self) -> list[dict[str, Any]]:
-        _, _, end, _ = self._take(">BQQq")
+        _, commit, end, _ = self._take(">BQQq")
+        if not self.known.final == commit < end:
+            raise ValueError(commit)
         unit = f"{self.known.xid}:{end}"
         made = {"status": "END", "id": unit, "events": self.known.count}
         self.known.xid = -1

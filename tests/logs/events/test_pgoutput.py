@@ -171,6 +171,17 @@ def test_what_is_no_bytea_sets_its_unit_aside(
     assert "LR2015" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("ends", [(1001, 1040), (1000, 999)])
+def test_a_commit_that_its_begin_contradicts_is_refused(
+    ends: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = inserted(rb"\x")
+    other = raw.replace(struct.pack(">QQ", 1000, 1040), struct.pack(">QQ", *ends))
+    assert raw != other
+    assert run(tmp_path, other) == 12
+    assert "LR2006" in capsys.readouterr().err
+
+
 def test_values_that_are_no_text_are_refused_by_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
