@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.independent import luw_history as drawn_luw
-from tests.independent import luw_records, solid_export
-from tests.independent import solid_ddl as drawn_ddl
-from tests.independent import solid_history as drawn_solid
+from tests.independent import luw_records
 from tests.support import (
     history,
     logbuilder,
@@ -247,44 +245,44 @@ def solid_fixture(_: Path) -> list[str]:
     return other("soliddb", FIXTURES / "soliddb" / "syslog.csv", FIXTURES / "soliddb")
 
 
-def solid_history(form: solid_export.Form, folder: Path) -> list[str]:
-    """A random history of tables that change all the time."""
-    made = drawn_ddl.Changing(12, form, 20)
-    return made.write(0, made.stands[-1], folder / "export")
-
-
-def solid_rows(folder: Path) -> list[str]:
-    """A random history of rows only."""
-    made = drawn_solid.History(9, F("len32"), bytes_too=False)
-    return [*drawn_solid.case_of(made, folder, named=True).source]
-
-
 def solid_sakila(folder: Path) -> list[str]:
     """The small Sakila log in the words of solidDB."""
     made = solidsakila.encode(small_sakila(folder), solidbuilder.Framing())
     return solid(folder, made.log, made.tables, ".csv.gz")
 
 
-def solid_ddl(folder: Path) -> list[str]:
-    """Statements that make and drop an index and add a column."""
+F = solidbuilder.Framing
+
+
+def solid_ddl(framing: solidbuilder.Framing, size: int, folder: Path) -> list[str]:
+    """Statements that make and drop an index, add a column and give others other names, move the
+    table, and make, empty and drop another one."""
     table = solidbuilder.CUSTOMER
-    log = solidbuilder.LogBuilder()
+    log, row = solidbuilder.LogBuilder(framing, size=size), (2, "Bo", "Å", "1.00", None, 8, "x")
     first = log.begin()
     first.insert(table, (1, "Ada", "Åsa", "12.50", "2024-02-29 13:05:09", 7, None))
     first.commit()
-    for kind, info, text in (
-        (16, "CUSTOMER_I", "CREATE INDEX CUSTOMER_I ON CUSTOMER (WNAME)"),
-        (22, "CUSTOMER", "ALTER TABLE CUSTOMER ADD COLUMN TIER SMALLINT"),
-        (18, "CUSTOMER_I", "DROP INDEX CUSTOMER_I"),
+    wide = replace(table, columns=(*table.columns, solidbuilder.Col("TIER", "SMALLINT")))
+    names = tuple(replace(c, name="TITLE") if c.name == "WNAME" else c for c in wide.columns)
+    last = replace(wide, name="CLIENT", columns=names)
+    other = solidbuilder.Tab(10_077, "DBA", "PILE", (solidbuilder.Col("N", "INTEGER"),))
+    for kind, info, of, text, after in (
+        (16, "CUSTOMER_I", None, "CREATE INDEX CUSTOMER_I ON CUSTOMER (WNAME)", table),
+        (22, "CUSTOMER", table, "ALTER TABLE CUSTOMER ADD COLUMN TIER SMALLINT", wide),
+        (18, "CUSTOMER_I", None, "DROP INDEX CUSTOMER_I", wide),
+        (22, "CUSTOMER", table, "ALTER TABLE CUSTOMER RENAME COLUMN WNAME TITLE", wide),
+        (47, "SHOP.DBA.CLIENT", table, "ALTER TABLE CUSTOMER SET TABLE NAME CLIENT", last),
+        (45, "SHOP.DBA.PILE", other, "CREATE TABLE PILE (N INTEGER)", other),
+        (73, "PILE", other, "TRUNCATE TABLE PILE", other),
+        (17, "PILE", other, "DROP TABLE PILE", last),
     ):
         unit = log.begin()
-        unit.ddl(kind, info, table.relid if kind == 22 else None, text)
+        unit.ddl(kind, info, None if of is None else of.relid, text)
+        values = (log.next_id, *row[1:], *[3] * (after is not table))
+        unit.insert(after, (5,) if after is other else values)
         unit.commit()
-    wide = replace(table, columns=(*table.columns, solidbuilder.Col("TIER", "SMALLINT")))
-    return solid(folder, log, (wide,), ".csv")
+    return solid(folder, log, (last,), ".csv")
 
-
-F = solid_export.Form
 
 #: Name of a log -> what writes it into a folder and gives the options that name it.
 LOGS: dict[str, Callable[[Path], list[str]]] = {
@@ -316,11 +314,9 @@ LOGS: dict[str, Callable[[Path], list[str]]] = {
     "luw-example-v97": partial(luw_examples, [f"v97-little-{part}" for part in WHOLE_UNIT], EMPX),
     "luw-published": partial(luw_examples, PUBLISHED, RESUME),
     "solid": solid_fixture,
-    "solid-history": partial(solid_history, F("len32")),
-    "solid-va": partial(solid_history, F("va", "count16", hidden=True)),
-    "solid-wide": partial(solid_history, F("len32z", address=28)),
-    "solid-ind": partial(solid_history, F("ind0p", "count32", nul=True)),
-    "solid-rows": solid_rows,
-    "solid-ddl": solid_ddl,
+    "solid-va": partial(solid_ddl, F("va", 2), 20),
+    "solid-wide": partial(solid_ddl, F("len32z"), 28),
+    "solid-ind": partial(solid_ddl, F("ind0p", 4, True), 20),
+    "solid-ddl": partial(solid_ddl, F(), 20),
     "solid-sakila": solid_sakila,
 }

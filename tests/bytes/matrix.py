@@ -280,33 +280,23 @@ MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
         "graph": ("--format json",),
         "inspect": ("--json", "--record 2 --hex"),
     },
-    "solid-history": {
+    "solid-va": {"redo": ("",), "inspect": ("--json",)},
+    "solid-wide": {"redo": ("",), "inspect": ("--json",)},
+    "solid-ind": {"redo": ("",), "inspect": ("--json",)},
+    "solid-ddl": {
         "redo": ("",),
-        "undo": ("", "--exclude-table DBA.T0"),
+        "undo": ("", "--exclude-table DBA.PILE"),
         "export": ("--format debezium",),
         "ddl": ("--changes redo", "--changes undo"),
         "migrate": ("",),
     },
-    "solid-va": {"redo": ("",), "inspect": ("--json",)},
-    "solid-wide": {"redo": ("",), "inspect": ("--json",)},
-    "solid-ind": {"redo": ("",), "inspect": ("--json",)},
-    "solid-rows": {
-        "redo": ("", "--upsert"),
-        "undo": ("", "--upsert", "--dialect db2 --trace"),
-        "export": ("",),
-        "whatif": ("--ur 0000000000000000029C --json",),
-        "graph": ("--format html",),
-    },
-    "solid-ddl": {
-        "redo": ("",),
-        "undo": ("",),
-        "ddl": ("--changes redo", "--changes undo"),
-    },
     "solid-sakila": {
-        "redo": ("",),
-        "undo": ("--where-columns guard",),
-        "export": ("--format csv",),
+        "redo": ("", "--upsert"),
+        "undo": ("--where-columns guard", "--dialect db2 --trace"),
+        "export": ("", "--format csv"),
         "migrate": (f"{INITIAL} --dialect duckdb",),
+        "whatif": ("--ur 00000000000000000298 --json",),
+        "graph": ("--format html",),
     },
 }
 

@@ -3,9 +3,8 @@ states may not be answered."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections import Counter
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,113 +12,118 @@ from pathlib import Path
 import pytest
 
 from replay.cli.main import main
-from tests.independent.solid_ddl import Attribute, Changing, Relation
-from tests.independent.solid_export import Form, form_of
-from tests.independent.tables import stored
-from tests.independent.values import Value
+from tests.model.compare import unloaded
+from tests.model.structures import SolidStructures, Structures
+from tests.model.test_structures import differs, filled
 from tests.support.seeds import seeds
+from tests.support.solidbuilder import Col, LogBuilder, Tab, Unit, write_catalog, write_rows
+from tests.support.words import of_family
 
 
 def run(*words: object) -> int:
     return main([*map(str, words), "--engine", "local"])
 
 
-def comparable(value: Value) -> object:
-    text = str(stored(value))
-    return value if value is None or isinstance(value, bytes) else text.rstrip("0").rstrip(".")
+def rows_before(made: Structures, folder: Path) -> Path:
+    """The rows before the log, as unloads have them."""
+    folder.mkdir()
+    for shape, rows in made.before.values():
+        parts = shape.shown
+        lines = [",".join(f'"{part.name}"' for part in parts)]
+        lines += [",".join(unloaded(r[part.ident], part) for part in parts) for r in rows.values()]
+        text = "".join(f"{line}\n" for line in lines)
+        (folder / f"{shape.name}.csv").write_text(text, encoding="utf-8", newline="")
+    return folder
 
 
 @pytest.mark.parametrize("seed", seeds(long=10))
-def test_a_migration_ends_in_the_rows_of_the_source(seed: int, tmp_path: Path) -> None:
-    """Also of tables that the log makes, renames or drops: the schema has what was before it."""
-    made = Changing(seed, replace(form_of(seed), hidden=False, nothing=False), 14)
-    log, out = made.write(0, made.stands[-1], tmp_path / "log"), tmp_path / "out"
-    initial = made.write_rows(tmp_path / "initial")
-    words = ["--dialect", "sqlite", "--initial", initial, "--out", out]
-    assert run("migrate", *log, *words) in (0, 4)
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
-        base.execute("ATTACH ':memory:' AS dba")
-        for script in sorted(out.rglob("*.sql")):
+def test_a_migration_ends_in_the_rows_of_the_source(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of tables that the log makes, renames or drops: the schema has what was before it. The
+    first history that SQLite has words for."""
+    for number in range(9):
+        made, folder = Structures(f"migrate {seed} {number}", "soliddb"), tmp_path / str(number)
+        folder.mkdir()
+        words = ["--initial", rows_before(made, folder / "rows"), "--out", folder / "out"]
+        words += SolidStructures(made).write(folder)
+        if run("migrate", *words, "--dialect", "sqlite") in (0, 4):
+            break
+        assert re.search("LR3003|LR2011", capsys.readouterr().err)
+    with closing(filled({})) as base:
+        for script in sorted((folder / "out").rglob("*.sql")):
             base.executescript(script.read_text(encoding="utf-8"))
-        names = {name for (name,) in base.execute("SELECT name FROM dba.sqlite_master")}
-        tables = made.stands[-1].tables
-        there = {name for name in names if not name.startswith("sqlite_")}
-        assert there == {table.name.lower() for table in tables}
-        for table in tables:
-            columns = ", ".join(one.name for one in table.shown())
-            rows = base.execute(f"SELECT {columns} FROM dba.{table.name}").fetchall()
-            want = [[row[one.name] for one in table.shown()] for row in table.rows]
-            assert Counter(tuple(map(comparable, row)) for row in rows) == Counter(
-                tuple(map(comparable, row)) for row in want
-            )
+        assert not differs(base, made.state, more=False)
 
 
-def two_columns() -> tuple[Changing, Relation, int]:
-    """Two rows in a table with two columns of text, and a transaction that has begun."""
-    made = Changing(1, Form("len32"), 0)
-    columns = [
-        Attribute("K", "INTEGER", False),
-        Attribute("A", "VARCHAR"),
-        Attribute("B", "VARCHAR"),
-    ]
-    table = Relation(made.relid + 50, "T", columns, ["K"])
-    made.tables = {"T": table}
-    made.before = [table.form()]
-    first = made.begin()
+K, A, B = Col("K", "INTEGER", null=False), Col("A", "VARCHAR", 20), Col("B", "VARCHAR", 20)
+VERSION = Col("VERSION", "BIGINT", attr=2)
+T = Tab(10_062, "DBA", "T", (K, A, B, VERSION), key=("K",))
+
+
+def two_rows(unit: Unit) -> None:
     for number in (1, 2):
-        made.put(first, table, {"K": number, "A": f"a{number}", "B": f"b{number}"})
-    made.commit(first)
-    return made, table, made.begin()
+        unit.insert(T, (number, f"a{number}", f"b{number}"))
 
 
-def dropped_and_added() -> Changing:
-    made, table, trx = two_columns()
-    made.remove(trx, table, table.columns[2])
-    made.add(trx, table, Attribute("B", "VARCHAR"))
-    return done(made, trx)
+class Log:
+    """A log that begins with two rows of a table; ``tables`` as the system tables have them in the
+    end."""
+
+    def __init__(self, folder: Path, *tables: Tab) -> None:
+        self.folder, self.tables, self.log = folder, tables or (T,), LogBuilder()
+        self.first = self.unit(two_rows)
+
+    def unit(self, work: Callable[[Unit], object]) -> str:
+        """Where a transaction commits."""
+        unit = self.log.begin()
+        work(unit)
+        return unit.commit().hex().upper()
+
+    def altered(self, *texts: str) -> None:
+        for text in texts:
+            kind = 47 if "SET TABLE NAME" in text else 22
+            info = f"SHOP.DBA.{text.split()[-1]}" if kind == 47 else "T"
+            self.unit(lambda unit: unit.ddl(kind, info, T.relid, f"ALTER TABLE T {text}"))  # noqa: B023
+
+    def state(self, at: str, out: str, known: bool) -> int:
+        write_catalog(self.folder, self.tables)
+        log = of_family(
+            "soliddb", write_rows(self.folder / "syslog.csv", self.log.rows), self.folder
+        )
+        (self.folder / "initial").mkdir(exist_ok=True)
+        (self.folder / "initial" / "T.csv").write_text('"K","A","B"\n')
+        more = ["--initial", self.folder / "initial"] if known else []
+        return run("state", *log, "--at", at, *more, "--format", "csv", "--out", self.folder / out)
 
 
-def swapped() -> Changing:
-    made, table, trx = two_columns()
-    for place, name in ((1, "X"), (2, "A"), (1, "B")):
-        made.rename(trx, table, table.columns[place], name)
-    return done(made, trx)
-
-
-def table_renamed() -> Changing:
-    made, table, trx = two_columns()
-    made.move(trx, table, "U")
-    return done(made, trx)
-
-
-def done(made: Changing, trx: int) -> Changing:
-    """With one more row, which says nothing of the others."""
-    made.commit(trx)
-    (table,) = made.tables.values()
-    trx = made.begin()
-    made.put(trx, table, {**dict.fromkeys(one.name for one in table.shown()), "K": 3})
-    made.commit(trx)
-    return made
-
-
-def state(made: Changing, folder: Path, known: bool, at: str, out: str) -> int:
-    log = made.write(0, made.stands[-1], folder / f"log-{out}")
-    more = ["--initial", made.write_rows(folder / f"initial-{out}")] if known else []
-    return run("state", *log, "--at", at, *more, "--format", "csv", "--out", folder / out)
-
-
-@pytest.mark.parametrize("change", [dropped_and_added, swapped])
+@pytest.mark.parametrize(
+    ("texts", "columns"),
+    [
+        (
+            ["DROP COLUMN B", "ADD COLUMN B VARCHAR(20)"],
+            (K, A, replace(B, name="$SYS_DELETED_3_B", attr=8), VERSION, B),
+        ),
+        (["RENAME COLUMN A X", "RENAME COLUMN B A", "RENAME COLUMN X B"], (K, B, A, VERSION)),
+    ],
+)
 @pytest.mark.parametrize("known", [True, False])
 def test_a_state_keeps_columns_of_one_name_apart(
-    change: Callable[[], Changing], known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    texts: Sequence[str],
+    columns: tuple[Col, ...],
+    known: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """What a column held that was dropped is no value of the next one with its name."""
-    made = change()
-    assert state(made, tmp_path, known, "end", "out") == 8
+    table = replace(T, columns=columns)
+    made = Log(tmp_path, table)
+    made.altered(*texts)
+    made.unit(lambda unit: unit.insert(table, (3, None, None)))
+    assert made.state("end", "out", known) == 8
     assert not (tmp_path / "out").exists()
     assert "LR3002" in capsys.readouterr().err
-    before = made.export.lines[made.stands[0].lines - 1].address.hex().upper()
-    assert state(made, tmp_path, known, before, "then") == (0 if known else 4)
+    assert made.state(made.first, "then", known) == (0 if known else 4)
     assert (tmp_path / "then" / "t.csv").read_text() == "k,a,b\n1,a1,b1\n2,a2,b2\n"
 
 
@@ -127,30 +131,29 @@ def test_a_state_follows_no_table_to_another_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Rows that the log does not touch are in the file of the name before."""
-    assert state(table_renamed(), tmp_path, True, "end", "out") == 8
+    table = replace(T, name="U")
+    made = Log(tmp_path, table)
+    made.altered("SET TABLE NAME U")
+    made.unit(lambda unit: unit.insert(table, (3, None, None)))
+    assert made.state("end", "out", True) == 8
     assert "DBA.T is called DBA.U" in capsys.readouterr().err
 
 
 def test_a_state_needs_no_rows_of_tables_that_the_log_makes(tmp_path: Path) -> None:
-    made, _, trx = two_columns()
-    made._create(trx, "NEW")
-    table = made.tables["NEW"]
-    row = {one.name: None if one.nullable else "7" for one in table.columns}
-    for one in table.columns:
-        if not one.nullable and one.kind != "VARCHAR":
-            row[one.name] = 7  # type: ignore[assignment]
-    made.put(trx, table, row)  # type: ignore[arg-type]
-    made.commit(trx)
-    assert state(made, tmp_path, True, "end", "out") == 0
+    new = replace(T, relid=10_069, name="NEW", columns=(K, A, VERSION))
+    made = Log(tmp_path, T, new)
+    text = "CREATE TABLE NEW (K INTEGER NOT NULL PRIMARY KEY, A VARCHAR(20))"
+    made.unit(lambda unit: unit.ddl(45, "SHOP.DBA.NEW", new.relid, text))
+    made.unit(lambda unit: unit.insert(new, (7, None)))
+    assert made.state("end", "out", True) == 0
     assert len((tmp_path / "out" / "new.csv").read_text().splitlines()) == 2
 
 
 def test_a_state_has_the_defaults_of_columns_that_came_later(tmp_path: Path) -> None:
-    made, table, trx = two_columns()
-    made._alter(trx, table, "ADD COLUMN C INTEGER DEFAULT 7")
-    table.columns.append(Attribute("C", "INTEGER"))
-    made.put(trx, table, {"K": 3, "A": "a3", "B": "b3", "C": 8})
-    made.commit(trx)
-    assert state(made, tmp_path, False, "end", "out") == 4
+    table = replace(T, columns=(*T.columns, Col("C", "INTEGER")))
+    made = Log(tmp_path, table)
+    made.altered("ADD COLUMN C INTEGER DEFAULT 7")
+    made.unit(lambda unit: unit.insert(table, (3, "a3", "b3", 8)))
+    assert made.state("end", "out", False) == 4
     text = (tmp_path / "out" / "t.csv").read_text()
     assert text == "k,a,b,c\n1,a1,b1,7\n2,a2,b2,7\n3,a3,b3,8\n"

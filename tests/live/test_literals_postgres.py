@@ -9,14 +9,10 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 import pytest
-from psycopg import sql
 
 from sqlgen.dialects import profile_named
 from sqlgen.literals import Policy, literals
-from sqlgen.render_options import RenderOptions
-from sqlgen.rows import Op, Rows
-from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
-from sqlgen.statements import delete_all_statement, render, truncate_statement
+from sqlgen.schema import Column, SqlType
 from tests.support.texts import every_character
 
 POSTGRES = profile_named("postgres")
@@ -27,83 +23,6 @@ def connection(fresh_database: str) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(fresh_database, autocommit=True) as session:
         session.execute("SET TimeZone = 'UTC'")
         yield session
-
-
-def key_words(connection: psycopg.Connection[Any]) -> list[str]:
-    return [word for (word,) in connection.execute("SELECT word FROM pg_get_keywords() ORDER BY 1")]
-
-
-def run(connection: psycopg.Connection[Any], rows: Rows, options: RenderOptions) -> None:
-    for statement in render(rows, POSTGRES, options).text.to_pylist():
-        assert connection.execute(statement.encode()).rowcount == 1, statement
-
-
-def each_change(connection: psycopg.Connection[Any], table: Table, names: str = "lower") -> None:
-    """Insert, update and delete one row (and one of nulls where there is no key), with every form
-    of WHERE."""
-    values = {
-        number: {
-            column.name: pa.array([number], ARROW_TYPES[column.type]) for column in table.columns
-        }
-        for number in (1, 2)
-    }
-    masks = {column.name: pa.array([True]) for column in table.columns}
-    for where in ("key", "guard", "all"):
-        options = RenderOptions(names=names, where_columns=where)
-        run(connection, Rows(table, Op.INSERT, 1, {}, values[1], {}), options)
-        run(connection, Rows(table, Op.UPDATE, 1, values[1], values[2], masks), options)
-        run(connection, Rows(table, Op.DELETE, 1, values[2], {}, {}), options)
-    if not table.key:
-        nulls = {column.name: pa.nulls(1, ARROW_TYPES[column.type]) for column in table.columns}
-        run(connection, Rows(table, Op.INSERT, 1, {}, nulls, {}), RenderOptions(names=names))
-        run(connection, Rows(table, Op.DELETE, 1, nulls, {}, {}), RenderOptions(names=names))
-
-
-@pytest.mark.parametrize("keyed", [True, False], ids=["key", "no key"])
-def test_every_key_word_is_a_column(connection: psycopg.Connection[Any], keyed: bool) -> None:
-    words = key_words(connection)
-    assert len(words) > 400
-    made = sql.SQL(", ").join(sql.SQL("{} bigint").format(sql.Identifier(word)) for word in words)
-    connection.execute(sql.SQL("CREATE TABLE words ({})").format(made))
-    columns = tuple(Column(word.upper(), SqlType.BIGINT) for word in words)
-    each_change(connection, Table("PUBLIC", "WORDS", columns, (columns[0].name,) if keyed else ()))
-
-
-def test_every_key_word_is_a_table_and_a_schema(connection: psycopg.Connection[Any]) -> None:
-    for word in key_words(connection):
-        name = sql.Identifier(word)
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(name))
-        connection.execute(sql.SQL("CREATE TABLE {}.{} (id bigint)").format(name, name))
-        table = Table(word.upper(), word.upper(), (Column("ID", SqlType.BIGINT),))
-        values = {"ID": pa.array([1, 2])}
-        script = render(
-            Rows(table, Op.INSERT, 2, {}, values, {}), POSTGRES, RenderOptions()
-        ).text.to_pylist()
-        script += render(
-            Rows(table, Op.DELETE, 1, {"ID": pa.array([1])}, {}, {}), POSTGRES, RenderOptions()
-        ).text.to_pylist()
-        connection.execute("".join(script).encode())
-        assert connection.execute(
-            sql.SQL("SELECT count(*) FROM {}.{}").format(name, name)
-        ).fetchone() == (1,), word
-        connection.execute(
-            (
-                delete_all_statement(table, POSTGRES, "lower")
-                + truncate_statement(table, POSTGRES, "lower")
-            ).encode()
-        )
-        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(name))
-
-
-def test_odd_names_exactly(connection: psycopg.Connection[Any]) -> None:
-    odd = ['a"b', "Mixed Case", "ünï", "#$@", "1st", "a'b", "select", "-- x", "/*", "ü" * 31]
-    made = sql.SQL(", ").join(sql.SQL("{} bigint").format(sql.Identifier(name)) for name in odd)
-    connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier('T"x'), made))
-    each_change(
-        connection,
-        Table("public", 'T"x', tuple(Column(name, SqlType.BIGINT) for name in odd)),
-        names="exact",
-    )
 
 
 @pytest.mark.parametrize("conforming", ["on", "off"])

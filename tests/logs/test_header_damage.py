@@ -1,5 +1,5 @@
 """One thing damaged at a time: nothing of a damaged unit is in the script, all others are, and the
-finding says where the damage lies. (Every byte: :mod:`tests.model.damage`.)
+finding says where the damage lies.
 """
 
 from __future__ import annotations

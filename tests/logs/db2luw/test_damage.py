@@ -203,44 +203,6 @@ def test_rollback_with_and_without_its_record(tmp_path: Path, closes: bool, reas
     assert bundle.manifest["balance"]["skipped"][reason] == 1
 
 
-@pytest.mark.parametrize("kind", [0x4D, 0x84, 0x59, 0x87, 0x63, 0x86, 0x45, 0x8A, 0x47])
-def test_every_commit_ends_its_unit(tmp_path: Path, kind: int) -> None:
-    def work(builder: LogBuilder, unit: Transaction) -> None:
-        unit.insert(PLAIN, row(1), (1, 1))
-        unit.commit(kind=kind)
-
-    settings: dict[str, Any] = {
-        "framing": "flt16",
-        "options": {"dialect": "v97", "byte-order": "little"},
-    }
-    assert [
-        line[:6] for line in script(opened(tmp_path, written(work), **settings), tmp_path)[1]
-    ] == ["INSERT"]
-
-
-def test_units_come_in_the_order_of_their_commits(tmp_path: Path) -> None:
-    def work(builder: LogBuilder, unit: Transaction) -> None:
-        other = builder.begin()
-        unit.insert(PLAIN, row(1), (1, 1))
-        other.insert(PLAIN, row(2), (1, 2))
-        other.commit()
-        unit.commit()
-
-    lines = script(opened(tmp_path, written(work)), tmp_path)[1]
-    assert [line.split("(")[2][0] for line in lines] == ["2", "1"]
-
-
-def test_one_of_two_updates_of_a_row_is_taken_back(tmp_path: Path) -> None:
-    def work(builder: LogBuilder, unit: Transaction) -> None:
-        unit.update(PLAIN, row(1), row(1, "Bea"), (1, 1))
-        second = unit.update(PLAIN, row(1, "Bea"), row(1, "Cid"), (1, 1))
-        unit.undo(second, named=False)
-        unit.commit()
-
-    lines = script(opened(tmp_path, written(work)), tmp_path)[1]
-    assert [line.split(" WHERE")[0] for line in lines] == ["UPDATE app.plain SET name = 'Bea'"]
-
-
 def structure(builder: LogBuilder, unit: Transaction) -> None:
     late = Tab(3, 300, "APP", "LATE", PLAIN.columns[:4])
     unit.create(late)

@@ -41,7 +41,7 @@ def endings(builder: LogBuilder, named: bool, kinds: tuple[int, int]) -> bytes:
 @pytest.mark.parametrize("big", [True, False])
 @pytest.mark.parametrize("dialect", ["v7", "v95"])
 @pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("kinds", [(0x4D, 0x41), (0x84, 0x49), (0x59, 0x41)])
+@pytest.mark.parametrize("kinds", [(0x4D, 0x41), (0x84, 0x49), (0x59, 0x41), (0x87, 0x49)])
 def test_both_forms_tell_time_and_name(
     tmp_path: Path, big: bool, dialect: str, named: bool, kinds: tuple[int, int]
 ) -> None:
