@@ -65,21 +65,6 @@ def opened(folder: Path, log: LogBuilder, *tables: Tab, **more: Any) -> SolidLog
     return opened_solid(folder, log, tables=tables, **more)
 
 
-@pytest.mark.parametrize("text", ["ALTER TABLE T ADD COLUMN MORE INTEGER", None])
-def test_a_column_is_added(tmp_path: Path, text: str | None) -> None:
-    log = opened(tmp_path, altered(text), NEW)
-    assert script(log, tmp_path)[1] == [
-        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
-        "ALTER TABLE dba.t ADD COLUMN more INTEGER;",
-        "INSERT INTO dba.t (id, name, more) VALUES (2, 'b', 5);",
-    ]
-    assert script(log, tmp_path, "undo")[1] == [
-        "DELETE FROM dba.t WHERE id = 2;",
-        "ALTER TABLE dba.t DROP COLUMN more;",
-        "DELETE FROM dba.t WHERE id = 1;",
-    ]
-
-
 @pytest.mark.parametrize("text", ["ALTER TABLE T DROP COLUMN NAME", None])
 def test_a_column_is_dropped(tmp_path: Path, text: str | None) -> None:
     log = LogBuilder()
@@ -94,18 +79,6 @@ def test_a_column_is_dropped(tmp_path: Path, text: str | None) -> None:
     ]
     with pytest.raises(Refusal, match="LR3002"):
         script(found, tmp_path, "undo")
-
-
-def test_a_column_is_renamed(tmp_path: Path) -> None:
-    after = Tab(10_300, "DBA", "T", (ID, Col("TITLE", "VARCHAR", 20), VERSION), key=("ID",))
-    log = opened(
-        tmp_path, altered("ALTER TABLE T RENAME COLUMN NAME TITLE", after, (2, "b")), after
-    )
-    assert script(log, tmp_path)[1] == [
-        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
-        "ALTER TABLE dba.t RENAME COLUMN name TO title;",
-        "INSERT INTO dba.t (id, title) VALUES (2, 'b');",
-    ]
 
 
 def test_a_key_column_is_renamed(tmp_path: Path) -> None:
@@ -131,25 +104,6 @@ def test_a_type_is_changed(tmp_path: Path) -> None:
     assert any(
         "its columns before 'ALTER TABLE T MODIFY" in warning for warning in log.warnings([])
     )
-
-
-@pytest.mark.parametrize("kind", [22, 47])
-def test_a_table_is_renamed(tmp_path: Path, kind: int) -> None:
-    after = Tab(10_300, "DBA", "N", OLD.columns, key=("ID",))
-    log = LogBuilder()
-    unit(log, lambda made: made.insert(OLD, (1, "a")))
-    unit(
-        log,
-        lambda made: made.ddl(
-            kind, "SHOP.DBA.N" if kind == 47 else "T", OLD.relid, "ALTER TABLE T SET TABLE NAME N"
-        ),
-    )
-    unit(log, lambda made: made.insert(after, (2, "b")))
-    assert script(opened(tmp_path, log, after), tmp_path)[1] == [
-        "INSERT INTO dba.t (id, name) VALUES (1, 'a');",
-        "ALTER TABLE dba.t RENAME TO n;",
-        "INSERT INTO dba.n (id, name) VALUES (2, 'b');",
-    ]
 
 
 def test_a_renaming_without_its_statement_is_told(tmp_path: Path) -> None:
@@ -204,33 +158,6 @@ def test_statements_lead_on_from_an_older_export(
     log = altered(text, last, (2, "b")[: len(last.user())])
     found = opened(tmp_path, log, OLD, manifest={"metadata_logaddr": log.commits[0].hex()})
     assert script(found, tmp_path)[1][-1] == expected
-
-
-def test_a_table_made_and_dropped_within_the_log(tmp_path: Path) -> None:
-    log = LogBuilder()
-    text = "CREATE TABLE T (ID INTEGER NOT NULL, NAME VARCHAR(20), PRIMARY KEY (ID)) STORE MEMORY"
-    unit(log, lambda made: made.ddl(45, "SHOP.DBA.T", OLD.relid, text))
-    unit(log, lambda made: made.insert(OLD, (1, "a")))
-    unit(log, lambda made: made.delete(OLD, (1, "a")))
-    unit(log, lambda made: made.ddl(17, "T", OLD.relid, "DROP TABLE T"))
-    again = Tab(10_301, "DBA", "T", (ID, MORE, VERSION), key=("ID",))
-    unit(
-        log,
-        lambda made: made.ddl(
-            45,
-            "SHOP.DBA.T",
-            10_301,
-            "CREATE TABLE T (ID INTEGER NOT NULL PRIMARY KEY, MORE INTEGER)",
-        ),
-    )
-    unit(log, lambda made: made.insert(again, (1, 5)))
-    found = opened(tmp_path, log, again)
-    lines = script(found, tmp_path)[1]
-    assert [" ".join(line.split()[:3]) for line in lines] == [
-        "CREATE TABLE dba.t", "INSERT INTO dba.t", "DELETE FROM dba.t", "DROP TABLE dba.t;",
-        "CREATE TABLE dba.t", "INSERT INTO dba.t",
-    ]  # fmt: skip
-    assert "more" in lines[4]
 
 
 def test_rows_of_a_dropped_table_without_its_create_are_set_aside(tmp_path: Path) -> None:
