@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -469,15 +470,22 @@ def _tables(
     profile = format_of(request.export, request.options.render).profile
     datasets = Datasets(request.log.catalog, request.options.render, profile)
     forms: dict[str, list[Dataset]] = {}
+    latest: dict[str, Dataset] = {}
     for version in sorted(request.versions, key=lambda version: (version.created, version.index)):
         name, dataset = tables.identity(version.name), datasets.of(version.index)
         if dataset not in forms.setdefault(name, []):
             forms[name].append(dataset)
-    seen = _seen_forms(changes, tables, forms) if any(len(f) > 1 for f in forms.values()) else {}
+        if version.created > LOWEST and version.created.hex().upper() <= point.hexadecimal:
+            latest[name] = dataset
+    several = any(len(some) > 1 for some in forms.values())
+    seen = _seen_forms(changes, tables, forms, lives) if several else {}
     nets = {}
     for name in sorted(forms):
         life = lives.get(name, _Life())
-        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life, began.get(name))
+        columns = began[name].columns if name in began else None
+        if life.begin is not None and name in latest:
+            columns = latest[name].table.columns
+        form = _form_at(forms[name], seen.get(name, []), point.hexadecimal, life, columns)
         key = tables.key(form)
         early, late = (NetChange(bool(key), ids_part=request.log.ids_part) for _ in range(2))
         nets[name] = TableNet(name, form, key, early, late, forms=forms[name])
@@ -498,11 +506,11 @@ def _form_at(
     seen: Sequence[_Seen],
     position: str,
     life: _Life,
-    began: Table | None,
+    began: Sequence[Column] | None,
 ) -> Dataset:
     """The generation of a table at a position: the last one that a change of that table (in its
     ``life``) showed up to there, or the one that the first change after it has (or alters: the
-    table as it ``began``)."""
+    columns with which it ``began``)."""
     if len(forms) == 1:
         return forms[0]
     mine = [one for one in seen if life.has(one.place)]
@@ -512,19 +520,25 @@ def _form_at(
     # what is made there begins with a change of structure
     if mine and (mine[0].of_row or life.begin is not None):
         return mine[0].form
-    alike = [form for form in forms if began is not None and form.table.columns == began.columns]
+    alike = [form for form in forms if form.table.columns == began]
     return (alike or list(forms))[0]
 
 
 def _seen_forms(
-    changes: RowChanges, tables: Tables, forms: Mapping[str, Sequence[Dataset]]
+    changes: RowChanges,
+    tables: Tables,
+    forms: Mapping[str, Sequence[Dataset]],
+    lives: Mapping[str, _Life],
 ) -> dict[str, list[_Seen]]:
-    """Where each generation of a table shows in the log, in order."""
+    """Where each generation of a table shows first and last in the log and in each of the tables of
+    its name, in order."""
     seen = defaultdict[str, list[_Seen]](list)
     for dataset, rows in changes.tables():
         if _has_rows(dataset):
             name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-            for at in (0, len(rows) - 1):
+            drops = lives.get(name, _Life()).drops
+            starts = sorted({0, len(rows), *(_up_to(rows, drop) for drop in drops)})
+            for at in (at for low, high in pairwise(starts) for at in (low, high - 1)):
                 row = rows.slice(at, 1).to_pylist()[0]
                 seen[name].append(_Seen(_place_of(row), dataset, True))
             continue

@@ -249,3 +249,26 @@ def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
     assert main(["state", *words, "--diff", "start", "end"]) == 4
     shown = [line.split() for line in capsys.readouterr().out.splitlines() if "insert   K" in line]
     assert [line[-1] for line in shown] == ["1", "3"]
+
+
+def test_the_columns_of_one_of_three_tables_of_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Log Master: the second one is as the first, also where nobody changed a row of it."""
+    columns = (zos.Col("K", "INT", 4, key=1), zos.Col("A", "INT", 4))
+    edges = [zos.lrsn(number) for number in (1000, 2000, 3000)]
+    tables = [zos.Tab("T", columns, dropped=edges[0])]
+    for number, many in enumerate((2, 1, 2)):
+        ends = {"created": edges[number], "dropped": [*edges[1:], bytes(10)][number]}
+        ids = {"psid": 110 + number, "obid": 120 + number, "columns": columns[:many]}
+        tables.append(zos.generation(tables[0], number + 1, **ids, **ends))
+    log = zos.LogBuilder(tables)
+    for clock, table, row in ((0, 0, (1, 1)), (1100, 1, (2, 2)), (3100, 3, (4, 4))):
+        log.clock = clock
+        log.unit(commit=clock + 50).insert(tables[table], row)
+    control, data = log.write(tmp_path, seed=1)
+    words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
+    for number, lines in ((1500, ["K,A", "2,2"]), (2500, ["K"]), (3500, ["K,A", "4,4"])):
+        at = ("--at", zos.lrsn(number).hex(), "--table", "T", "--out", "-")
+        main(["state", *words, *at])
+        assert capsys.readouterr().out.upper().splitlines() == lines
