@@ -142,9 +142,7 @@ def test_tables_for_the_target(
     assert "found --mapping with --changes" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "command", ["history", "who", "state", "report page", "sql", "whatif", "extract"]
-)
+@pytest.mark.parametrize("command", ["history", "who", "state", "report page", "sql", "whatif"])
 def test_commands_that_show_the_log_as_it_is_refuse_a_mapping(
     log: list[str], command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
