@@ -26,7 +26,17 @@ from replay.changes.choices import (
     Incomplete,
     Mode,
 )
-from replay.changes.keywords import (
+from replay.changes.notation import time_of
+from replay.changes.options import Export, ScriptOptions
+from replay.changes.selection import Selection, by_log
+from replay.engine import local
+from replay.engine.contract import SPLIT_BYTES, Engine
+from replay.errors import EXIT_OK, UsageError, counted
+from replay.live.keys import key_source
+from replay.logs import Inputs, MakesFiles, inspect, source_named
+from replay.logs.named import Paths, gathered, paths_of, words_of
+from replay.logs.recognized import recognized
+from replay.options.keywords import (
     LiveOptions,
     PositionText,
     ReplayOptions,
@@ -39,16 +49,6 @@ from replay.changes.keywords import (
     script_options,
     selection_of,
 )
-from replay.changes.notation import time_of
-from replay.changes.options import Export, ScriptOptions
-from replay.changes.selection import Selection, by_log
-from replay.engine import local
-from replay.engine.contract import SPLIT_BYTES, Engine
-from replay.errors import EXIT_OK, UsageError, counted
-from replay.live.keys import key_source
-from replay.logs import Inputs, MakesFiles, inspect, source_named
-from replay.logs.named import Paths, gathered, paths_of, words_of
-from replay.logs.recognized import recognized
 from replay.pipeline.checked import checked
 from replay.pipeline.mapped_catalog import MappingFile, mapping_file
 from replay.pipeline.request import (
@@ -71,7 +71,7 @@ from sqlgen.lazy_imports import LazyModule
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
-    from replay.dependencies import agreement
+    from replay.dependencies import log_check
     from replay.engine import spark as spark_engine
     from replay.live import (
         certificate,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from replay.output import bundle, change_batches, extraction, formats, whole_folder
     from replay.reports import log_queries, sql
 else:  # what some questions alone need
-    agreement = LazyModule("replay.dependencies.agreement")
+    log_check = LazyModule("replay.dependencies.log_check")
     log_queries, sql = map(LazyModule, ("replay.reports.log_queries", "replay.reports.sql"))
     certificate, replay_request, route = (
         LazyModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
@@ -235,11 +235,11 @@ class Log(Questions):
         return dict(inspect.describe(self.opened.family, self.opened.log).values)
 
     @checked
-    def check(self, schema: KeySource = None) -> agreement.Agreement:
+    def check(self, schema: KeySource = None) -> log_check.Agreement:
         """Whether the log agrees with itself, as ``logreplay check`` says it; ``schema`` tells of
         unique keys, which are the identity of rows of tables without a primary key."""
         request = make_request(self.opened, Selection(), Demand(continued=True), schema)
-        return agreement.agreement_of(self.opened, self.engine, SPLIT_BYTES, request.constraints)
+        return log_check.agreement_of(self.opened, self.engine, SPLIT_BYTES, request.constraints)
 
     @checked
     def select(self, **options: Unpack[SelectionOptions]) -> Selected:

@@ -240,9 +240,9 @@ def graph(arguments: argparse.Namespace) -> int:
 
 def _graph_and_check(control: Path, data: Path, rounds: int) -> tuple[list[float], list[float]]:
     """CPU seconds of the dependency passes and of a check in this process, taken in turn."""
-    from replay.dependencies.agreement import agreement_of
     from replay.dependencies.analysis import DependencyAnalysis, resolve_incomplete
     from replay.dependencies.key_spaces import KeySpaces
+    from replay.dependencies.log_check import agreement_of
     from replay.logs import source_named
     from replay.pipeline.request import OpenLog
 

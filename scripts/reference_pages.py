@@ -7,8 +7,6 @@ import inspect
 import re
 
 import replay
-from replay.cli.command_options import options_of
-from replay.cli.command_table import COMMANDS
 from replay.cli.manual import groups_of, spelled
 from replay.cli.parser import example_lines
 from replay.decoding.layout import FieldKind, Layout
@@ -16,6 +14,8 @@ from replay.errors import CODES
 from replay.live.replay import ReplayPlan
 from replay.logs.db2luw import layouts as db2luw
 from replay.logs.logmaster import layouts as logmaster
+from replay.options.command_options import options_of
+from replay.options.command_table import COMMANDS
 from replay.reports.explanations import EXPLANATIONS
 from replay.version import __version__
 from replay.writable import Extract, Writable

@@ -49,6 +49,7 @@ ORDER = (
     "replay.spill",
     "replay.storage",
     "replay.changes",
+    "replay.options",
     "replay.targets",
     "replay.decoding",
     "replay.native",

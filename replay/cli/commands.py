@@ -58,7 +58,7 @@ from sqlgen.dialects import profile_named
 from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
-    from replay.cli import also, demo, extracting
+    from replay.cli import demo, extra_outputs, extracting
     from replay.live import dry_run
     from replay.output import growth as growths
     from replay.output import migration, structure
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from sqlgen import inverse_mapping
     from sqlgen.ddl.schema_script import SchemaScript
 else:  # what some commands alone need
-    also, demo, extracting = (
-        LazyModule(f"replay.cli.{name}") for name in ("also", "demo", "extracting")
+    extra_outputs, demo, extracting = (
+        LazyModule(f"replay.cli.{name}") for name in ("extra_outputs", "demo", "extracting")
     )
     dry_run = LazyModule("replay.live.dry_run")
     growths, migration, structure = (
@@ -317,7 +317,7 @@ def _tried_options(options: ScriptOptions, given: str | None, url: str) -> Scrip
 
 def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     if arguments.also or getattr(arguments, "also_after", ()):
-        also.check_also(mode, arguments)
+        extra_outputs.check_also(mode, arguments)
     reading, selection, url = LogInput.of(arguments), selection_of(arguments), arguments.dry_run
     options = options_of(arguments, arguments.dialect, selection)
     if is_printed(arguments.out) and options.encoding is None:
@@ -338,7 +338,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
             chosen = reading.settled(opened, selection, scratch)
             request = make_request(opened, chosen, demand, reading.keys())
             others = (
-                also.also_outputs(opened, arguments, reading, demand, chosen)
+                extra_outputs.also_outputs(opened, arguments, reading, demand, chosen)
                 if arguments.also
                 else []
             )
@@ -354,10 +354,10 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
     return _printed(write) if is_printed(arguments.out) else write(arguments.out, stays=True)
 
 
-def _write_other(reading: LogInput, other: also.OtherOutput, overwrite: bool) -> int:
+def _write_other(reading: LogInput, other: extra_outputs.OtherOutput, overwrite: bool) -> int:
     """Write an output beside the first."""
     print(f"also {other.out}:")
-    if other.kind == also.EXTRACT:
+    if other.kind == extra_outputs.EXTRACT:
         place = extracting.CopyPlace(other.out, overwrite=overwrite, after=other.after)
         return extracting.write_copy(other.request, reading, place)
     scripts = other.request.export is None

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replay.changes.option_kinds import Option
-from replay.cli.command_options import OPTIONS, options_of
-from replay.cli.command_table import BY_NAME
 from replay.cli.parser import log_words, named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
+from replay.options.command_options import OPTIONS, options_of
+from replay.options.command_table import BY_NAME
+from replay.options.option import Option
 from replay.redaction import options, public
 from replay.storage import refuse_secrets
 from sqlgen.lazy_imports import LazyModule

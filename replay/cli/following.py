@@ -18,8 +18,7 @@ from replay import storage
 from replay.changes.catalog import Catalog
 from replay.changes.choices import Arrival, OnTrouble
 from replay.changes.position import Position
-from replay.cli.outcome import full_place
-from replay.cli.receivers import (
+from replay.cli.follow_sinks import (
     DatabaseReceiver,
     ExportReceiver,
     Receiver,
@@ -27,6 +26,7 @@ from replay.cli.receivers import (
     all_of,
     reading_of,
 )
+from replay.cli.outcome import full_place
 from replay.cli.request import LogInput, export_of, live_options_of, mapping_of
 from replay.cli.stopping import told_to_stop
 from replay.errors import (

@@ -43,19 +43,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from replay.dependencies import agreement
+    from replay.dependencies import log_check
     from replay.live import certificate
     from replay.output import state_files
     from replay.reports import (
         doctor,
         explanations,
         history,
+        html_page,
         images,
-        kinds,
         layout,
         log_queries,
         make_report,
-        page,
+        report_kinds,
         sql,
         state_load,
         states,
@@ -63,20 +63,20 @@ if TYPE_CHECKING:
     )
 else:  # what some commands alone need
     pa, pq = map(LazyModule, ("pyarrow", "pyarrow.parquet"))
-    agreement, certificate, state_files = map(
+    log_check, certificate, state_files = map(
         LazyModule,
-        ("replay.dependencies.agreement", "replay.live.certificate", "replay.output.state_files"),
+        ("replay.dependencies.log_check", "replay.live.certificate", "replay.output.state_files"),
     )
     (
         log_queries,
         doctor,
         explanations,
         history,
+        html_page,
         images,
-        kinds,
         layout,
         make_report,
-        page,
+        report_kinds,
         sql,
         state_load,
     ) = (
@@ -87,12 +87,12 @@ else:  # what some commands alone need
                 "doctor",
                 "explanations",
                 "history",
+                "html_page",
                 "images",
-                "kinds",
                 "layout",
                 "make_report",
             ),
-            *("page", "sql", "state_load"),
+            *("report_kinds", "sql", "state_load"),
         )
     )
     states, what_if = map(LazyModule, ("replay.reports.states", "replay.reports.what_if"))
@@ -279,9 +279,12 @@ def _page(arguments: argparse.Namespace, selection: Selection) -> int:
     if form not in ("html", "json"):
         raise UsageError("LR1001", f"found --format {form} with report page; expected html or json")
     with asked_log(arguments, selection) as (asked, selection):
-        shown = page.page_of(asked, selection, arguments.max_rows)
+        shown = html_page.page_of(asked, selection, arguments.max_rows)
     html = form == "html"
-    tell(arguments, page.page_html(shown) if html else json.dumps(shown, ensure_ascii=False) + "\n")
+    tell(
+        arguments,
+        html_page.page_html(shown) if html else json.dumps(shown, ensure_ascii=False) + "\n",
+    )
     for warning in shown["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     for note in shown["notes"]:
@@ -295,16 +298,21 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.kind == "page":
         return _page(arguments, selection)
     with usage_errors():
-        options = kinds.ReportOptions(
-            tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by)),
+        options = report_kinds.ReportOptions(
+            tuple(
+                choice(report_kinds.GroupBy, name, "--group-by")
+                for name in _names(arguments.group_by)
+            ),
             _names(arguments.shown),
-            None if arguments.min is None else kinds.seconds_of(arguments.min),
+            None if arguments.min is None else report_kinds.seconds_of(arguments.min),
             arguments.max_open,
             arguments.max_rows,
             arguments.at,
         )
     with asked_log(arguments, selection) as (asked, selection):
-        report = make_report.report_of(asked, kinds.ReportKind(arguments.kind), selection, options)
+        report = make_report.report_of(
+            asked, report_kinds.ReportKind(arguments.kind), selection, options
+        )
     form = layout.ReportFormat(arguments.format or "text")
     return _told(arguments, report, form)
 
@@ -312,9 +320,11 @@ def _report(arguments: argparse.Namespace) -> int:
 def _who(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     selection = selection_of(arguments)
-    groups = tuple(choice(kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by))
+    groups = tuple(
+        choice(report_kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by)
+    )
     with asked_log(arguments, selection) as (asked, selection):
-        kind, options = kinds.ReportKind.WHO, kinds.ReportOptions(groups)
+        kind, options = report_kinds.ReportKind.WHO, report_kinds.ReportOptions(groups)
         report = make_report.report_of(asked, kind, selection, options)
     form = layout.ReportFormat(arguments.format)
     return _told(arguments, report, form)
@@ -438,11 +448,11 @@ _FOUND = {
 
 def _agreement(
     reading: LogInput, opened: OpenLog, constraints: Constraints | None = None
-) -> agreement.Agreement:
+) -> log_check.Agreement:
     """Whether a log agrees with itself."""
     with Bar(sys.stderr) as progress:
         engine = reading.engine_for(opened.log, progress)
-        return agreement.agreement_of(opened, engine, reading.split_bytes, constraints)
+        return log_check.agreement_of(opened, engine, reading.split_bytes, constraints)
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from replay.changes.option_kinds import Option
-from replay.cli.command_options import options_of
-from replay.cli.command_table import COMMANDS, Command
 from replay.cli.parser import OF_PROGRAM, example_lines
+from replay.options.command_options import options_of
+from replay.options.command_table import COMMANDS, Command
+from replay.options.option import Option
 from replay.version import __version__
 
 

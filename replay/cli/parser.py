@@ -13,10 +13,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from replay.changes.option_kinds import Option, Several
-from replay.cli.command_options import COPIED, OF_VALUES, options_of
-from replay.cli.command_table import BY_NAME, COMMANDS, GROUPS, Command
 from replay.errors import UsageError, some_of
+from replay.options.command_options import COPIED, OF_VALUES, options_of
+from replay.options.command_table import BY_NAME, COMMANDS, GROUPS, Command
+from replay.options.option import Option, Several
 from replay.storage import refuse_secrets
 from replay.version import __version__
 from sqlgen.errors import did_you_mean

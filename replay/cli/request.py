@@ -14,14 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from replay import storage
 from replay.changes.choices import EngineName, Gaps
-from replay.changes.keywords import (
-    ReplayOptions,
-    StatementOptions,
-    ValueOptions,
-    chosen_units,
-    condition_of,
-    script_options,
-)
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection, by_log
 from replay.cli.terminal import Bar
@@ -31,6 +23,14 @@ from replay.errors import LogReplayError
 from replay.live.keys import key_source
 from replay.logs import Inputs, LogFile, MakesFiles, source_named
 from replay.logs.named import gathered
+from replay.options.keywords import (
+    ReplayOptions,
+    StatementOptions,
+    ValueOptions,
+    chosen_units,
+    condition_of,
+    script_options,
+)
 from replay.pipeline.mapped_catalog import MappingFile, mapping_file
 from replay.pipeline.request import (
     Demand,

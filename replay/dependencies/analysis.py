@@ -67,8 +67,8 @@ from replay.dependencies.passes import (
     first_blind,
     torn_changes,
 )
-from replay.dependencies.proof import QUESTION, Ask, AskedUnits
-from replay.dependencies.reasons import verdicts
+from replay.dependencies.preconditions import QUESTION, Ask, AskedUnits
+from replay.dependencies.why_held import verdicts
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
 from replay.engine.contract import Runner
 from replay.logs import LogFile, Split
@@ -185,10 +185,10 @@ class Subgraph:
     """What a question reaches: the changes of all units in ``graph`` in commit order, and the links
     between them (dtype :data:`LINK`). ``torn`` are flagged units that found a row other than the
     log last left it, ``unproven`` those of which nothing proves what they found (a question each,
-    dtype :data:`replay.dependencies.proof.QUESTION`); ``linked_chains`` are the links along rows
-    and keys, whatever the columns, as places of changes, where they are not among ``links``;
-    ``followers`` are units that changed a table after a change of it that cannot be read, with the
-    table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`)."""
+    dtype :data:`~replay.dependencies.preconditions.QUESTION`); ``linked_chains`` are the links
+    along rows and keys, whatever the columns, as places of changes, where they are not among
+    ``links``; ``followers`` are units that changed a table after a change of it that cannot be
+    read, with the table's key space (dtype :data:`replay.dependencies.passes.FOLLOWER`)."""
 
     log: LogFile
     spaces: KeySpaces
@@ -239,9 +239,10 @@ class Prover(Protocol):
         ...
 
     def proven(self, analysis: DependencyAnalysis, asked: Records, pieces: Records) -> Mask:
-        """``bool[n]``: which of ``n`` questions (dtype :data:`replay.dependencies.proof.QUESTION`)
-        have the answer that the log needs; ``pieces`` are the records of its segmented changes
-        (dtype :data:`replay.changes.envelope.RECORD`)."""
+        """``bool[n]``: which of ``n`` questions (dtype
+        :data:`replay.dependencies.preconditions.QUESTION`) have the answer that the log
+        needs; ``pieces`` are the records of its segmented changes (dtype
+        :data:`replay.changes.envelope.RECORD`)."""
         ...
 
 

@@ -2,7 +2,8 @@
 
 A state (an unload, or a database) is asked how many of its rows hold some values: those of whole
 images, of keys, of foreign keys. Which values, is decided by the touches of the log
-(:mod:`replay.dependencies.proof`); only these are read from the log, and only counts come back.
+(:mod:`replay.dependencies.preconditions`); only these are read from the log, and only counts come
+back.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from replay.dependencies.passes import (
     assemble,
     change_places,
 )
-from replay.dependencies.proof import (
+from replay.dependencies.preconditions import (
     QUESTION,
     Ask,
     SpaceRoles,

@@ -36,7 +36,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.passes import StartUnits
-from replay.dependencies.reasons import key_texts
+from replay.dependencies.why_held import key_texts
 from replay.errors import Refusal
 from replay.pipeline.plan import Plan, UnitDecisions, places_of
 from replay.pipeline.rows import RowDecoder

@@ -41,7 +41,7 @@ from replay.decoding.hashes import unit_hash, unit_hashes
 from replay.dependencies.graph import packed_edges
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import form_edges, links, row_spaces, touch_order
-from replay.dependencies.proof import (
+from replay.dependencies.preconditions import (
     QUESTION,
     AskedUnits,
     SpaceRoles,

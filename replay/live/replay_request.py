@@ -8,14 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from replay.changes.choices import ApplyMode, Enforcement
-from replay.changes.keywords import (
-    POLICIES,
-    LiveOptions,
-    PositionText,
-    ReplayOptions,
-    octets_of_position,
-    script_options,
-)
 from replay.changes.options import ScriptOptions
 from replay.changes.position import LOWEST, Position
 from replay.changes.selection import Selection
@@ -29,6 +21,14 @@ from replay.live.target_transactions import nothing
 from replay.live.transaction_size import Pace
 from replay.logs import LogFile
 from replay.logs.record_facts import resolve_position
+from replay.options.keywords import (
+    POLICIES,
+    LiveOptions,
+    PositionText,
+    ReplayOptions,
+    octets_of_position,
+    script_options,
+)
 from replay.pipeline.points import read_point
 from replay.pipeline.request import Request, usage_errors
 from replay.targets import Session, Target, target_of

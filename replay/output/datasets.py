@@ -46,7 +46,7 @@ from replay.output.formats import (
     structure_dataset,
     transactions_dataset,
 )
-from replay.output.formats.format_values import cast
+from replay.output.formats.exported_values import cast
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges
 from replay.pipeline.partition import BucketReader
 from replay.pipeline.plan import BucketResult, Plan, WrittenFile

@@ -27,7 +27,7 @@ from replay.dependencies.analysis import Resolution, resolve_incomplete
 from replay.dependencies.cascade import written_dependents
 from replay.dependencies.graph import ranges
 from replay.dependencies.links import Link
-from replay.dependencies.reasons import key_texts
+from replay.dependencies.why_held import key_texts
 from replay.engine.contract import Engine
 from replay.logs import LogFile
 from replay.output.jobs import write

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from replay.output.formats import Dataset
-from replay.output.formats.format_values import BYTES, csv_text, number_text
+from replay.output.formats.exported_values import BYTES, csv_text, number_text
 from replay.output.formats.parquet import Parquet
 from replay.output.initial_load import full_file_name
 from replay.output.whole_folder import whole_folder, write_manifest

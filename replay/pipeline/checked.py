@@ -11,7 +11,7 @@ from functools import lru_cache, partial, wraps
 from types import GenericAlias, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
-from replay.changes.keywords import check_words
+from replay.options.keywords import check_words
 from replay.pipeline.request import usage_errors
 from sqlgen.kinds import checked_kinds, kinds_of
 

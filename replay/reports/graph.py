@@ -18,7 +18,7 @@ from replay.errors import UsageError, counted
 from replay.output.run_plan import analysis_of
 from replay.pipeline import extent
 from replay.pipeline.request import Demand, make_request
-from replay.reports import page
+from replay.reports import html_page
 from replay.reports.log_queries import Asked
 
 #: Units that a graph has at most, where nothing else is said.
@@ -38,15 +38,15 @@ class Graph:
 
     @cached_property
     def picture(self) -> Mapping[str, Any]:
-        """What the page shows (:func:`replay.reports.page.page_of`): ``units``, ``changes`` and
-        ``edges`` in columns, and the ``chosen`` units."""
-        made = page.graph_page(self.asked, self.subgraph.graph, self.chosen)
+        """What the page shows (:func:`replay.reports.html_page.page_of`): ``units``, ``changes``
+        and ``edges`` in columns, and the ``chosen`` units."""
+        made = html_page.graph_page(self.asked, self.subgraph.graph, self.chosen)
         return {**made, "warnings": list(self.warnings)}
 
     def text(self, form: str = DrawingFormat.JSON) -> str:
         """The graph as ``json``, or (``html``) as a page."""
         if form == DrawingFormat.HTML:
-            return page.page_html(self.picture)
+            return html_page.page_html(self.picture)
         return json.dumps(self.picture, indent=1, ensure_ascii=False) + "\n"
 
     def __str__(self) -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import pyarrow as pa
 
 from replay.changes.choices import Generation
-from replay.changes.keywords import (
+from replay.changes.selection import Selection
+from replay.options.keywords import (
     QuestionOptions,
     ReportWords,
     SelectionOptions,
@@ -21,7 +22,6 @@ from replay.changes.keywords import (
     csv_form,
     selection_of,
 )
-from replay.changes.selection import Selection
 from replay.pipeline.checked import checked
 from replay.pipeline.mapped_catalog import mapping_file
 from replay.pipeline.request import KeySource, usage_errors
@@ -29,16 +29,25 @@ from sqlgen.errors import choice
 from sqlgen.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
-    from replay.reports import graph, kinds, log_queries, make_report, sql, states, tables, what_if
+    from replay.reports import (
+        graph,
+        log_queries,
+        make_report,
+        report_kinds,
+        sql,
+        states,
+        tables,
+        what_if,
+    )
     from replay.reports.history import RowHistory
     from replay.reports.layout import Report
 else:  # what some questions alone need
-    log_queries, graph, kinds, make_report, sql, states, tables, what_if = (
+    log_queries, graph, report_kinds, make_report, sql, states, tables, what_if = (
         LazyModule(f"replay.reports.{name}")
         for name in (
             "log_queries",
             "graph",
-            "kinds",
+            "report_kinds",
             "make_report",
             "sql",
             "states",
@@ -114,14 +123,15 @@ class Questions(ABC):
         **options: Unpack[ReportWords],
     ) -> Report:
         """A report, as ``logreplay report``: ``str`` prints it, ``rows`` has its lines. ``options``
-        are those of :meth:`select`, and fields of :class:`replay.reports.kinds.ReportOptions`
-        (``shown`` are the columns). Errors as :func:`replay.reports.make_report.report_of`."""
+        are those of :meth:`select`, and fields of
+        :class:`replay.reports.report_kinds.ReportOptions` (``shown`` are the columns).
+        Errors as :func:`replay.reports.make_report.report_of`."""
         with usage_errors():
-            chosen = kinds.report_options(dict(options))
+            chosen = report_kinds.report_options(dict(options))
             asked = self._with_keys(options)
             selection = self._asked_for(asked, (), options)
             return make_report.report_of(
-                asked, choice(kinds.ReportKind, kind, "report"), selection, chosen
+                asked, choice(report_kinds.ReportKind, kind, "report"), selection, chosen
             )
 
     @checked

@@ -16,15 +16,6 @@ from replay.pipeline.extent import data_end_early
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
 from replay.reports.history import Version, dataset_changes, version_of
-from replay.reports.kinds import (
-    ReportKind,
-    ReportOptions,
-    catalog,
-    counts,
-    listed,
-    open_units,
-    quiet,
-)
 from replay.reports.layout import Report
 from replay.reports.log_queries import (
     Asked,
@@ -37,6 +28,15 @@ from replay.reports.log_queries import (
     rows_of,
 )
 from replay.reports.relations import Relations
+from replay.reports.report_kinds import (
+    ReportKind,
+    ReportOptions,
+    catalog,
+    counts,
+    listed,
+    open_units,
+    quiet,
+)
 from replay.reports.undo_commands import undo_words
 
 #: Reports of counts.

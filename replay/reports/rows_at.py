@@ -22,7 +22,7 @@ from replay.output.formats.batches import row_type
 from replay.output.structure import ColumnMove
 from replay.reports.images import field_of, image_texts, literal, shown_image
 from replay.reports.net_rows import NetChange, NetRows
-from replay.reports.widened import widened
+from replay.reports.widened_values import widened
 from sqlgen.schema import Column
 from sqlgen.value_texts import Value, constant
 

@@ -20,7 +20,7 @@ from replay.dependencies.analysis import Subgraph
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import Consequences, consequences, what_if
 from replay.dependencies.links import LINK_WORDS, Link
-from replay.dependencies.reasons import key_texts
+from replay.dependencies.why_held import key_texts
 from replay.errors import UsageError, counted
 from replay.live import target_state
 from replay.output.run_plan import analysis_of

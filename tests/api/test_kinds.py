@@ -12,14 +12,14 @@ import pytest
 
 import replay
 from replay import api
-from replay.changes.keywords import LiveOptions
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.errors import LogReplayError, UsageError
 from replay.live.transaction_size import Pace
+from replay.options.keywords import LiveOptions
 from replay.pipeline.checked import checked, declared_kinds
-from replay.reports.kinds import ReportOptions
 from replay.reports.log_api import Questions
+from replay.reports.report_kinds import ReportOptions
 from sqlgen.errors import SqlgenError
 from sqlgen.literals import Policy
 from sqlgen.render_options import RenderOptions

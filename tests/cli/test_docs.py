@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from replay.cli.command_options import options_of
-from replay.cli.command_table import BY_NAME
 from replay.cli.main import main
 from replay.cli.manual import man_pages
 from replay.cli.parser import parse
 from replay.errors import CODES
 from replay.logs.logmaster.layouts import LLDF
+from replay.options.command_options import options_of
+from replay.options.command_table import BY_NAME
 from sqlgen.choices import DIALECTS
 from sqlgen.schema import SqlType
 from tests.support.places import FIXTURES, ROOT

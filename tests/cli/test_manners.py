@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.command_options import options_of
-from replay.cli.command_table import BY_NAME, GROUPS
 from replay.cli.main import main
 from replay.cli.parser import parse
 from replay.cli.request import LogInput
 from replay.cli.terminal import Bar
+from replay.options.command_options import options_of
+from replay.options.command_table import BY_NAME, GROUPS
 from tests.support.places import ROOT
 
 

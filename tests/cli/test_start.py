@@ -12,13 +12,13 @@ import pytest
 
 from replay import machine
 from replay.changes.choices import SOURCES
-from replay.cli.command_table import BY_NAME
 from replay.cli.commands import COMMANDS
 from replay.cli.extracting import EXTRACTS
 from replay.cli.inspect_commands import LOOKS
 from replay.cli.live_commands import LIVE
 from replay.cli.marking import MARKING
 from replay.logs import FAMILIES
+from replay.options.command_table import BY_NAME
 from sqlgen.choices import DIALECTS
 from sqlgen.dialects import BUILT_IN
 

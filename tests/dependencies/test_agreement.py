@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.cli import main
-from replay.dependencies.agreement import Agreement
+from replay.dependencies.log_check import Agreement
 from tests.support.logbuilder import ACCT, Col, LogBuilder, Tab, acct, generation, lrsn, rba
 
 PAIR = Tab("PAIR", (Col("ID", "INT", 4, key=1), Col("NAME", "CHAR", 5)), obid=7)

@@ -14,7 +14,7 @@ from replay.changes.catalog import Catalog, ColumnFormat, RowFormat, TableVersio
 from replay.dependencies import key_spaces
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.links import row_spaces
-from replay.dependencies.proof import SpaceRoles
+from replay.dependencies.preconditions import SpaceRoles
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.schema import Column, SqlType, Table
 

@@ -11,7 +11,7 @@ import pytest
 
 from replay.changes import balance
 from replay.cli.main import main
-from replay.dependencies import reasons
+from replay.dependencies import why_held
 from replay.logs import LogPair
 from replay.output import quarantine
 from tests.support.cutlogs import with_end
@@ -47,7 +47,7 @@ def log_of(folder: Path, name: str, whole: bool) -> LogPair:
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[LogPair, LogPair]:
     """A log whose first units are incomplete, and a later one that has them whole."""
-    for module in (balance, quarantine, reasons):
+    for module in (balance, quarantine, why_held):
         monkeypatch.setattr(module, "SHOWN", SHOWN)
     return log_of(tmp_path, "begin", False), log_of(tmp_path, "end", True)
 

@@ -34,7 +34,7 @@ from replay.changes.position import (
 )
 from replay.changes.units import unit_column
 from replay.cli.main import main
-from replay.dependencies import analysis, passes, reasons
+from replay.dependencies import analysis, passes, why_held
 from replay.dependencies import graph as graphs
 from replay.dependencies.graph import (
     DependencyGraph,
@@ -345,7 +345,7 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
     monkeypatch.setattr(partition, "CHUNK", 64)
-    for module in (balance, quarantine, reasons):
+    for module in (balance, quarantine, why_held):
         monkeypatch.setattr(module, "SHOWN", 50)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once

@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
+from replay.cli.follow_sinks import ExportReceiver
 from replay.cli.following import Follower
 from replay.cli.main import main
 from replay.cli.parser import parse
-from replay.cli.receivers import ExportReceiver
 from replay.cli.stopping import told_to_stop
 from replay.logs import LogPair
 from tests.support.cutlogs import half_a_unit_arrives, with_end, write_pair

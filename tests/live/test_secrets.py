@@ -13,10 +13,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from replay.changes.option_kinds import Option
 from replay.cli import terminal
-from replay.cli.command_options import options_of
 from replay.cli.main import main
+from replay.options.command_options import options_of
+from replay.options.option import Option
 from replay.redaction import hidden
 from replay.targets import target_named
 from tests.conftest import database_on

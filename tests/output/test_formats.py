@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.output.formats import format_values
+from replay.output.formats import exported_values
 from sqlgen.schema import Column, SqlType
 
 _TEXT = st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=12), max_size=8)
@@ -21,7 +21,7 @@ _TEXT = st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=12),
 
 @given(_TEXT)
 def test_json_text_reads_back(texts: list[str | None]) -> None:
-    found = format_values.json_text(pa.array(texts, pa.string())).to_pylist()
+    found = exported_values.json_text(pa.array(texts, pa.string())).to_pylist()
     assert [None if text is None else json.loads(text) for text in found] == texts
     assert all(len(text.splitlines()) == 1 for text in found if text)
 
@@ -34,7 +34,7 @@ def test_json_text_reads_back(texts: list[str | None]) -> None:
     )
 )
 def test_csv_text_reads_back(texts: list[str]) -> None:
-    line = ",".join(format_values.csv_text(pa.array(texts, pa.string())).to_pylist())
+    line = ",".join(exported_values.csv_text(pa.array(texts, pa.string())).to_pylist())
     assert next(csv.reader(io.StringIO(line, newline=""))) == texts
 
 
@@ -45,7 +45,7 @@ def test_base64_reads_back(data: list[bytes | None], skipped: int) -> None:
         None if value is None else base64.b64encode(value).decode("ascii")
         for value in data[skipped:]
     ]
-    assert format_values.base64_of(array).to_pylist() == expected
+    assert exported_values.base64_of(array).to_pylist() == expected
 
 
 @pytest.mark.parametrize(("type_", "bits"), [(SqlType.REAL, 32), (SqlType.DOUBLE, 64)])
@@ -54,8 +54,8 @@ def test_floats_read_back(data: st.DataObject, type_: SqlType, bits: int) -> Non
     numbers = data.draw(st.lists(st.floats(width=bits), min_size=1, max_size=6))
     kind = {32: pa.float32(), 64: pa.float64()}[bits]
     column = Column("X", type_)
-    found = format_values.quoted_floats(
-        format_values.number_text(pa.array(numbers, kind), column)
+    found = exported_values.quoted_floats(
+        exported_values.number_text(pa.array(numbers, kind), column)
     ).to_pylist()
     read = [json.loads(text) for text in found]
     assert all(
@@ -69,14 +69,14 @@ def test_floats_read_back(data: st.DataObject, type_: SqlType, bits: int) -> Non
 def test_a_negative_zero_is_no_whole_number_in_json() -> None:
     """Readers take -0 for a whole number, which has no sign then."""
     column = Column("X", SqlType.DOUBLE)
-    numbers = format_values.number_text(pa.array([-0.0, 0.0, -1.0, None]), column)
-    found = format_values.quoted_floats(numbers).to_pylist()
+    numbers = exported_values.number_text(pa.array([-0.0, 0.0, -1.0, None]), column)
+    found = exported_values.quoted_floats(numbers).to_pylist()
     assert found == ["-0.0", "0", "-1", None]
     assert str(float(json.loads(found[0]))) == "-0.0"
 
 
 def test_what_a_type_cannot_hold_is_named() -> None:
-    found, problems = format_values.held(
+    found, problems = exported_values.held(
         pa.array(["1.25", "123.45", None, "-99.99"]),
         Column("AMOUNT", SqlType.DECIMAL, True, 4, 2),
         pa.decimal128(4, 2),
@@ -92,9 +92,9 @@ def test_moments_that_nanoseconds_do_not_reach_are_named() -> None:
     texts = pa.array(["2262-04-11 00:00:00.000000000", "9999-12-31 00:00:00.000000000", None])
     column = Column("T", SqlType.TIMESTAMP, length=9)
     zoned = pa.array([f"{text.as_py()}+01:00" for text in texts[:2]])
-    _, (problem,) = format_values.held(zoned, column, pa.timestamp("ns", "UTC"))
+    _, (problem,) = exported_values.held(zoned, column, pa.timestamp("ns", "UTC"))
     assert "from 1677-09-21 to 2262-04-11" in problem.expected
-    found, (problem,) = format_values.held(texts, column, pa.timestamp("ns"))
+    found, (problem,) = exported_values.held(texts, column, pa.timestamp("ns"))
     assert found.null_count == 2
     assert (problem.row, problem.found) == (1, "9999-12-31 00:00:00.000000000")
     assert "from 1677-09-21 to 2262-04-11" in problem.expected

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from replay.cli.main import main
-from replay.output.formats.format_values import harmless
+from replay.output.formats.exported_values import harmless
 from tests.support.logbuilder import Col, LogBuilder, Tab
 
 TABLE = Tab("T", (Col("K", "INT", 4, key=1), Col("V", "VCHR", 20, nulls="Y")))

@@ -15,7 +15,7 @@ import pytest
 
 import replay
 from replay.cli.main import main
-from replay.reports.page import page_html
+from replay.reports.html_page import page_html
 from tests.support.logbuilder import ACCT, LogBuilder, acct
 from tests.support.places import ROOT
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.command_table import BY_NAME
 from replay.cli.main import main
+from replay.options.command_table import BY_NAME
 from tests.support.places import ROOT
 
 #: A unit that a later unit depends on.

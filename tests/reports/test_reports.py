@@ -22,8 +22,8 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import UsageError
-from replay.reports.kinds import seconds_of
 from replay.reports.relations import Relations
+from replay.reports.report_kinds import seconds_of
 from tests.support.words import of_log_master
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from replay.cli.command_table import BY_NAME
+from replay.options.command_table import BY_NAME
 from tests.support.places import ROOT
 
 

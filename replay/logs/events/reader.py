@@ -21,7 +21,7 @@ from replay.changes.position import Position, UnitId
 from replay.decoding import codecs
 from replay.errors import Finding, Refusal, Where, some_of
 from replay.logs import Images, checked_position, indexed_envelope
-from replay.logs.events import cascades, rules, schemas, sources, values
+from replay.logs.events import rules, schemas, sources, unlogged_cascades, values
 from replay.logs.indexed_log import RowLog, save
 from sqlgen.constraints import Constraints
 
@@ -137,12 +137,12 @@ class EventLog(RowLog):
         if self.cascades_logged:
             return self._with_keys(constraints), ()
         if not constraints.tell_foreign_keys:
-            return self, (cascades.UNKNOWN,)
-        found = cascades.changes_that_cascade(self, constraints)
+            return self, (unlogged_cascades.UNKNOWN,)
+        found = unlogged_cascades.changes_that_cascade(self, constraints)
         if not found:
             return self, ()
         if not undo:
-            return self, (cascades.warning(found),)
+            return self, (unlogged_cascades.warning(found),)
         entries = np.array(self.entries())
         for one in found:
             entries["cascades"][one.rows] = True
@@ -207,7 +207,7 @@ class EventLog(RowLog):
         entry = self.entries()[self.files[file].first + offset]
         fault = int(entry["fault"]) or rules.CASCADED
         code, name, found, expected = _FAULTS[fault]
-        again = cascades.HINT if fault == rules.CASCADED else _AGAIN
+        again = unlogged_cascades.HINT if fault == rules.CASCADED else _AGAIN
         unit = self.units()[entry["unit"]]
         if fault == rules.MISSING:
             found = f"{int(unit['there']):,} of {int(unit['events']):,} events of a transaction"

@@ -42,8 +42,8 @@ TEXT_BATCHES, TYPED_BATCHES, ROW_BATCHES = "text batches", "typed batches", "row
 #: The module of each format: what ``--format`` accepts, and batches.
 FORMATS: dict[str, str] = {
     ExportFormat.PARQUET: "replay.output.formats.parquet",
-    ExportFormat.CSV: "replay.output.formats.lines",
-    ExportFormat.JSONL: "replay.output.formats.lines",
+    ExportFormat.CSV: "replay.output.formats.csv_and_json",
+    ExportFormat.JSONL: "replay.output.formats.csv_and_json",
     ExportFormat.DEBEZIUM: "replay.output.formats.debezium",
     ExportFormat.LOAD: "replay.output.formats.load",
     TEXT_BATCHES: "replay.output.formats.batches",

@@ -19,8 +19,8 @@ from replay.output.formats import (
     ImageColumns,
     Writer,
 )
-from replay.output.formats.format_values import MOMENTS, both_images, profile_of, shaped
-from replay.output.formats.lines import JsonLines
+from replay.output.formats.csv_and_json import JsonLines
+from replay.output.formats.exported_values import MOMENTS, both_images, profile_of, shaped
 from replay.output.formats.parquet import Parquet
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions

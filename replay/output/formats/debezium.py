@@ -43,7 +43,8 @@ from replay.output.formats.connect import (
     timestamp_of,
     topic_of,
 )
-from replay.output.formats.format_values import (
+from replay.output.formats.csv_and_json import LineWriter
+from replay.output.formats.exported_values import (
     BYTES,
     NUMBERS,
     base64_of,
@@ -55,7 +56,6 @@ from replay.output.formats.format_values import (
     seconds_of,
     shaped,
 )
-from replay.output.formats.lines import LineWriter
 from replay.version import __version__
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from replay.changes.envelope import ORIGINS
 from replay.changes.options import Export
 from replay.output.formats import Dataset, ImageColumns, Writer
-from replay.output.formats.format_values import (
+from replay.output.formats.csv_and_json import LineWriter, line_table
+from replay.output.formats.exported_values import (
     BYTES,
     MOMENTS,
     NUMBERS,
@@ -27,7 +28,6 @@ from replay.output.formats.format_values import (
     profile_of,
     shaped,
 )
-from replay.output.formats.lines import LineWriter, line_table
 from sqlgen.literals import Policy, ValueProblem, hexadecimal
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType

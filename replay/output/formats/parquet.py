@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from replay.changes.options import Export
 from replay.output.formats import FACTS, Dataset, ImageColumns, Writer
-from replay.output.formats.format_values import both_images, held, profile_of, seconds_of, shaped
+from replay.output.formats.exported_values import both_images, held, profile_of, seconds_of, shaped
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType

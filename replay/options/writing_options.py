@@ -15,7 +15,7 @@ from replay.changes.choices import (
     Generation,
     ParquetTypes,
 )
-from replay.changes.option_kinds import (
+from replay.options.option import (
     ALSO_OUTPUTS,
     CSV_TEXT,
     DATA,
@@ -34,7 +34,7 @@ from replay.changes.option_kinds import (
     first_of,
     one_of,
 )
-from replay.changes.reading_options import FOLDERS, LIVE, REPLAYING, SCRIPTS
+from replay.options.reading_options import FOLDERS, LIVE, REPLAYING, SCRIPTS
 from replay.targets.hazards import ACCEPTABLE
 from sqlgen.choices import (
     DIALECTS,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache, partial
 
 from replay.changes.choices import USUAL_NAME, Arrival, DrawingFormat, Mode, OnTrouble
-from replay.changes.option_kinds import (
+from replay.errors import UsageError
+from replay.options.option import (
     DATA,
     FILES,
     FLAG,
@@ -27,9 +28,8 @@ from replay.changes.option_kinds import (
     first_of,
     one_of,
 )
-from replay.changes.reading_options import DEPENDENCIES, ENGINE, LOG, SELECTION
-from replay.cli.writing_options import FORMATS, OUTPUT, REPLAY, STATEMENTS, TARGET
-from replay.errors import UsageError
+from replay.options.reading_options import DEPENDENCIES, ENGINE, LOG, SELECTION
+from replay.options.writing_options import FORMATS, OUTPUT, REPLAY, STATEMENTS, TARGET
 from sqlgen.errors import did_you_mean
 
 REPORT_KINDS = (

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from replay.changes.notation import position_of
-from replay.changes.option_kinds import Several
 from replay.changes.options import ScriptOptions
-from replay.changes.reading_options import SELECTION
 from replay.changes.selection import Selection
 from replay.errors import UsageError
+from replay.options.option import Several
+from replay.options.reading_options import SELECTION
 from replay.storage.csv_form import CsvForm
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice, did_you_mean
@@ -93,7 +93,7 @@ class QuestionOptions(SelectionOptions, total=False):
 
 
 class ReportWords(QuestionOptions, total=False):
-    """What a report takes: fields of :class:`replay.reports.kinds.ReportOptions` beside a
+    """What a report takes: fields of :class:`replay.reports.report_kinds.ReportOptions` beside a
     selection."""
 
     group_by: str | Sequence[str]

@@ -19,7 +19,7 @@ from replay.changes.verdicts import DAMAGED, Verdict, Verdicts
 from replay.dependencies.graph import STEPS_SHOWN, Paths
 from replay.dependencies.key_spaces import KeySpace
 from replay.dependencies.passes import change_places
-from replay.dependencies.proof import ASK_WORDS, Ask
+from replay.dependencies.preconditions import ASK_WORDS, Ask
 from replay.dependencies.write_sets import WriteSets
 from replay.pipeline.scan import INCOMPLETE_UNIT, UNPROVEN_UNIT
 

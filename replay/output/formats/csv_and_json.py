@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from replay.changes.choices import CsvFormulas
 from replay.changes.options import Export
 from replay.output.formats import FACTS, Dataset, ImageColumns, Writer
-from replay.output.formats.format_values import (
+from replay.output.formats.exported_values import (
     BYTES,
     MOMENTS,
     NUMBERS,

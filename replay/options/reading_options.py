@@ -1,6 +1,6 @@
 """Options that several commands have, of what is read: the log, what is taken of it, what depends
 on it, and what carries out the run. All that there is to say of one is said here, as
-:mod:`replay.changes.option_kinds` has it."""
+:mod:`replay.options.option` has it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from replay.changes.choices import (
     Incomplete,
     Operation,
 )
-from replay.changes.option_kinds import (
+from replay.options.option import (
     DATA,
     DIALECT,
     FILES,

@@ -9,11 +9,11 @@ from pathlib import Path
 from replay.changes.choices import CascadeMode, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
-from replay.cli.command_options import COPIED, OF_VALUES
 from replay.cli.extracting import copy_request
 from replay.cli.request import LogInput, data_options_of
 from replay.errors import UsageError
 from replay.logs import source_named
+from replay.options.command_options import COPIED, OF_VALUES
 from replay.output.continuation import NOTHING
 from replay.output.extraction import writer_of
 from replay.output.formats import export_request

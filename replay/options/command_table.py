@@ -1,5 +1,5 @@
 """The commands: what each is for, examples, and the options that matter most. Their options are in
-:mod:`replay.cli.command_options`."""
+:mod:`replay.options.command_options`."""
 
 from __future__ import annotations
 
