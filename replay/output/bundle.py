@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
+from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.changes.position import Position
-from replay.changes.selection import LEFT_TO_TARGET, REASONS
+from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.selection import BY_HEADER, LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
-from replay.errors import InputError, Refusal, counted, first_finding_error
+from replay.errors import InputError, Refusal, Where, counted, first_finding_error
 from replay.logs import LogFile
 from replay.output.continuation import (
     Continuation,
@@ -99,6 +100,7 @@ def write_bundle(
         outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
+        _refuse_dropped(plan, log, tally)
         apart = (
             quarantine.write_quarantine(outcome, log, engine, work, stored)
             if tally.quarantined_units
@@ -250,6 +252,36 @@ def raise_for(plan: Plan, tally: Tally) -> None:
             first.where,
             first.hint,
         )
+
+
+def _refuse_dropped(plan: Plan, log: LogFile, tally: Tally) -> None:
+    """Refusal (LR3002) for undo of chosen changes of a table that was dropped (DROPRBA) and made
+    again: the rows would come into another table. A table that is altered keeps its ids."""
+    chosen = any(getattr(plan.selection, name) for name in (*_UNTIL, *BY_HEADER, "where"))
+    if plan.mode != "undo" or not chosen:
+        return
+    tables: dict[str, dict[tuple[int, int, int], list[TableVersion]]] = {}
+    for one in log.catalog.versions:
+        ids = one.dbid, one.psid, one.obid
+        tables.setdefault(one.name, {}).setdefault(ids, []).append(one)
+    touched = {version for version, _ in tally.changes}
+    for name, lives in sorted(tables.items()):
+        for life in lives.values() if len(lives) > 1 else ():
+            drop = max(life, key=lambda version: version.created).dropped
+            if drop not in (LOWEST, HIGHEST) and touched & {version.index for version in life}:
+                at = drop.hex().upper()
+                raise Refusal(
+                    "LR3002",
+                    f"found changes of {name}, which was dropped at {at} and made again; expected"
+                    " changes of a table that is still there",
+                    Where(table=name),
+                    f"Undo only what came after it (--from-position {at}), or leave the table out"
+                    " (--exclude-table)",
+                )
+
+
+#: Fields of a selection that leave out what came last.
+_UNTIL = ("until_position", "until_time")
 
 
 def manifest_of(

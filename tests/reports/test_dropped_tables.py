@@ -249,6 +249,10 @@ def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
     assert main(["state", *words, "--diff", "start", "end"]) == 4
     shown = [line.split() for line in capsys.readouterr().out.splitlines() if "insert   K" in line]
     assert [line[-1] for line in shown] == ["1", "3"]
+    undo = ["undo", *words, "--dialect", "sqlite", "--schema", "none", "--out", f"{tmp_path}/undo"]
+    assert main([*undo, "--ur", "123456789ACC", "--cascade", "all"]) == 8
+    assert f"T, which was dropped at {dropped.hex().upper()} and made" in capsys.readouterr().err
+    assert main(undo) == 4
 
 
 def test_the_columns_of_one_of_three_tables_of_a_name(
