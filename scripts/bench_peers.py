@@ -125,10 +125,9 @@ def rows_before(log: LogmasterLog) -> Iterator[Rows]:
         for index in range(len(TABLES)):
             for kind in (Change.UPDATE, Change.DELETE):
                 heads = np.flatnonzero((version == index) & (change == kind))
-                for _, rows in whole_rows(
-                    log, records, heads, np.ones(len(heads), np.int64), index, kind
-                ):
-                    yield Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
+                ones = np.ones(len(heads), np.int64)
+                rows = whole_rows(log, records, heads, ones, index, kind)
+                yield Rows(rows.table, Op.INSERT, rows.count, {}, rows.before, {})
 
 
 def load(log: LogmasterLog, url: str) -> None:
