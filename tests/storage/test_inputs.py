@@ -8,7 +8,7 @@ import gzip
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -271,33 +271,34 @@ def test_a_store_that_takes_what_is_written_and_never_says_so(
         with monkeypatch.context() as patch:
             patch.setattr(MemoryFile, name, _hanging(never))
             with pytest.raises(OSError, match="no answer within 0.3 s") as caught:
-                storage.put([b"one", b"two"], place)
+                storage.put(b"onetwo", place)
             assert caught.value.filename == str(place)
     never.set()
     monkeypatch.undo()
-    storage.put([b"one", b"two"], place)
+    storage.put(b"onetwo", place)
     assert place.read_bytes() == b"onetwo"
     place.unlink()
 
 
 def test_a_packed_object(tmp_path: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is unpacked to this machine, or into the store; one that is replaced meanwhile is an
-    error."""
+    """It is unpacked to this machine; one that is replaced meanwhile is an error."""
     parts = [np.random.default_rng(n).integers(0, 256, 900_000).tobytes() for n in range(4)]
     (tmp_path / "log.gz").write_bytes(b"".join(map(gzip.compress, parts)))
     url = upload(tmp_path / "log.gz")
     assert Path(unpacked(url, str(tmp_path), 0)).read_bytes() == b"".join(parts)
-    place = unpacked(url, None, 0, f"memory://members{tmp_path}")
-    assert mapped(place).tobytes() == b"".join(parts)
+    with pytest.raises(InputError, match="LR2001 .* no folder to unpack it to"):
+        unpacked(url, None, 0)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "log.gz").write_bytes(b"".join(map(gzip.compress, parts[1:])))
-    took = files._Company.take
+    blocks = files.unpacked_blocks
 
-    def replacing(*given: Any) -> None:
-        storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
-        took(*given)
+    def replacing(path: str) -> Iterator[bytes]:
+        for block in blocks(path):
+            storage.put(tmp_path / "other" / "log.gz", storage.StoredPath(url))
+            yield block
 
-    monkeypatch.setattr(files._Company, "take", replacing)
+    monkeypatch.setattr(files, "_BLOCK", 1 << 16)
+    monkeypatch.setattr(files, "unpacked_blocks", replacing)
     with pytest.raises(InputError, match="LR2006"):
         unpacked(url, str(tmp_path), 0)
 
@@ -354,12 +355,12 @@ def test_names_with_blanks_and_letters_of_others() -> None:
 
 
 def test_commands_that_are_proposed_name_the_folder_that_was_given(
-    sakila_small: Path, tmp_path: Path, upload: Upload, capsys: pytest.CaptureFixture[str]
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """They named that of the run, which is gone by then."""
-    (tmp_path / "work").mkdir()
+    work = str(tmp_path / "work")
+    Path(work).mkdir()
     (tmp_path / "work" / "kept").write_text("of somebody else")
-    work = upload(tmp_path / "work")
     words = ["--control", str(sakila_small / "small.ctl"), "--engine", "local", "--work", work]
     words += ["--data", str(sakila_small / "small.dat")]
     words += ["--table", "*.PAYMENT", "--where", "amount > 0"]
