@@ -1,14 +1,14 @@
-"""The tables and indexes of a solidDB as statement after statement makes them, as far as another
-database must know them to carry out the next one; and what takes a statement back.
+"""The objects of a solidDB as statement after statement makes them, so that what takes a statement
+back can be said in solidDB's words.
 
-That is said where the statement says all by itself (ADD COLUMN), or where a catalog described the
-table before it (DROP COLUMN). What comes back then is what a catalog knows: columns, their types,
-NOT NULL and the key.
+Only what the statements say is known. A statement about an object that none of them made can be
+taken back where it says all by itself (ADD COLUMN), and not where its former state matters (DROP
+COLUMN).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -17,7 +17,7 @@ from sqlgen.ddl.expressions import Place, source_name
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, Table
 from sqlgen.soliddb.parser import DropConstraint, ModifySchema, SoliddbClause, SoliddbCreateTable
-from sqlgen.soliddb.table_shape import default_of, type_text
+from sqlgen.soliddb.table_shape import default_of, is_nullable, type_text
 from sqlgen.soliddb.translate import read
 from sqlgen.structure import Action, Source, StructureChange
 
@@ -33,6 +33,54 @@ class _Back:
     trees: tuple[exp.Expr, ...] | None
     why: str = ""
     lost: str = ""
+
+
+@dataclass(frozen=True)
+class _Foreign:
+    """A foreign key: the ``table`` that has it, its ``entry`` in CREATE TABLE, its ``name`` (None
+    without one), and the key as it stands alone."""
+
+    table: exp.Table
+    entry: exp.Expr
+    name: exp.Expr | None
+    key: exp.Expr
+
+    @classmethod
+    def of(cls, table: exp.Table, reference: exp.Reference) -> _Foreign:
+        """The foreign key that a REFERENCES belongs to."""
+        owner = reference.parent
+        if isinstance(owner, exp.ColumnConstraint):
+            column = owner.find_ancestor(exp.ColumnDef)
+            assert column is not None
+            return cls(
+                table,
+                owner,
+                owner.args.get("this"),
+                exp.ForeignKey(expressions=[column.this.copy()], reference=reference.copy()),
+            )
+        assert owner is not None
+        named = owner.parent if isinstance(owner.parent, exp.Constraint) else None
+        return cls(table, named or owner, named.this if named is not None else None, owner.copy())
+
+    @property
+    def dropped(self) -> exp.Alter:
+        """ALTER TABLE … DROP CONSTRAINT; for a key with a name."""
+        assert self.name is not None
+        return exp.Alter(
+            this=self.table.copy(),
+            kind="TABLE",
+            actions=[DropConstraint(this=self.name.copy())],
+        )
+
+    @property
+    def added(self) -> exp.Alter | None:
+        """ALTER TABLE … ADD CONSTRAINT; None for a key without name."""
+        if self.name is None:
+            return None
+        named = exp.Constraint(this=self.name.copy(), expressions=[self.key.copy()])
+        return exp.Alter(
+            this=self.table.copy(), kind="TABLE", actions=[exp.AddConstraint(expressions=[named])]
+        )
 
 
 @dataclass
@@ -69,9 +117,17 @@ class History:
                 source=(source,),
             )
         key = _key_of(tree, place)
+        cascade = isinstance(tree, exp.Drop) and tree.args.get("cascade")
+        first = (
+            [one.dropped for one in self._referring(key) if one.name is not None] if cascade else []
+        )
+        sources = [
+            Source(_written(one), place.schema, place.catalog, self._before(one, place), text)
+            for one in first
+        ]
         before = self._before(tree, place) or _described(tree, former)
-        source = Source(text, place.schema, place.catalog, before)
-        back = _back(tree, key, place, self.objects.get(key))
+        sources.append(Source(text, place.schema, place.catalog, before))
+        back = self._back(tree, key, place)
         if back.trees is None and former is not None:
             back = _described_back(tree, former) or back
         self._apply(tree, key, place)
@@ -86,7 +142,7 @@ class History:
             table,
             note=back.why or back.lost,
             reversible=undo is not None and not back.lost,
-            source=(source,),
+            source=tuple(sources),
             back=undo,
             defaults=_given(tree),
         )
@@ -113,30 +169,95 @@ class History:
             else ""
         )
 
+    # -- what takes a statement back
+    # ---------------------------------------------------------------------------------------------
+
+    def _back(self, tree: exp.Expr, key: ObjectKey, place: Place) -> _Back:
+        kind, _, name = key
+        if isinstance(tree, exp.Create):
+            return _Back((exp.Drop(kind=kind, tables=[_named(tree)]),))
+        if isinstance(tree, exp.TruncateTable):
+            return _Back(None, "the rows that TRUNCATE took are not in the log")
+        if isinstance(tree, exp.Drop):
+            return self._undropped(tree, key)
+        if isinstance(tree, exp.Alter):
+            created = self.objects.get(key)
+            back = _unaltered(tree, created, place)
+            return back or _Back(None, f"what {name} was before the statement is not known")
+        return _Back(None, "the statement changes no table, index, view or sequence")
+
+    def _undropped(self, tree: exp.Drop, key: ObjectKey) -> _Back:
+        kind, schema, name = key
+        if key not in self.objects:
+            return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
+        if isinstance(self.objects[key], SoliddbCreateTable) and self.objects[key].args.get(
+            "temporary"
+        ):
+            return _Back(())  # no target has it
+        again: list[exp.Expr | None] = [self.objects[key].copy()]
+        if kind == "TABLE":
+            again += [
+                one.copy()
+                for other, one in self.objects.items()
+                if other[0] == "INDEX" and _table_of(one, self.place) == (schema, name)
+            ]
+            again += [one.added for one in self._referring(key) if tree.args.get("cascade")]
+        if None in again:
+            return _Back(
+                None, f"a foreign key without name that referred to {schema}.{name} went with it"
+            )
+        lost = {"TABLE": "the rows of the table", "SEQUENCE": "where the sequence stood"}.get(
+            kind, ""
+        )
+        lost += (
+            ", and foreign keys of tables that are not known" if tree.args.get("cascade") else ""
+        )
+        return _Back(tuple(one for one in again if one is not None), lost=lost)
+
+    def _referring(self, key: ObjectKey) -> list[_Foreign]:
+        """The foreign keys of other tables that refer to a table."""
+        references = []
+        for other, one in self.objects.items():
+            for reference in (
+                one.find_all(exp.Reference) if other[0] == "TABLE" and other != key else ()
+            ):
+                parent = (
+                    reference.this.this
+                    if isinstance(reference.this, exp.Schema)
+                    else reference.this
+                )
+                if _place_of(parent, other[1]) == key[1:]:
+                    references.append(_Foreign.of(one.this.this, reference))
+        return references
+
     # -- what a statement makes of what is known
     # ------------------------------------------------------------------------------------------
 
     def _apply(self, tree: exp.Expr, key: ObjectKey, place: Place) -> None:
         kind, schema, name = key
         if isinstance(tree, exp.Create):
-            if kind in ("TABLE", "INDEX"):
-                self.objects[key] = _qualified(tree.copy(), place)
+            self.objects[key] = _qualified(tree.copy(), place)
         elif isinstance(tree, exp.Drop):
+            if tree.args.get("cascade"):
+                for foreign in self._referring(key):
+                    foreign.entry.pop()
             self.objects.pop(key, None)
             if kind == "TABLE":
-                self._forget_indexes(schema, name)
+                self._forget(
+                    lambda other, one: (
+                        other[0] == "INDEX" and _table_of(one, place) == (schema, name)
+                    )
+                )
         elif isinstance(tree, exp.Alter):
             self._alter(tree.args["actions"][0], key, place)
 
-    def _forget_indexes(self, schema: str, name: str) -> None:
-        """Forget the indexes of a table."""
-        for key, one in list(self.objects.items()):
-            if key[0] == "INDEX" and _table_of(one, self.place) == (schema, name):
-                del self.objects[key]
+    def _forget(self, which: Callable[[ObjectKey, exp.Create], bool]) -> None:
+        for key in [key for key, one in self.objects.items() if which(key, one)]:
+            del self.objects[key]
 
     def _alter(self, action: exp.Expr, key: ObjectKey, place: Place) -> None:
         if isinstance(action, exp.AlterRename | ModifySchema | exp.RenameColumn):
-            self._forget_indexes(*key[1:])
+            self._follow(action, key)
         created = self.objects.pop(key, None)
         if created is None:
             return
@@ -157,6 +278,34 @@ class History:
         elif not _changed(created, action):
             return
         self.objects[_key_of(created, place)] = created
+
+    def _follow(self, action: exp.Expr, key: ObjectKey) -> None:
+        """Indexes and foreign keys follow a table or column that is renamed; views keep their text,
+        which may fail then."""
+        _, schema, name = key
+        self._forget(
+            lambda other, one: other[0] == "VIEW" and (schema, name) in _parents(one, other[1])
+        )
+        for other, one in self.objects.items():
+            for table in list(one.find_all(exp.Table)):
+                owner = table.find_ancestor(exp.Reference, exp.Index)
+                if (
+                    owner is None
+                    or (table is owner.this and other[0] == "INDEX")
+                    or _place_of(table, other[1]) != (schema, name)
+                ):
+                    continue
+                if isinstance(action, exp.RenameColumn):
+                    columns = (
+                        owner.this.expressions
+                        if isinstance(owner, exp.Reference)
+                        else owner.args["params"].args["columns"]
+                    )
+                    _rename(columns, action)
+                elif isinstance(action, exp.AlterRename):
+                    table.set("this", action.this.this.copy())
+                else:
+                    table.set("db", action.this.copy())
 
 
 def _rename(trees: Iterable[exp.Expr], action: exp.RenameColumn) -> None:
@@ -224,28 +373,14 @@ def _alter_column(column: exp.ColumnDef, action: exp.AlterColumn) -> None:
     column.set("constraints", kept)
 
 
-# -- what takes a statement back
-# -------------------------------------------------------------------------------------------------
-
-
-def _back(tree: exp.Expr, key: ObjectKey, place: Place, created: exp.Create | None) -> _Back:
-    """What takes a statement back, as far as it says so by itself; an index that is dropped comes
-    back as it was ``created``."""
-    kind, schema, name = key
-    if isinstance(tree, exp.Create):
-        return _Back((exp.Drop(kind=kind, tables=[_named(tree)]),))
-    if isinstance(tree, exp.TruncateTable):
-        return _Back(None, "the rows that TRUNCATE took are not in the log")
-    if isinstance(tree, exp.Drop):
-        if kind == "INDEX" and created is not None:
-            return _Back((created.copy(),))
-        return _Back(None, f"the definition of the {kind.lower()} {schema}.{name} is not known")
-    if not isinstance(tree, exp.Alter):
-        return _Back(None, "the statement changes no table, index, view or sequence")
+def _unaltered(tree: exp.Alter, created: exp.Create | None, place: Place) -> _Back | None:
+    """What takes an ALTER TABLE back; None where the table's former state is needed and not
+    known."""
     action, table = tree.args["actions"][0], tree.this
+    back: exp.Expr | None = None
+    lost = ""
     if isinstance(action, SoliddbClause):
         return _Back(())
-    back: exp.Expr | None = None
     if isinstance(action, exp.ColumnDef):
         back = exp.Drop(kind="COLUMN", tables=[exp.Column(this=action.this.copy())])
     elif isinstance(action, exp.RenameColumn):
@@ -263,9 +398,23 @@ def _back(tree: exp.Expr, key: ObjectKey, place: Place, created: exp.Create | No
         )
         back = ModifySchema(this=former.copy()) if former is not None else None
         table = exp.Table(this=table.this, db=action.this, catalog=table.args.get("catalog"))
+    elif created is not None and isinstance(action, DropConstraint):
+        constraint = _constraint(created, source_name(action.this))
+        if isinstance(constraint, exp.Constraint):
+            back = exp.AddConstraint(expressions=[constraint.copy()])
+    elif created is not None and isinstance(action, exp.Drop):
+        back = _column(created, source_name(action.args["tables"][0].this))
+        lost = "the values of the column"
+        if isinstance(back, exp.ColumnDef) and _stands_alone(back):
+            back = back.copy()
+        else:
+            back = None
+    elif created is not None and isinstance(action, exp.AlterColumn):
+        column = _column(created, source_name(action.this))
+        back = _unaltered_column(column, action) if column is not None else None
     if back is None:
-        return _Back(None, f"what {name} was before the statement is not known")
-    return _Back((exp.Alter(this=table.copy(), kind="TABLE", actions=[back]),))
+        return None
+    return _Back((exp.Alter(this=table.copy(), kind="TABLE", actions=[back]),), lost=lost)
 
 
 def _given(tree: exp.Expr) -> tuple[str, ...]:
@@ -273,6 +422,32 @@ def _given(tree: exp.Expr) -> tuple[str, ...]:
     actions = tree.args.get("actions") or () if isinstance(tree, exp.Alter) else ()
     added = [action for action in actions if isinstance(action, exp.ColumnDef)]
     return tuple((default_of(column) or exp.Null()).sql() for column in added)
+
+
+def _stands_alone(column: exp.ColumnDef) -> bool:
+    """Whether ADD COLUMN can say all of a column."""
+    return all(
+        isinstance(constraint.kind, exp.DefaultColumnConstraint | exp.NotNullColumnConstraint)
+        for constraint in column.constraints
+    )
+
+
+def _unaltered_column(column: exp.ColumnDef, action: exp.AlterColumn) -> exp.AlterColumn:
+    name = action.this.copy()
+    if action.args.get("dtype") is not None:
+        return exp.AlterColumn(this=name, dtype=column.args["kind"].copy())
+    if action.args.get("allow_null") is not None:
+        return (
+            exp.AlterColumn(this=name, drop=True, allow_null=True)
+            if is_nullable(column)
+            else exp.AlterColumn(this=name, allow_null=False)
+        )
+    default = default_of(column)
+    return (
+        exp.AlterColumn(this=name, drop=True)
+        if default is None
+        else exp.AlterColumn(this=name, default=default.copy())
+    )
 
 
 # -- what a catalog knows of a table
@@ -385,6 +560,16 @@ def _qualified(tree: exp.Create, place: Place) -> exp.Create:
         if table.args.get("db") is None and place.schema:
             table.set("db", exp.to_identifier(place.schema, quoted=True))
     return tree
+
+
+def _parents(tree: exp.Create, schema: str) -> set[tuple[str, str]]:
+    """The tables that the foreign keys of a CREATE TABLE refer to, and the tables of a view."""
+    references = [
+        one
+        for one in tree.find_all(exp.Table)
+        if tree.kind == "VIEW" or one.find_ancestor(exp.Reference)
+    ]
+    return {_place_of(one, schema) for one in references}
 
 
 def _table_of(tree: exp.Create, place: Place) -> tuple[str, str]:

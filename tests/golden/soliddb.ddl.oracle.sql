@@ -97,19 +97,24 @@ DROP VIEW "DBA".TREE;
 DROP VIEW "DBA".TODAY;
 >> ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(9)
 ALTER TABLE "DBA".EVERY_TYPE MODIFY (H CHAR(9 CHAR));
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE MODIFY (H CHAR(5 CHAR));
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
 ALTER TABLE "DBA".EVERY_TYPE MODIFY (O DEFAULT 'o');
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE MODIFY (O DEFAULT NULL);
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
 ALTER TABLE "DBA".EVERY_TYPE MODIFY (O DEFAULT NULL);
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE MODIFY (O DEFAULT 'o');
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
 ALTER TABLE "DBA".EVERY_TYPE MODIFY (A NOT NULL);
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE MODIFY (A NULL);
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
 ALTER TABLE "DBA".EVERY_TYPE MODIFY (A NULL);
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE MODIFY (A NOT NULL);
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 ALTER TABLE "DBA".EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0);
 << all of it
@@ -124,10 +129,13 @@ ALTER TABLE "DBA".EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES "D
 ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES "DBA".CUSTOMER (ID) ON DELETE CASCADE;
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "DBA".EVERY_TYPE DROP COLUMN N;
-<< what EVERY_TYPE was before the statement is not known
+<< the values of the column
+-- EVERY_TYPE.N: BLOB becomes BLOB, widened: the length is not kept
+ALTER TABLE "DBA".EVERY_TYPE ADD N BLOB;
 >> ALTER TABLE EVERY_TYPE SET TABLE NAME TYPES
 ALTER TABLE "DBA".EVERY_TYPE RENAME TO TYPES;
 << all of it
@@ -144,26 +152,39 @@ DELETE FROM OTHER.TYPES;
 << the rows that TRUNCATE took are not in the log
 >> DROP VIEW COUNTED
 DROP VIEW "DBA".COUNTED;
-<< the definition of the view DBA.COUNTED is not known
+<< all of it
+CREATE VIEW "DBA".COUNTED AS SELECT C.ID, COUNT(*) AS N FROM "DBA".CUSTOMER C LEFT JOIN "DBA".ORDERS O ON C.ID = O.CUST WHERE C.NAME <> 'x\y' GROUP BY C.ID HAVING COUNT(*) > 1 UNION ALL SELECT ID, 0 FROM "DBA".CUSTOMER WHERE NAME LIKE 'a%';
 >> DROP INDEX ORDERS_IX
 DROP INDEX "DBA".ORDERS_IX;
 << all of it
 CREATE INDEX "DBA".ORDERS_IX ON "DBA".ORDERS("DAY");
 >> DROP SEQUENCE GAPLESS
 DROP SEQUENCE "DBA".GAPLESS;
-<< the definition of the sequence DBA.GAPLESS is not known
+<< where the sequence stood
+-- a DENSE sequence has no gaps; this one may have some
+-- where the sequence stands is not in the log
+CREATE SEQUENCE "DBA".GAPLESS START WITH 1;
 >> DROP TABLE SESSIONS
 -- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
-<< the definition of the table DBA.SESSIONS is not known
+<< all of it
 >> DROP TABLE ORDERS
 DROP TABLE "DBA".ORDERS;
-<< the definition of the table DBA.ORDERS is not known
+<< the rows of the table
+-- ORDERS.ID: INTEGER becomes NUMBER(10), widened: up to 9,999,999,999
+-- ORDERS.CUST: INTEGER becomes NUMBER(10), widened: up to 9,999,999,999
+-- ORDERS.QTY: SMALLINT becomes NUMBER(5), widened: up to 99,999
+-- ORDERS.RAW: VARBINARY(4) becomes RAW(4), lossy: an empty value is NULL
+-- ORDERS.DAY: DATE becomes DATE, widened: has a time, which is midnight
+CREATE TABLE "DBA".ORDERS (ID NUMBER(10) NOT NULL, CUST NUMBER(10), QTY NUMBER(5) DEFAULT 1 NOT NULL, KIND CHAR(1 CHAR) DEFAULT 'a', "RAW" RAW(4) DEFAULT HEXTORAW('01ff'), "DAY" DATE DEFAULT DATE '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), CHECK (QTY > 0 AND QTY < 100), CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID));
 >> DROP VIEW RICH
 DROP VIEW "DBA".RICH;
-<< the definition of the view DBA.RICH is not known
+<< all of it
+CREATE VIEW "DBA".RICH (ID, "LABEL") AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION;
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
+ALTER TABLE "DBA"."PART" DROP CONSTRAINT PART_FK;
 DROP TABLE "DBA".CUSTOMER CASCADE CONSTRAINTS;
-<< the definition of the table DBA.CUSTOMER is not known
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement ALTER TABLE "DBA".PART ADD CONSTRAINT PART_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID) ON UPDATE CASCADE ON DELETE SET NULL (for the statement …); expected what oracle can say: oracle has no foreign keys with ON UPDATE CASCADE
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

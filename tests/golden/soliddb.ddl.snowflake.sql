@@ -94,19 +94,25 @@ DROP VIEW "DBA".TODAY;
 >> ALTER TABLE EVERY_TYPE MODIFY COLUMN H WCHAR(9)
 -- EVERY_TYPE.H: CHAR(9) becomes VARCHAR(9), widened: not padded
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN H SET DATA TYPE VARCHAR(9);
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+-- EVERY_TYPE.H: CHAR(5) becomes VARCHAR(5), widened: not padded
+ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN H SET DATA TYPE VARCHAR(5);
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o'
 !! LR3003 found the statement …; expected what snowflake can say: snowflake has no statement to change a default value
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN O DROP DEFAULT;
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN O DROP DEFAULT
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN O DROP DEFAULT;
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ALTER COLUMN O SET DEFAULT 'o' (for the statement …); expected what snowflake can say: snowflake has no statement to change a default value
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A ADD NOT NULL
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN A SET NOT NULL;
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN A DROP NOT NULL;
 >> ALTER TABLE EVERY_TYPE ALTER COLUMN A DROP NOT NULL
 ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN A DROP NOT NULL;
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+ALTER TABLE "DBA".EVERY_TYPE ALTER COLUMN A SET NOT NULL;
 >> ALTER TABLE EVERY_TYPE ADD CONSTRAINT POSITIVE CHECK (A > 0)
 !! LR3003 found the statement …; expected what snowflake can say: snowflake takes no check constraint there
 << all of it
@@ -121,10 +127,13 @@ ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT ONCE;
 ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
 >> ALTER TABLE EVERY_TYPE DROP CONSTRAINT PARENT
 ALTER TABLE "DBA".EVERY_TYPE DROP CONSTRAINT PARENT;
-<< what EVERY_TYPE was before the statement is not known
+<< all of it
+!! LR3003 found the statement ALTER TABLE EVERY_TYPE ADD CONSTRAINT PARENT FOREIGN KEY (Q) REFERENCES CUSTOMER (ID) ON DELETE CASCADE (for the statement …); expected what snowflake can say: snowflake has no foreign keys with ON DELETE CASCADE
 >> ALTER TABLE EVERY_TYPE DROP COLUMN N
 ALTER TABLE "DBA".EVERY_TYPE DROP COLUMN N;
-<< what EVERY_TYPE was before the statement is not known
+<< the values of the column
+-- EVERY_TYPE.N: BLOB becomes BINARY, widened: the length is not kept
+ALTER TABLE "DBA".EVERY_TYPE ADD COLUMN N BINARY;
 >> ALTER TABLE EVERY_TYPE SET TABLE NAME TYPES
 ALTER TABLE "DBA".EVERY_TYPE RENAME TO "DBA".TYPES;
 << all of it
@@ -141,27 +150,35 @@ DELETE FROM OTHER.TYPES;
 << the rows that TRUNCATE took are not in the log
 >> DROP VIEW COUNTED
 DROP VIEW "DBA".COUNTED;
-<< the definition of the view DBA.COUNTED is not known
+<< all of it
+CREATE VIEW "DBA".COUNTED AS SELECT C.ID, COUNT(*) AS N FROM "DBA".CUSTOMER AS C LEFT JOIN "DBA".ORDERS AS O ON C.ID = O.CUST WHERE C.NAME <> 'x' || CHR(92) || 'y' GROUP BY C.ID HAVING COUNT(*) > 1 UNION ALL SELECT ID, 0 FROM "DBA".CUSTOMER WHERE NAME LIKE 'a%';
 >> DROP INDEX ORDERS_IX
 -- left out: the index ORDERS_IX; snowflake has none
 << all of it
 -- left out: the index ORDERS_IX; snowflake has none
 >> DROP SEQUENCE GAPLESS
 DROP SEQUENCE "DBA".GAPLESS;
-<< the definition of the sequence DBA.GAPLESS is not known
+<< where the sequence stood
+-- a DENSE sequence has no gaps; this one may have some
+-- where the sequence stands is not in the log
+CREATE SEQUENCE "DBA".GAPLESS START WITH 1;
 >> DROP TABLE SESSIONS
 -- left out: DROP TABLE SESSIONS; the rows of the table are not in the log, and it is not in the target
-<< the definition of the table DBA.SESSIONS is not known
+<< all of it
 >> DROP TABLE ORDERS
 DROP TABLE "DBA".ORDERS;
-<< the definition of the table DBA.ORDERS is not known
+<< the rows of the table
+!! LR3003 found the statement CREATE TABLE "DBA".ORDERS (ID INTEGER NOT NULL, CUST INTEGER DEFAULT NULL, QTY SMALLINT DEFAULT 1 NOT NULL CHECK (QTY > 0 AND QTY < 100), KIND CHAR(1) DEFAULT 'a' CONSTRAINT KIND_CK CHECK (KIND IN ('a', 'b')), RAW VARBINARY(4) DEFAULT CAST('01FF' AS VARBINARY), DAY DATE DEFAULT '2024-02-29', CONSTRAINT ORDERS_PK PRIMARY KEY (ID, QTY), UNIQUE (CUST, QTY), CONSTRAINT ORDERS_FK FOREIGN KEY (CUST) REFERENCES "DBA".CUSTOMER (ID)) (for the statement …); expected what snowflake can say: snowflake takes no check constraint there
 >> DROP VIEW RICH
 DROP VIEW "DBA".RICH;
-<< the definition of the view DBA.RICH is not known
+<< all of it
+!! LR3003 found the statement CREATE VIEW "DBA".RICH (ID, LABEL) AS SELECT ID, NAME FROM "DBA".CUSTOMER WHERE CREDIT > 5 WITH CHECK OPTION (for the statement …); expected what snowflake can say: snowflake has no WITH CHECK OPTION
 >> DROP TABLE CUSTOMER CASCADE CONSTRAINTS
+ALTER TABLE "DBA"."PART" DROP CONSTRAINT PART_FK;
 -- foreign keys that refer to the table go first; the target refuses while one is left
 DROP TABLE "DBA".CUSTOMER;
-<< the definition of the table DBA.CUSTOMER is not known
+<< the rows of the table, and foreign keys of tables that are not known
+!! LR3003 found the statement CREATE UNIQUE INDEX "DBA".CUSTOMER_IX ON "DBA".CUSTOMER(NAME DESC, ID): found the unique index CUSTOMER_IX; snowflake has no indexes and does not enforce keys (for the statement …)
 >> ALTER TABLE PART ENCRYPT
 !! LR3021 found the statement …; expected a statement of solidDB: Expected what to alter. Line 1, Col: 24.
 << the statement is not understood

@@ -54,19 +54,62 @@ def test_a_statement_that_says_all_by_itself(text: str, undone: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "undone"),
     [
-        "ALTER TABLE T MODIFY COLUMN NAME VARCHAR(80)",
-        "ALTER TABLE T ALTER COLUMN NAME SET DEFAULT 'y'",
-        "ALTER TABLE T ALTER COLUMN QTY ADD NOT NULL",
-        "ALTER TABLE T DROP CONSTRAINT CK",
-        "ALTER TABLE T DROP COLUMN NAME",
+        (
+            "ALTER TABLE T MODIFY COLUMN NAME VARCHAR(80)",
+            "ALTER TABLE dba.t ALTER COLUMN name TYPE VARCHAR(40);",
+        ),
+        (
+            "ALTER TABLE T ALTER COLUMN NAME SET DEFAULT 'y'",
+            "ALTER TABLE dba.t ALTER COLUMN name SET DEFAULT 'x';",
+        ),
+        (
+            "ALTER TABLE T ALTER COLUMN NAME DROP DEFAULT",
+            "ALTER TABLE dba.t ALTER COLUMN name SET DEFAULT 'x';",
+        ),
+        (
+            "ALTER TABLE T ALTER COLUMN QTY SET DEFAULT 1",
+            "ALTER TABLE dba.t ALTER COLUMN qty DROP DEFAULT;",
+        ),
+        (
+            "ALTER TABLE T ALTER COLUMN NAME DROP NOT NULL",
+            "ALTER TABLE dba.t ALTER COLUMN name SET NOT NULL;",
+        ),
+        (
+            "ALTER TABLE T ALTER COLUMN QTY ADD NOT NULL",
+            "ALTER TABLE dba.t ALTER COLUMN qty DROP NOT NULL;",
+        ),
+        (
+            "ALTER TABLE T DROP CONSTRAINT CK",
+            "ALTER TABLE dba.t ADD CONSTRAINT ck CHECK (qty > 0);",
+        ),
     ],
 )
-def test_a_former_state_that_the_statement_does_not_tell(text: str) -> None:
-    change = history(BASE, text)[1]
-    assert back(change, values=False) is None
-    assert change.note == "what T was before the statement is not known"
+def test_a_former_state_that_the_log_told(text: str, undone: str) -> None:
+    assert back(history(BASE, text)[1]) == [undone]
+    unknown = history(text)[1]
+    assert back(unknown) is None
+    assert unknown.note == "what T was before the statement is not known"
+
+
+def test_what_takes_values_along_comes_back_as_structure_only() -> None:
+    index = "CREATE INDEX I ON T (QTY DESC)"
+    _, dropped = history(BASE, index, "DROP TABLE T")
+    assert back(dropped) is None
+    assert dropped.note == "the rows of the table"
+    assert back(dropped, values=False) == [
+        (
+            "CREATE TABLE dba.t (id INTEGER NOT NULL, name VARCHAR(40) DEFAULT 'x' NOT NULL, qty"
+            " SMALLINT, PRIMARY KEY (id), CONSTRAINT ck CHECK (qty > 0));"
+        ),
+        "CREATE INDEX i ON dba.t(qty DESC);",
+    ]
+    _, column = history(BASE, "ALTER TABLE T DROP COLUMN NAME")
+    assert back(column) is None
+    assert back(column, values=False) == [
+        "ALTER TABLE dba.t ADD COLUMN name VARCHAR(40) DEFAULT 'x' NOT NULL;"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -167,6 +210,47 @@ def test_a_column_in_words_is_the_column(column: Column) -> None:
     assert column_of(column.name, kind, column.nullable) == column
 
 
+def test_a_drop_that_took_foreign_keys_along() -> None:
+    named = (
+        "CREATE TABLE C (A INTEGER CONSTRAINT FK REFERENCES T (ID), B INTEGER, CONSTRAINT FK2"
+        " FOREIGN KEY (B) REFERENCES T ON DELETE CASCADE)"
+    )
+    made, dropped = history(BASE, named, "DROP TABLE T CASCADE CONSTRAINTS")
+    assert [
+        line for line in statements(dropped, POSTGRES, "lower") if not line.startswith("--")
+    ] == [
+        "ALTER TABLE dba.c DROP CONSTRAINT fk;",
+        "ALTER TABLE dba.c DROP CONSTRAINT fk2;",
+        "DROP TABLE dba.t;",
+    ]
+    assert dropped.note == "the rows of the table, and foreign keys of tables that are not known"
+    again = back(dropped, values=False)
+    assert again is not None
+    assert again[1:] == [
+        "ALTER TABLE dba.c ADD CONSTRAINT fk FOREIGN KEY (a) REFERENCES dba.t (id);",
+        "ALTER TABLE dba.c ADD CONSTRAINT fk2 FOREIGN KEY (b) REFERENCES dba.t ON DELETE CASCADE;",
+    ]
+    assert back(made.change("DROP TABLE C", TABLE), values=False) == [
+        "CREATE TABLE dba.c (a INTEGER, b INTEGER);"
+    ]
+    with pytest.raises(
+        SqlgenError,
+        match=(
+            r"DROP CONSTRAINT FK \(for the statement DROP TABLE T CASCADE CONSTRAINTS\); expected"
+            r" what duckdb can say"
+        ),
+    ):
+        statements(dropped, profile_named("duckdb"), "lower")
+
+
+def test_a_drop_that_took_a_foreign_key_without_name_along() -> None:
+    child = "CREATE TABLE C (A INTEGER REFERENCES T (ID))"
+    _, dropped = history(BASE, child, "DROP TABLE T CASCADE CONSTRAINTS")
+    assert back(dropped, values=False) is None
+    assert dropped.note == "a foreign key without name that referred to DBA.T went with it"
+    assert back(history(child, BASE, "DROP TABLE C CASCADE")[1], values=False) is not None
+
+
 def test_definitions_follow_every_change() -> None:
     _, change = history(
         BASE,
@@ -181,21 +265,54 @@ def test_definitions_follow_every_change() -> None:
         "ALTER TABLE U MODIFY SCHEMA S2",
         "DROP TABLE S2.U",
     )
-    (source,) = change.source
-    assert source.before == (
-        "CREATE TABLE S2.U (ID INTEGER NOT NULL PRIMARY KEY, AMOUNT BIGINT NOT NULL, NOTE LONG"
-        " VARCHAR, CONSTRAINT CK CHECK (AMOUNT > 0), CONSTRAINT UQ UNIQUE (AMOUNT)) STORE MEMORY"
+    assert back(change, values=False) == [
+        "CREATE TABLE s2.u (id INTEGER NOT NULL, amount BIGINT NOT NULL, note TEXT, PRIMARY KEY"
+        " (id), CONSTRAINT ck CHECK (amount > 0), CONSTRAINT uq UNIQUE (amount));"
+    ]
+
+
+def test_indexes_of_a_table_go_with_it_and_views_of_a_renamed_one_are_forgotten() -> None:
+    view = "CREATE VIEW V AS SELECT ID FROM T"
+    assert (
+        back(
+            history(BASE, "CREATE INDEX I ON T (QTY)", "DROP TABLE T", "DROP INDEX I")[1],
+            values=False,
+        )
+        is None
     )
+    assert back(history(BASE, view, "ALTER TABLE T SET TABLE NAME U", "DROP VIEW V")[1]) is None
+    assert back(history(BASE, "CREATE INDEX I ON T (QTY)", "DROP INDEX I")[1]) == [
+        "CREATE INDEX i ON dba.t(qty);"
+    ]
+    assert back(history("CREATE SEQUENCE S", "DROP SEQUENCE S")[1]) is None
+    assert back(history(view, "DROP VIEW V")[1]) == ["CREATE VIEW dba.v AS SELECT id FROM dba.t;"]
 
 
-def test_an_index_is_dropped_from_its_table_unless_that_was_renamed() -> None:
-    index = "CREATE INDEX I ON T (QTY)"
-    _, dropped = history(BASE, index, "DROP INDEX I")
-    assert statements(dropped, MARIADB, "lower") == ["DROP INDEX i ON `dba`.t;"]
-    for text in ("ALTER TABLE T RENAME COLUMN QTY AMOUNT", "ALTER TABLE T SET TABLE NAME U"):
-        _, dropped = history(BASE, index, text, "DROP INDEX I")
-        with pytest.raises(SqlgenError, match="needs the table of an index"):
-            statements(dropped, MARIADB, "lower")
+def test_indexes_and_foreign_keys_follow_new_names() -> None:
+    child = (
+        "CREATE TABLE C (ID INTEGER, T INTEGER, CONSTRAINT ID FOREIGN KEY (T) REFERENCES T (ID))"
+    )
+    renames = (
+        "ALTER TABLE T RENAME COLUMN ID NO",
+        "ALTER TABLE T SET TABLE NAME U",
+        "ALTER TABLE U MODIFY SCHEMA S2",
+    )
+    index = "CREATE INDEX T ON T (ID DESC, QTY)"
+    assert back(history(BASE, child, index, *renames, "DROP INDEX T")[1]) == [
+        "CREATE INDEX t ON s2.u(no DESC, qty);"
+    ]
+    assert back(history(BASE, child, *renames, "DROP TABLE C")[1], values=False) == [
+        "CREATE TABLE dba.c (id INTEGER, t INTEGER, CONSTRAINT id FOREIGN KEY (t) REFERENCES s2.u"
+        " (no));"
+    ]
+    itself = (
+        "CREATE TABLE T (ID INTEGER NOT NULL PRIMARY KEY, UP INTEGER REFERENCES T (ID), CONSTRAINT"
+        " ID CHECK (UP <> ID))"
+    )
+    assert back(history(itself, *renames, "DROP TABLE S2.U")[1], values=False) == [
+        "CREATE TABLE s2.u (no INTEGER NOT NULL, up INTEGER, PRIMARY KEY (no), FOREIGN KEY (up)"
+        " REFERENCES s2.u (no), CONSTRAINT id CHECK (up <> no));"
+    ]
 
 
 def test_a_statement_whose_text_is_not_known_ends_what_is_known() -> None:
@@ -220,7 +337,16 @@ def test_a_target_that_repeats_definitions_gets_them() -> None:
         "MODIFY COLUMN name VARCHAR(80) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ('x') NOT"
         " NULL;"
     )
+    inverse = change.inverse()
+    assert inverse is not None
+    (text,) = (one for one in statements(inverse, MARIADB, "lower") if not one.startswith("--"))
+    assert text.endswith(
+        "MODIFY COLUMN name VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT ('x') NOT"
+        " NULL;"
+    )
     assert statements(change, SQLITE, "lower") == ["-- T.NAME stays TEXT"]
+    _, index = history(BASE, "CREATE INDEX I ON T (QTY)", "DROP INDEX I")
+    assert statements(index, MARIADB, "lower") == ["DROP INDEX i ON `dba`.t;"]
 
 
 def test_undo_of_what_is_left_out_is_left_out() -> None:

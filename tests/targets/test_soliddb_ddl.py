@@ -1,5 +1,4 @@
-"""A history of solidDB's DDL on SQLite, DuckDB and MariaDB, with each step that can be taken back
-taken twice."""
+"""A history of solidDB's DDL on SQLite, DuckDB and MariaDB, and back."""
 
 from __future__ import annotations
 
@@ -13,6 +12,7 @@ from sqlgen.soliddb.history import History
 from sqlgen.structure import StructureChange, statements
 from tests.support import engines
 from tests.support.places import GOLDEN
+from tests.support.servers import of_kind
 
 pytestmark = pytest.mark.long
 
@@ -24,6 +24,11 @@ TEXTS = [
     for text in HISTORY
     if "MODIFY SCHEMA" not in text and "RICH" not in text
 ]
+TABLES = {
+    "sqlite": "SELECT name FROM round.sqlite_master",
+    "duckdb": "SELECT table_name FROM duckdb_tables()",
+    "mariadb": "SELECT table_name FROM information_schema.tables WHERE table_schema = 'round'",
+}
 
 
 def run(engine: engines.Engine, change: StructureChange) -> None:
@@ -35,24 +40,23 @@ def run(engine: engines.Engine, change: StructureChange) -> None:
 def test_history_and_back(place: engines.Place) -> None:
     profile = profile_named(place.dialect)
     history = History(Place("ROUND", "SHOP"))
-    done = taken_back = 0
+    changes = [history.change(text, Table("ROUND", "T", ())) for text in TEXTS]
+    done = []
     with place.engine("round") as engine:
-        for text in TEXTS:
-            change = history.change(text, Table("ROUND", "T", ()))
+        for change in changes:
             try:
                 statements(change, profile, "lower")
             except SqlgenError:
                 continue
             run(engine, change)
-            done += 1
+            done.append(change)
+        assert len(done) > len(TEXTS) / 2
+        left = []
+        for change in reversed(done):
             inverse = change.inverse(values=False)
-            try:
-                back = [] if inverse is None else statements(inverse, profile, "lower")
-            except SqlgenError:
-                continue
-            if inverse is not None and back:
+            if inverse is None:
+                left.append(change.source[0].text)
+            else:
                 run(engine, inverse)
-                run(engine, change)
-                taken_back += 1
-        assert done > len(TEXTS) / 2
-        assert taken_back > done / 3
+        assert left == ["TRUNCATE TABLE ROUND.TYPES"]
+        assert list(engine.rows(of_kind(TABLES, place.dialect))) == []
