@@ -91,8 +91,11 @@ OTHER_TABLE = "table not selected"
 #: Of changes that a selection takes and whose statement leaves nothing of them.
 CANCELLED_OUT = "inserted and deleted by one statement"
 TAKEN_BEFORE = "taken by the output folder before (--after)"
+HISTORY_ROW = "row of a history table, which the database writes (--history skip)"
 #: Reasons that the dependency graph gives.
-BUILT_ON, EXCLUDED, BUILDS_ON_EXCLUDED, NOT_ASKED = REASONS[30:34]
+BUILT_ON = "a later change depends on it (--cascade non-conflicting)"
+EXCLUDED, BUILDS_ON_EXCLUDED = "excluded (--except)", "depends on an excluded unit (--except)"
+NOT_ASKED = "not quarantined"
 #: Records that are no changes of tables, and why they are left out.
 _NO_CHANGES = (
     (Change.CATALOG, 5),
@@ -408,7 +411,7 @@ def decide(selection: Selection, envelope: Envelope, facts: RecordFacts) -> Verd
     _leave_by_range(selection, envelope, leave)
     known = facts.version >= 0
     if selection.history_versions:
-        leave(np.isin(facts.version, selection.history_versions), REASONS[-1])
+        leave(np.isin(facts.version, selection.history_versions), HISTORY_ROW)
     leave(known & ~facts.version_taken[np.where(known, facts.version, 0)], OTHER_TABLE)
     if selection.ops:
         wanted = [change for name in selection.ops for change in OP_NAMES[name]]
