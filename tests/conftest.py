@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -479,12 +479,16 @@ def has_image(client: docker.DockerClient, name: str) -> bool:
 
 def remove_leftovers(client: docker.DockerClient) -> None:
     """Remove containers of earlier test runs that were killed; those of a run that is still going
-    stay."""
-    for container in client.containers.list(all=True, filters={"label": LABEL}):
+    stay. Another worker may do the same at this moment."""
+    import docker.errors
+
+    left = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
+    for container in left:
         try:
             os.kill(int(container.labels[LABEL]), 0)
         except ProcessLookupError:
-            container.remove(force=True, v=True)
+            with suppress(docker.errors.APIError):
+                container.remove(force=True, v=True)
 
 
 def _run(url: str, statement: sql.Composed) -> None:
