@@ -114,10 +114,12 @@ def remove_leftovers(place: Path) -> None:
     more."""
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
+            if _mark() not in entry.name:
+                continue
             aside = re.match(rf"\.(.+){ASIDE}{_mark()}", entry.name)
             if aside and not (place / aside[1]).exists():
                 continue  # the only copy of what was to be replaced
-            if _mark() in entry.name and entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
                 _remove_left(Path(entry.path))
 
 

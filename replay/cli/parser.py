@@ -293,13 +293,12 @@ def named_option(name: str, word: str) -> Option | None:
     spelled = word.partition("=")[0]
     if not spelled.startswith("--"):
         return None
-    like = [
-        option
-        for option in options_of(name)
-        if any(known.startswith(spelled) for known in option.names)
-    ]
-    exact = [option for option in like if spelled in option.names]
-    return next(iter(exact or (like if len(like) == 1 and spelled[2:] else ())), None)
+    options = options_of(name)
+    exact = next((option for option in options if spelled in option.names), None)
+    if exact is not None or spelled == "--":
+        return exact
+    like = [one for one in options if any(known.startswith(spelled) for known in one.names)]
+    return like[0] if len(like) == 1 else None
 
 
 def apart(name: str, given: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 #: Bytes that tasks which run together may have been given.
@@ -28,9 +29,12 @@ class Task(Generic[Result]):
 
 def in_threads(tasks: Iterable[Task[Result]], threads: int) -> Iterator[Result]:
     """What tasks give, in their order; ``threads`` of them work at a time, and one more is held.
-    With one thread, this one does it. Raises what the first task in that order raised, or
-    ``tasks``; those begun after it have ended then."""
-    if threads < 2:
+    With one thread, or one task, this one does it. Raises what the first task in that order raised,
+    or ``tasks``; those begun after it have ended then."""
+    tasks = iter(tasks)
+    first = [*islice(tasks, min(threads, 2))]
+    tasks = chain(first, tasks)
+    if len(first) < 2:
         for task in tasks:
             yield task.call()
         return

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ class Option:
     beside: bool = False
     brief: str = ""
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """How it is spelled on the command line; a word without a name is not."""
         return tuple(word for word in self.spelled.split() if word.startswith("-"))

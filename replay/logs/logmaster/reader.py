@@ -201,8 +201,8 @@ class LogmasterLog(FilesOfBytes):
     def uses_lrsn(self) -> bool:
         """Whether commit positions are LRSNs (data sharing), not RBAs: an LRSN has its first byte
         at 1, a 6-byte RBA at 4 (seed 002)."""
-        for split, offsets, lengths in self.splits(1 << 20):
-            commit = self.envelope(split.file, offsets[:1], lengths[:1]).commit()
+        for split, offsets, lengths in self.splits(1):
+            commit = self.envelope(split.file, offsets, lengths).commit()
             return bool(commit[:, 1:4].any())
         return True
 
