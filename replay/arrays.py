@@ -1,4 +1,4 @@
-"""Names for the arrays that most modules pass around, said once; and what is asked of octets."""
+"""Names for the arrays that most modules pass around, said once; and what is asked of bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Octets: of a file, of images, or ``uint8[n, width]`` of ``n`` fixed fields.
+#: Bytes: of a file, of images, or ``uint8[n, width]`` of ``n`` fixed fields.
 Bytes = npt.NDArray[np.uint8]
 #: Row numbers, offsets and lengths.
 Index = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ Records = npt.NDArray[np.void]
 
 
 def one_of(octets: Bytes, members: Iterable[int]) -> Mask:
-    """``bool[n]``: which of ``n`` octets are one of ``members`` (numbers below 256). ``np.isin``
+    """``bool[n]``: which of ``n`` bytes are one of ``members`` (numbers below 256). ``np.isin``
     takes three times as long for so few values."""
     return np.asarray(_members(tuple(members)).take(octets))
 

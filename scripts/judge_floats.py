@@ -50,7 +50,7 @@ def main(judge: str, count: int) -> int:
                 subprocess.run([judge, "-c", JUDGE, asked, answers], check=True)
                 found, expected = hfp_values(block), np.load(answers)
                 differ += int((found.view(np.uint64) != expected.view(np.uint64)).sum())
-            print(f"{count:,} values of {width} octets, {differ:,} differ")
+            print(f"{count:,} values of {width} bytes, {differ:,} differ")
             worst |= differ
     return 8 if worst else 0
 

@@ -56,7 +56,7 @@ def settle_kinds(options: object) -> None:
 
 def is_of(value: object, kind: Any) -> bool:
     """Whether a value is of a kind: a class, a union, a tuple, a mapping or a collection of kinds.
-    ``bool`` is no number, and text and octets are no collections of their parts."""
+    ``bool`` is no number, and text and bytes are no collections of their parts."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return True

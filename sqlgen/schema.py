@@ -124,7 +124,7 @@ class Table:
         return Table(self.schema, self.name, columns, self.key)
 
 
-#: Codes or octets.
+#: Codes or bytes.
 Codes = npt.NDArray[np.uint8]
 #: True for some of ``n`` rows.
 RowMask = npt.NDArray[np.bool_]

@@ -478,8 +478,7 @@ def has_image(client: docker.DockerClient, name: str) -> bool:
 
 
 def remove_leftovers(client: docker.DockerClient) -> None:
-    """Remove containers of earlier test runs that were killed; those of a run that is still going
-    stay. Another worker may do the same at this moment."""
+    """Remove containers of test runs that were killed. Another worker may do so at this moment."""
     import docker.errors
 
     left = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)

@@ -129,7 +129,7 @@ class Envelope(Protocol):
     def name(self, kind: str) -> npt.NDArray[np.bytes_]:
         """The ``authid``, ``plan``, ``correlation``, ``connection`` or ``luw`` (logical unit of
         work, NETWORK.NAME.INSTANCE.SEQUENCE) of the unit, or the ``database`` or ``tablespace`` of
-        the record's table, ``S[n]``: octets of ASCII or UTF-8 that blanks may follow; empty where
+        the record's table, ``S[n]``: bytes of ASCII or UTF-8 that blanks may follow; empty where
         the log does not tell it. KeyError for another ``kind``."""
         ...
 

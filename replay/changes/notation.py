@@ -19,12 +19,12 @@ _LAST_DIGITS = re.compile(r"[0-9A-F]{4,19}")
 _ZONED = re.compile(r":\d\d(?:\.\d+)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 #: Of a day: times are HHMMSS, the last one 240000.
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3])[0-5]\d[0-5]\d|240000")
-#: Octets of a time as headers have it.
+#: Bytes of a time as headers have it.
 TIME_SIZE = 17
 
 
 def position_of(text: str) -> bytes:
-    """A position as the log places it (:meth:`replay.logs.LogFile.placed`): the octets of an LRSN,
+    """A position as the log places it (:meth:`replay.logs.LogFile.placed`): the bytes of an LRSN,
     RBA or LSN (20, 12 or 16 hexadecimal digits, with or without ``X'…'`` or ``0x``), or of a
     LOGADDR (40 or 56). UsageError (LR1001) for other text."""
     digits = text.upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
@@ -45,7 +45,7 @@ def time_text(time: bytes) -> str:
 
 
 def time_of(text: str, last: bool) -> bytes:
-    """A time as 17 octets of packed digits. What is left out counts as the first or the ``last``
+    """A time as 17 bytes of packed digits. What is left out counts as the first or the ``last``
     moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]."""
     match = _TIME.fullmatch(text.strip())
     if not match:
@@ -130,7 +130,7 @@ def _number(text: str, whole: str) -> int:
 
 
 def rid_of(text: str) -> bytes:
-    """The octets of a row identifier from its hexadecimal digits, with or without ``X'…'`` or
+    """The bytes of a row identifier from its hexadecimal digits, with or without ``X'…'`` or
     ``0x``. UsageError (LR1001) for other text."""
     digits = text.strip().upper().removeprefix("X'").removesuffix("'").removeprefix("0X")
     if not re.fullmatch(r"(?:[0-9A-F]{2}){4,8}", digits):

@@ -1,9 +1,9 @@
 """Positions in the order of commits: the first noun of every decision.
 
-A :class:`Position` is a commit position of a log, 10 octets, unsigned and big-endian, so that
-order of octets is order of commits: an LRSN of Db2 for z/OS (6 octets are shifted to 10 by the log
+A :class:`Position` is a commit position of a log, 10 bytes, unsigned and big-endian, so that
+order of bytes is order of commits: an LRSN of Db2 for z/OS (6 bytes are shifted to 10 by the log
 family), an LSN of Db2 LUW, a LOGADDR of solidDB. A :class:`UnitPosition` adds the unit of recovery
-(12 octets), for several units may share one commit position. Both are ``bytes``, so they compare,
+(12 bytes), for several units may share one commit position. Both are ``bytes``, so they compare,
 sort, hash, pickle and go into NumPy as such.
 """
 
@@ -20,13 +20,13 @@ from replay.arrays import Bytes, Hashes, Records
 POSITION = np.dtype("V10")
 UNIT = np.dtype("V12")
 UNIT_POSITION = np.dtype("V22")
-#: A unit of recovery, and a commit position with its unit, taken apart; the same octets.
+#: A unit of recovery, and a commit position with its unit, taken apart; the same bytes.
 UNIT_FIELDS = np.dtype([("urid", "V10"), ("member", ">u2")])
 UNIT_POSITION_FIELDS = np.dtype([("commit", POSITION), ("unit", UNIT)])
 
 
 class _Octets(bytes):
-    """Octets of one length. ValueError for any other length."""
+    """Bytes of one length. ValueError for any other length."""
 
     __slots__ = ()  # millions may be held
 
@@ -44,12 +44,12 @@ class _Octets(bytes):
 
     @property
     def hexadecimal(self) -> str:
-        """Capital hexadecimal digits, two for each octet."""
+        """Capital hexadecimal digits, two for each byte."""
         return self.hex().upper()
 
 
 class Position(_Octets):
-    """A commit position: 10 octets."""
+    """A commit position: 10 bytes."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ class Position(_Octets):
 
 
 class UnitId(_Octets):
-    """A unit of recovery: URID (10 octets) and data sharing member (2 octets)."""
+    """A unit of recovery: URID (10 bytes) and data sharing member (2 bytes)."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class UnitId(_Octets):
 
 
 class UnitPosition(_Octets):
-    """A commit position and a unit of recovery that commits there: 22 octets."""
+    """A commit position and a unit of recovery that commits there: 22 bytes."""
 
     __slots__ = ()
 
@@ -162,14 +162,14 @@ def urids_of(units: Bytes) -> Bytes:
 
 
 def leading_words(positions: Records) -> Hashes:
-    """The first 8 octets of positions (:data:`POSITION`), as integers that sort alike."""
+    """The first 8 bytes of positions (:data:`POSITION`), as integers that sort alike."""
     first = np.dtype([("first", ">u8"), ("rest", "V2")])
     return np.ascontiguousarray(positions).view(first)["first"].astype(np.uint64).reshape(-1)
 
 
 def sortable(positions: Bytes | Records) -> npt.NDArray[np.bytes_]:
     """Positions (``uint8[n, 10]`` or :data:`POSITION`) as values that NumPy compares and sorts.
-    Zero octets at the end do not count, which changes no order."""
+    Zero bytes at the end do not count, which changes no order."""
     return np.ascontiguousarray(positions).view(f"S{Position.SIZE}").reshape(-1)
 
 

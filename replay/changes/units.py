@@ -67,7 +67,7 @@ def _place(known: npt.NDArray[np.bytes_], unit: object) -> int:
 
 
 class UnitSet(Set[UnitId]):
-    """A set of units, in the order of their octets; 12 bytes for each."""
+    """A set of units, in the order of their bytes; 12 bytes for each."""
 
     def __init__(self, units: Iterable[UnitId] = ()) -> None:
         self._sorted = np.unique(as_sorted(unit_column(units)))
@@ -133,7 +133,7 @@ def _as_set(units: Iterable[UnitId]) -> UnitSet:
 
 class UnitTable(Mapping[UnitId, Value]):
     """What is known of units, in columns beside these (where there are none: only which units).
-    What is put last counts. The order is that of the octets of units."""
+    What is put last counts. The order is that of the bytes of units."""
 
     #: Dtypes of the columns beside the units.
     DTYPES: tuple[npt.DTypeLike, ...] = ()

@@ -34,7 +34,7 @@ class Verdict:
 
 
 class Verdicts(UnitTable[Verdict]):
-    """Units, each with why it stays out, in the order of their octets: 22 bytes for each, and its
+    """Units, each with why it stays out, in the order of their bytes: 22 bytes for each, and its
     text, which is kept once where many have it. What is set last counts."""
 
     DTYPES = ("<u2", "<i8")

@@ -60,7 +60,7 @@ def hash_ranges(buffer: Bytes, start: Index, end: Index, seed: int = 0) -> Hashe
 
 
 def hash_rows(rows: Bytes, seed: int = 0) -> Hashes:
-    """:func:`hash_ranges` of rows of 8 octets or more (``uint8[n, size]``), which need not be
+    """:func:`hash_ranges` of rows of 8 bytes or more (``uint8[n, size]``), which need not be
     looked for one by one."""
     size = rows.shape[1]
     total = np.zeros(len(rows), np.uint64)
@@ -99,7 +99,7 @@ def hash_exactly(values: pa.Array, kind: SqlType) -> Hashes:
 
 
 def hash_texts(values: pa.Array, seed: int = 0) -> Hashes:
-    """A hash of each text (or binary value), by its octets; NULL has one of its own."""
+    """A hash of each text (or binary value), by its bytes; NULL has one of its own."""
     hashes = _hash_octets(values, seed)
     if values.null_count:
         hashes = np.where(np.asarray(values.is_null()), _NULL, hashes)

@@ -127,7 +127,7 @@ def packed_edges(touches: Records, between: Links) -> bytes:
 # -------------------------------------------------------------------------------------------------
 
 
-#: Octets of edges that are sorted, and searched, together.
+#: Bytes of edges that are sorted, and searched, together.
 _PIECE = 128 << 20
 _PAIR = np.dtype([("source", "<i8"), ("target", "<i8"), ("row", "<i8")])
 #: An edge: its nodes, the first of its links, and its number.

@@ -248,7 +248,7 @@ def _runs(touches: Records) -> tuple[Index, Index, Index]:
 
 
 def form_edges(touches: Records) -> bytes:
-    """The edges between units for :class:`replay.dependencies.graph.Edges`, 16 octets each: every
+    """The edges between units for :class:`replay.dependencies.graph.Edges`, 16 bytes each: every
     unit of a run leads to a knot between this run and the next one of the table, and from there to
     the units of the next run and to its knot, so that their number grows as the touches do."""
     place, run, space = _runs(touches)

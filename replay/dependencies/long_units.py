@@ -2,7 +2,7 @@
 
 A long unit is written in pieces, and its changes are ordered piece by piece; that is right only
 where no key is taken while it is held. Keys are looked at window by window and meet in parts by
-their hashes, which wait on disk: memory is that of a window, a part, and an octet a change.
+their hashes, which wait on disk: memory is that of a window, a part, and a byte a change.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ UNREAD_BUCKET = KEY_BUCKETS
 #: Records that are looked at together: of a batch, every table and kind of change is a step of its
 #: own, so larger batches than those of scripts pay (a quarter of the time, at 50 MB more).
 TOGETHER = 65_536
-#: Octets of edges in one result.
+#: Bytes of edges in one result.
 EDGES = 8 << 20
 #: A change that cannot be read; ``version``: of its table, -1 where that is not known either.
 UNREAD = np.dtype([("commit", POSITION), ("unit", UNIT), ("version", "<i4")])

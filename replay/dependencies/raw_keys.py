@@ -235,7 +235,7 @@ def _moved(image: Images, keys: Sequence[_Key]) -> Mask:
 
 
 def _words(buffer: Bytes, start: Index, at: int, size: int) -> npt.NDArray[Any]:
-    """The words of ``size`` octets that lie ``at`` so many octets from each ``start``."""
+    """The words of ``size`` bytes that lie ``at`` so many bytes from each ``start``."""
     words: npt.NDArray[Any] = np.ndarray((len(buffer) - size + 1,), f"u{size}", buffer, 0, (1,))
     return words[start + at]
 

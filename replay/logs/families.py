@@ -142,7 +142,7 @@ class CopyFacts:
 
 
 class LogWriter(Protocol):
-    """Writes records of a log as a log of its family again, octet by octet. Raises Refusal (LR3022)
+    """Writes records of a log as a log of its family again, byte by byte. Raises Refusal (LR3022)
     as each member says, and no other error."""
 
     #: How the names of the file of facts and of the file of records end.
@@ -153,7 +153,7 @@ class LogWriter(Protocol):
         ...
 
     def records(self, log: Any, records: Records, proven: bool) -> Bytes:
-        """The octets (``uint8[n]``) of ``records`` (:data:`replay.changes.envelope.RECORD`) for the
+        """The bytes (``uint8[n]``) of ``records`` (:data:`replay.changes.envelope.RECORD`) for the
         file of records, in their order. ``proven``: none of them depends on an incomplete unit,
         whatever the log flags. Refusal (LR3022) for one that the file cannot hold."""
         ...

@@ -308,7 +308,7 @@ class RowLog(IndexedLog):
     of its row in its file, from 0, and entries have the ``size`` of its data. Images lie in the
     third of its arrays."""
 
-    #: Octets of a row beside its data, for ranges of even size, and what to do where an image is
+    #: Bytes of a row beside its data, for ranges of even size, and what to do where an image is
     #: not there.
     BESIDE_DATA: ClassVar[int]
     MAKE_AGAIN: ClassVar[str]
@@ -350,8 +350,8 @@ class RowLog(IndexedLog):
 
 
 def _ranges(size: Lengths, beside: int, wanted: int) -> Iterator[tuple[int, int]]:
-    """Ranges (start, stop) of rows of some sizes, and ``beside`` octets each, that are up to
-    ``wanted`` octets together, or one row."""
+    """Ranges (start, stop) of rows of some sizes, and ``beside`` bytes each, that are up to
+    ``wanted`` bytes together, or one row."""
     start = before = total = 0
     for part in windows(len(size)):
         reached = total + np.cumsum(size[part].astype(np.int64) + beside)

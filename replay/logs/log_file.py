@@ -324,13 +324,13 @@ class LogFacts(Protocol):
         ...
 
     def placed(self, position: bytes, last: bool) -> Position:
-        """A commit position as the user gave it (6, 8 or 10 octets, or as many as an address of the
+        """A commit position as the user gave it (6, 8 or 10 bytes, or as many as an address of the
         log has) in the form of this log's envelopes; of several that it may mean, the ``last`` or
         the first one. UsageError for a form that the log does not have."""
         ...
 
     def placed_unit(self, unit: bytes) -> bytes:
-        """The id of a unit of recovery as the user gave it (6, 8 or 10 octets) as the 10 octets of
+        """The id of a unit of recovery as the user gave it (6, 8 or 10 bytes) as the 10 bytes of
         :attr:`replay.changes.position.UnitId.urid`."""
         ...
 

@@ -49,8 +49,8 @@ ROOM = 40
 #: of one image stands in a statement at most.
 CELLS, CELLS_END, ELEMENTS, ELEMENTS_END, IMAGES, FIXED, TIMES, PROGRAM = range(8)
 
-#: Characters that are written as one octet, which is below, are in the table of lengths as that
-#: octet; of all others it has their number of octets more than this (0: the text is not plain).
+#: Characters that are written as one byte, which is below, are in the table of lengths as that
+#: byte; of all others it has their number of bytes more than this (0: the text is not plain).
 SEVERAL = 128
 
 #: The modules whose text decides what machine code that uses these numbers does.

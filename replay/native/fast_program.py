@@ -275,7 +275,7 @@ def _charset(number: int | None) -> code_pages.Charset | None:
 
 
 def charset_number(ccsid: int | None) -> int:
-    """The character set whose octets machine code looks up: the characters of ASCII are written
+    """The character set whose bytes machine code looks up: the characters of ASCII are written
     alike in UTF-8 and UTF-16. Only of CCSIDs that it knows."""
     known = _charset(ccsid)
     assert known is not None
@@ -283,7 +283,7 @@ def charset_number(ccsid: int | None) -> int:
 
 
 def points_of(number: int) -> list[int]:
-    """The character of each octet that is one; of UTF-8, whose other octets are looked at together,
+    """The character of each byte that is one; of UTF-8, whose other bytes are looked at together,
     those of ASCII."""
     points = code_pages.charset_of(number).single
     return list(range(128)) if points is None else [int(point) for point in points]

@@ -176,7 +176,7 @@ def _made(kernel: Kernel, llvm: Any, processor: tuple[str, str]) -> bytes:
         raise RuntimeError(f"{kernel.name} returns {made.signature.return_type}; expected a number")
     code = alone.inspect_llvm(signature)
     if " double " in code:
-        # an octet that is no longer a signed number (shared_kernel.octet) is enough for it
+        # a byte that is no longer a signed number (shared_kernel.octet) is enough for it
         raise RuntimeError(f"{kernel.name} computes with floats; expected whole numbers only")
     name, features = processor
     machine = llvm.Target.from_default_triple().create_target_machine(

@@ -124,7 +124,7 @@ def _none(least: int, out: Array, place: int) -> int:
 
 @machine_code
 def _sequence(buffer: Array, at: int, size: int) -> int:
-    """Octets of the character of several that begins here, of ``size`` that are left; 0 where there
+    """Bytes of the character of several that begins here, of ``size`` that are left; 0 where there
     is none."""
     first = octet(buffer, at)
     octets = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
@@ -156,8 +156,8 @@ def _text(
     place: int,
 ) -> int:
     """Characters as UTF-8, quotes as the dialect writes them; -1 where one needs more than that,
-    and for a text that is too short. ``lengths``: the octet that a character is written as, or
-    :data:`SEVERAL` and how many they are; none for the octets of those that are ``utf8``."""
+    and for a text that is too short. ``lengths``: the byte that a character is written as, or
+    :data:`SEVERAL` and how many they are; none for the bytes of those that are ``utf8``."""
     if strip:
         while size and codes[U(charset), buffer[U(at + size - 1)], 0] == 32:
             size -= 1
@@ -203,7 +203,7 @@ def _text_utf16(
     out: Array,
     place: int,
 ) -> int:
-    """As :func:`_text`, of characters in UTF-16, the higher octet first. ``charset``: how those of
+    """As :func:`_text`, of characters in UTF-16, the higher byte first. ``charset``: how those of
     ASCII are written."""
     if size & 1:
         return -1

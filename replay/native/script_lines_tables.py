@@ -12,10 +12,10 @@ CHECKED, OPENS, CLOSES = 1, 2, 4
 #: Columns of the table of pieces: what the piece is a part of, where its text lies in the pool, and
 #: what is filled in behind it.
 PART, TEXT, TEXT_END, SLOT, PIECE = range(5)
-#: What PART says: what opens a block, the name of a statement (in place of the octet
+#: What PART says: what opens a block, the name of a statement (in place of the byte
 #: :data:`NAMED`, where a statement has one), its check, what closes a block.
 OPENING, LABEL, CHECK, CLOSING = range(4)
 #: What SLOT says: nothing, the name of the unit, the number of the statement in it.
 NOTHING, UNIT, NUMBER = range(3)
-#: The octet of :data:`sqlgen.dialects.row_checks.LABEL`.
+#: The byte of :data:`sqlgen.dialects.row_checks.LABEL`.
 NAMED = 1

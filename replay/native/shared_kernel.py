@@ -35,7 +35,7 @@ _ir: Any = import_module("llvmlite.ir")
 
 @machine_code
 def word_of(octets: Array, place: int) -> Any:
-    """Eight octets, the first one lowest."""
+    """Eight bytes, the first one lowest."""
     value = np.uint64(0)
     for index in range(8):
         value |= np.uint64(octets[U(place + index)]) << np.uint64(8 * index)
@@ -44,24 +44,24 @@ def word_of(octets: Array, place: int) -> Any:
 
 @machine_code
 def octet(octets: Array, place: int) -> Any:
-    """An octet as a signed number: unsigned ones and signed ones together would be floats."""
+    """A byte as a signed number: unsigned ones and signed ones together would be floats."""
     return np.int64(octets[U(place)])
 
 
 @machine_code
 def half(octets: Array, place: int) -> Any:
-    """Two octets as a number, the first one higher."""
+    """Two bytes as a number, the first one higher."""
     return (octet(octets, place) << 8) | octet(octets, place + 1)
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
-    """Where an octet of an array lies."""
+    """Where a byte of an array lies."""
     start = _tools.create_struct_proxy(kind)(context, builder, value=array).data
     return builder.gep(start, [index])
 
 
 def _moves(size: int) -> Any:
-    """A function (source, at, target, place) that moves so many octets at once."""
+    """A function (source, at, target, place) that moves so many bytes at once."""
 
     def move(context: Any, source: Any, at: Any, target: Any, place: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -100,7 +100,7 @@ _move_16, _move_8, _move_4 = _moves(16), _moves(8), _moves(4)
 
 @machine_code
 def copied(octets: Array, start: int, end: int, out: Array, place: int) -> int:
-    """Write octets to ``out``; the place behind them. Few at a time would take longer."""
+    """Write bytes to ``out``; the place behind them. Few at a time would take longer."""
     size = end - start
     if size >= 16:
         for index in range(0, size - 16, 16):
@@ -120,7 +120,7 @@ def copied(octets: Array, start: int, end: int, out: Array, place: int) -> int:
 
 @machine_code
 def same_octets(octets: Array, one: int, other: int, size: int) -> bool:
-    """Whether two ranges have the same octets."""
+    """Whether two ranges have the same bytes."""
     if size >= 8:
         for index in range(0, size - 8, 8):
             if word_of(octets, one + index) != word_of(octets, other + index):

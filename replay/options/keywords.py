@@ -251,7 +251,7 @@ def _read(name: str, value: Any) -> Any:
 
 
 def octets_of_position(position: PositionText | None) -> bytes | None:
-    """A position as octets. SqlgenError (LR1001) for what is none."""
+    """A position as bytes. SqlgenError (LR1001) for what is none."""
     if position is None or isinstance(position, bytes):
         return position
     if not isinstance(position, str):

@@ -51,7 +51,7 @@ from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import Plan, UnitDecisions
 
 _NAME = re.compile(r"[A-Za-z0-9_@#$-][A-Za-z0-9_@#$.-]*")
-#: Octets of a part that are copied at a time.
+#: Bytes of a part that are copied at a time.
 _COPIED = 4 << 20
 #: What a manifest says of units that are in a copy and wanted again.
 _INCOMPLETE = Verdict("", "it is in the copy as far as the logs have it")

@@ -36,14 +36,14 @@ _BEGIN, _TRACE = "-- unit", " --"
 
 @dataclass(frozen=True)
 class UnitComments:
-    """The comment line of each of ``n`` units, and where in their octets the names of the units
+    """The comment line of each of ``n`` units, and where in their bytes the names of the units
     end (``int32[n]``): they begin behind the words ``-- unit``."""
 
     text: pa.StringArray
     name_ends: Places
 
     def names(self) -> tuple[Places, Places]:
-        """Where in the octets of the comments the names lie that
+        """Where in the bytes of the comments the names lie that
         :func:`sqlgen.script.unit_names` makes."""
         _, places = parts_of(self.text)
         return places[:-1] + np.int32(len(_BEGIN) + 1), self.name_ends
@@ -68,7 +68,7 @@ def _name_ends(comments: pa.StringArray, fields: Mapping[str, pa.Array]) -> Plac
 
 
 def parts_of(text: pa.StringArray) -> tuple[Bytes, Places]:
-    """The octets of a string array, and where in them each text begins (``int32[n + 1]``)."""
+    """The bytes of a string array, and where in them each text begins (``int32[n + 1]``)."""
     _, offsets, data = text.buffers()
     places: Places = np.frombuffer(offsets, np.int32)
     octets = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
@@ -76,7 +76,7 @@ def parts_of(text: pa.StringArray) -> tuple[Bytes, Places]:
 
 
 _SLOTS = {"": tables.NOTHING, "unit": tables.UNIT, "statement": tables.NUMBER}
-#: Octets of lines that are put together at a time: they are still near the processor when they are
+#: Bytes of lines that are put together at a time: they are still near the processor when they are
 #: digested and written.
 _AT_ONCE = 1 << 21
 #: Digits of a number at most.

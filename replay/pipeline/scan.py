@@ -387,19 +387,19 @@ def _refuse_events(
 # -- packed records
 # -------------------------------------------------------------------------------------------------
 # Sort records as they go from task to task: what all records of a block have in common stands there
-# once. Of 75 octets of a record some 30 are left, for positions begin alike. Those that come
+# once. Of 75 bytes of a record some 30 are left, for positions begin alike. Those that come
 # together in a task are sorted, in a file where they are many (:func:`in_commit_order`).
 #
-# A packed block is: how many records there are (4 octets), how many octets differ (1), their places
-# in a record (1 each), the first record, then of each record the octets that differ. Few records,
-# which are not worth the time, stand there as they are, behind the octets that say so.
+# A packed block is: how many records there are (4 bytes), how many bytes differ (1), their places
+# in a record (1 each), the first record, then of each record the bytes that differ. Few records,
+# which are not worth the time, stand there as they are, behind the bytes that say so.
 
 
 #: Records from which on those that came are sorted as one run; runs are merged.
 RUN = 1 << 19
 #: Records that are worth to be packed: less than half a microsecond each.
 FEW = 32
-#: Octets that say how many records there are; how a block begins whose records are as they are.
+#: Bytes that say how many records there are; how a block begins whose records are as they are.
 _COUNT = 4
 _WHOLE = b"\0\0\0\0\xff"
 _SIZE = RECORD.itemsize
@@ -455,7 +455,7 @@ def _unpack(block: bytes, out: Bytes) -> None:
 
 
 def _stretches(columns: Index) -> Iterator[tuple[int, int, int]]:
-    """(place among ``columns``, octet of a record, octets) of columns that follow one another."""
+    """(place among ``columns``, byte of a record, bytes) of columns that follow one another."""
     ends = np.append(np.flatnonzero(np.diff(columns) > 1) + 1, len(columns)).tolist()
     start = 0
     for end in ends if len(columns) else ():
@@ -464,7 +464,7 @@ def _stretches(columns: Index) -> Iterator[tuple[int, int, int]]:
 
 
 def _column(rows: Bytes, at: int, size: int) -> npt.NDArray[Any]:
-    """``size`` octets of each row, which lie together, as one value: NumPy copies them as such."""
+    """``size`` bytes of each row, which lie together, as one value: NumPy copies them as such."""
     count, width = rows.shape
     return np.ndarray((count,), f"V{size}", rows, at, (width,))
 

@@ -280,7 +280,7 @@ class SqliteSession(SqlSession):
     def texts(
         self, schema: str, table: str, columns: Sequence[str], decimals: Collection[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """Octets that are no UTF-8 are shown as escapes."""
+        """Bytes that are no UTF-8 are shown as escapes."""
         self.connection.text_factory = lambda octets: octets.decode("utf-8", "backslashreplace")
         try:
             yield from super().texts(schema, table, columns, decimals)

@@ -140,7 +140,7 @@ def _pragma(query: Query, schema: str, pragma: str, argument: str) -> list[tuple
 
 
 def bound(texts: Sequence[str | None], kind: str) -> list[Any]:
-    """A state's texts as values for a column of a type: octets of a BLOB; of a float the number
+    """A state's texts as values for a column of a type: bytes of a BLOB; of a float the number
     that SQLite, which rounds twice, may not make of its digits."""
     if "BLOB" in kind:
         return [None if text is None else bytes.fromhex(text.removeprefix("\\x")) for text in texts]

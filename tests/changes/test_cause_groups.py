@@ -148,7 +148,7 @@ def test_words_compare_as_their_bytes_do(width: int) -> None:
 
 @pytest.mark.parametrize(("differ", "words"), [(1, 1), (5, 1), (6, 1), (7, 2), (10, 2)])
 def test_ten_octets_that_hardly_differ_are_one_word(differ: int, words: int) -> None:
-    """The last two octets take 16 bits, which leaves 48 for what differs before them."""
+    """The last two bytes take 16 bits, which leaves 48 for what differs before them."""
     low, high = bytes(10), bytes(8 - min(differ, 8)) + b"\xff" * (2 + min(differ, 8))
     columns = order.words(np.frombuffer(low + high, "V10"))
     assert len(columns) == words

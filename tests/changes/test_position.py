@@ -1,4 +1,4 @@
-"""Positions: octets of one length that compare as commits do."""
+"""Positions: bytes of one length that compare as commits do."""
 
 from __future__ import annotations
 

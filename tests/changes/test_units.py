@@ -14,7 +14,7 @@ from replay.changes.position import POSITION, Position, UnitId
 from replay.changes.units import UnitCommits, UnitSet, unit_column
 from replay.changes.verdicts import Verdict, Verdicts
 
-#: Zero octets at the end must count.
+#: Zero bytes at the end must count.
 UNITS = [
     UnitId(bytes(8) + number.to_bytes(2) + end)
     for number in range(20)

@@ -95,7 +95,7 @@ def test_texts_are_of_one_line(made: Made, name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["LOGLRSN", "LOGRBA"])
 def test_positions_of_older_releases_are_traced(made: Made, name: str) -> None:
-    """They have six octets, and are written as ten."""
+    """They have six bytes, and are written as ten."""
     changes = made.headers(4)
     fields: list[Field] = []
     for field in made.layout.fields:

@@ -13,7 +13,7 @@ SIZE = RECORD.itemsize
 
 
 def drawn(seed: int) -> Bytes:
-    """Octets of records of which some columns are alike in all of them: none to all."""
+    """Bytes of records of which some columns are alike in all of them: none to all."""
     draw = np.random.default_rng(seed)
     count, differ = int(draw.integers(0, 300)), int(draw.integers(0, SIZE + 1))
     rows = np.tile(draw.integers(0, 256, SIZE, np.uint8), (count, 1))

@@ -20,13 +20,13 @@ from tests.support.family_logs import FamilyLog
 
 
 def written_again(path: Path) -> None:
-    """Other octets in the same place, as many as before."""
+    """Other bytes in the same place, as many as before."""
     path.write_bytes(bytes(reversed(path.read_bytes())))
     later(path)
 
 
 def replaced(path: Path) -> None:
-    """Another file under the same name, which has the same octets."""
+    """Another file under the same name, which has the same bytes."""
     shutil.copy(path, path.with_suffix(".new"))
     later(path.with_suffix(".new"))
     path.with_suffix(".new").replace(path)

@@ -63,7 +63,7 @@ def test_a_batch_says_what_each_value_says_alone(
 
 
 def doubles() -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Numbers of few digits, any octets that are no NaN, small and large numbers, and some that
+    """Numbers of few digits, any bytes that are no NaN, small and large numbers, and some that
     were misread."""
     dice = np.random.default_rng(1)
     octets = dice.integers(0, 1 << 64, 6000, dtype=np.uint64)

@@ -93,7 +93,7 @@ def _look(
         known[int(role)] += int(count)
     known[-1] += int((kind == COMPENSATION).sum())
     commits = kind[layouts.KIND_OF_TYPE[kind & 255] == RecordKind.COMMIT]
-    plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())  # of two octets each
+    plain_ones = int(np.isin(commits, layouts.PLAIN_COMMITS).sum())  # of two bytes each
     known["plain"] += plain_ones
     known["other"] += len(commits) - plain_ones
 

@@ -24,7 +24,7 @@ from replay.spill import Spill, near_windows, windows
 #: One entry a record, in file order. ``unit`` indexes the units (-1 none); ``head`` is the number
 #: of the change's first record, which is its place in the unit; images are places in
 #: ``before_file`` and ``after_file``. ``space``, ``table`` (of a data partition its own) and
-#: ``rid`` (its last ``rid_size`` octets, as in the log) say where the change's row lies.
+#: ``rid`` (its last ``rid_size`` bytes, as in the log) say where the change's row lies.
 #: ``problem`` is of the images (:data:`scan.PROBLEMS`), :data:`ONE_PARTITION` of a truncate;
 #: ``fault`` of the record itself (:data:`FAULTS`).
 ENTRY = np.dtype(
@@ -341,7 +341,7 @@ class LuwEntries(indexed_envelope.IndexedEnvelope):
         return self.rows["space"].astype(np.int64)
 
     def rid(self) -> Bytes:
-        """The row's identifier, in the octets of the log."""
+        """The row's identifier, in the bytes of the log."""
         width = int(self.rows["rid_size"].max()) if len(self.rows) else 0
         raw = np.ascontiguousarray(self.rows["rid"]).view(np.uint8).reshape(-1, 6)
         return np.asarray(raw[:, 6 - width :])

@@ -2,7 +2,7 @@
 position on than where the last collection ended.
 
 db2ReadLog starts wherever its caller says, so files of one log overlap. What repeats is known by
-its octets: a file begins as another one goes on, record by record, framing included, up to the end
+its bytes: a file begins as another one goes on, record by record, framing included, up to the end
 of one of them.
 """
 
@@ -19,7 +19,7 @@ from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.scan import first_record
 from replay.spill import Spill, windows
 
-#: What a header says; records that differ in it are not compared by their octets.
+#: What a header says; records that differ in it are not compared by their bytes.
 _HEADER = ("part", "tid", "lsn", "lfs", "lso", "previous", "type", "length")
 
 
@@ -125,7 +125,7 @@ def _run(
 
 
 def _octets(records: Records, files: Sequence[OpenedFile]) -> Bytes:
-    """The octets of some records and of their framing, one behind the other."""
+    """The bytes of some records and of their framing, one behind the other."""
     whole = records[records["part"] == 0]
     if not len(whole):
         return np.zeros(0, np.uint8)

@@ -1,4 +1,4 @@
-"""Records of a logical log as a logical log again: octet by octet, each behind a record descriptor
+"""Records of a logical log as a logical log again: byte by byte, each behind a record descriptor
 word. Made anew is only what said one thing in several logs and has to say it in one."""
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _framed(log: LogmasterLog, file: int, offset: Index, length: Index) -> Bytes
 
 
 def _flags(log: LogmasterLog, records: Records, proven: bool) -> Iterator[tuple[str, Index, int]]:
-    """(field, rows, octet) of flags that the records have to say in the copy and do not."""
+    """(field, rows, byte) of flags that the records have to say in the copy and do not."""
     names = log.control.header.names
     marks = isinstance(log, LogSet) and (
         len(log.repeats.open) or len(log.dependents) or log.answered.any()

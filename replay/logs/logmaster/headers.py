@@ -258,7 +258,7 @@ class Headers:
         return np.array(texts or [b""], np.bytes_)[number]
 
     def location(self, kind: str) -> Index:
-        """DBID, PSID, PARTNUM, or the page: all of RID but its last octet."""
+        """DBID, PSID, PARTNUM, or the page: all of RID but its last byte."""
         if kind != "page":
             name = _NUMBERS[kind]
             found = name in self.layout.names

@@ -332,7 +332,7 @@ class LogSet(LogmasterLog):
 
 
 def in_layout(headers: Headers, layout: Layout) -> Bytes:
-    """The octets of headers under another layout: positions and times in its widths, fields that
+    """The bytes of headers under another layout: positions and times in its widths, fields that
     the headers do not have as zeros."""
     if headers.layout.fields == layout.fields:
         return headers.block

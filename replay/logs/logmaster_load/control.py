@@ -158,13 +158,13 @@ class _Reader:
         raise self._fail(text, "a literal in quotes")
 
     def _octets(self, text: str) -> str:
-        """What the octets of ``X'…'`` are in the character set of the statement's file."""
+        """What the bytes of ``X'…'`` are in the character set of the statement's file."""
         octets = np.frombuffer(bytes.fromhex(text[2:-1]), np.uint8)
         values, bad = codecs.decode_text(octets, np.array([0, len(octets)]), self.ccsid)
         if bad is not None:
             raise self._fail(
                 text,
-                f"octets of CCSID {self.ccsid}",
+                f"bytes of CCSID {self.ccsid}",
                 "EBCDIC, ASCII or UNICODE, with CCSID, must be those of the file",
             )
         return str(values[0])
@@ -242,7 +242,7 @@ class _Reader:
 
     def _mark(self, word: str, place: int) -> str:
         """The delimiter that stands at a place: after all options, as they may say in any order
-        what its octets are."""
+        what its bytes are."""
         behind, self.at = self.at, place
         mark = self._literal()
         self.at = place
@@ -291,7 +291,7 @@ class _Reader:
 
     def _named(self) -> FieldCondition:
         if self._word().isdecimal():
-            raise self._fail("a condition about octets of a delimited record", "one about a field")
+            raise self._fail("a condition about bytes of a delimited record", "one about a field")
         name = self._identifier()
         self._expect("=")
         return FieldCondition(self._literal(), name)

@@ -50,7 +50,7 @@ _BATCH = 65_536
 _LARGE = (SqlType.CLOB, SqlType.BLOB, SqlType.XML)
 _HEX = "^([0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20})$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[- ][0-9]{2}[.:][0-9]{2}[.:][0-9]{2}([.][0-9]{1,12})?$"
-#: Octets of a position, and of an RBA and LRSN before they were extended.
+#: Bytes of a position, and of an RBA and LRSN before they were extended.
 _POSITION, _SHORT = 10, 6
 _ACTIONS = {name.strip(): change for name, change in CHANGE_OF_TYPE.items()} | {
     "U": Change.UPDATE,
@@ -342,7 +342,7 @@ class _LoadFile:
             if condition.name not in names:
                 raise InputError(
                     "LR2009",
-                    "found a WHEN about octets or another field; expected one about a field of"
+                    "found a WHEN about bytes or another field; expected one about a field of"
                     " the LOAD statement",
                     Where(self.path, table=into.name),
                 )
@@ -500,7 +500,7 @@ class _LoadFile:
         self, rows: Index, into: IntoTable, role: str, lrsn: bool
     ) -> npt.NDArray[np.void]:
         """Positions, V10, of hexadecimal digits: 20, or 12 as before they were extended (an LRSN
-        behind a zero octet, an RBA at the end). Of commits also a timestamp."""
+        behind a zero byte, an RBA at the end). Of commits also a timestamp."""
         text = pc.utf8_upper(pc.fill_null(self._role(rows, into, role), ""))
         name = column_of(role, self.options)
         if role == "commit" and name == column_of("time", self.options):

@@ -43,7 +43,7 @@ ENTRY = np.dtype(
     ]
 )
 #: Names of a unit, by what :meth:`replay.changes.envelope.Envelope.name` calls them, and their
-#: width in octets.
+#: width in bytes.
 NAMES = {"authid": 128, "plan": 24, "correlation": 36, "connection": 24}
 UNIT = np.dtype(
     [

@@ -24,7 +24,7 @@ _RETURN, _BLANK = "\r", " "
 
 
 def parts(column: pa.Array) -> tuple[Bytes, Index]:
-    """(octets, ``n + 1`` offsets) of a binary array; nulls are empty."""
+    """(bytes, ``n + 1`` offsets) of a binary array; nulls are empty."""
     filled = pc.fill_null(column, b"")
     _, places, octets = filled.buffers()
     offsets = np.frombuffer(places, np.int32)[filled.offset : filled.offset + len(filled) + 1]
@@ -34,7 +34,7 @@ def parts(column: pa.Array) -> tuple[Bytes, Index]:
 
 @cache
 def encoded(character: str, ccsid: int) -> int:
-    """A character as the octet that it is in a file."""
+    """A character as the byte that it is in a file."""
     octets, _ = codecs.decode_text(np.arange(256, dtype=np.uint8), np.arange(257), ccsid)
     found: list[str | None] = octets.to_pylist()
     if character not in found:
@@ -47,13 +47,13 @@ def encoded(character: str, ccsid: int) -> int:
 
 
 def line_end(raw: Bytes, ccsid: int) -> int:
-    """The octet that ends lines: LF, or where an EBCDIC file has none, NL."""
+    """The byte that ends lines: LF, or where an EBCDIC file has none, NL."""
     feed = encoded("\n", ccsid)
     return encoded("\x85", ccsid) if feed == 0x25 and not (raw == feed).any() else feed
 
 
 def without_mark(raw: Bytes, ccsid: int) -> Bytes:
-    """A file without the octets before its text by which some programs say that it is UTF-8."""
+    """A file without the bytes before its text by which some programs say that it is UTF-8."""
     marked = ccsid == 1208 and raw[: len(BOM_UTF8)].tobytes() == BOM_UTF8
     return raw[len(BOM_UTF8) :] if marked else raw
 
@@ -64,7 +64,7 @@ def _ended(ends: Index, lines: Index, size: int) -> Index:
 
 
 def _between(ends: Index) -> tuple[Index, Index]:
-    """(start, stop) of what lies between the octets at ``ends``."""
+    """(start, stop) of what lies between the bytes at ``ends``."""
     return np.concatenate([[0], ends[:-1] + 1]).astype(np.int64), ends.astype(np.int64)
 
 
@@ -107,7 +107,7 @@ class DelimitedRecords:
         return len(self.first)
 
     def sizes(self) -> Index:
-        """Octets of each record, ``int64[n]``."""
+        """Bytes of each record, ``int64[n]``."""
         return np.asarray(self.stop[self.first + self.count - 1] - self.start[self.first])
 
     def bad(self, rows: Index, table: IntoTable, images: int) -> Mask:

@@ -32,8 +32,8 @@ _EXPECTED = {
     SqlType.TIME: "a time of day (ISO)",
     SqlType.TIMESTAMP: "a timestamp, year first",
     SqlType.TIMESTAMP_TZ: "a timestamp with time zone, year first",
-    SqlType.BINARY: "bit data as hexadecimal digits, two for each octet of the column at most",
-    SqlType.VARBINARY: "bit data as hexadecimal digits, two for each octet of the column at most",
+    SqlType.BINARY: "bit data as hexadecimal digits, two for each byte of the column at most",
+    SqlType.VARBINARY: "bit data as hexadecimal digits, two for each byte of the column at most",
 }
 
 

@@ -88,7 +88,7 @@ class ExportReading:
         self.address_null, self.data_null = arrays.growing(np.bool_), arrays.growing(np.bool_)
         self.offsets = arrays.growing(np.int64)
         self.offsets.add(np.zeros(1, np.int64))
-        #: Octets of an address (0: none so far), the first rows of other sizes, and what is wrong
+        #: Bytes of an address (0: none so far), the first rows of other sizes, and what is wrong
         #: with a column, by its place among them.
         self.size = 0
         self.sizes: dict[int, int] = {}

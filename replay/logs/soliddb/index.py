@@ -97,7 +97,7 @@ class _IndexBuilder:
         self.arrays = Spill(folder)
         self.recid, self.table = rows.numbers["RECID"], rows.numbers["RELID"]
         self.entries = self.arrays.zeros(len(rows), ENTRY)
-        #: RECID as an octet, :data:`_NO_KIND` for numbers that are none.
+        #: RECID as a byte, :data:`_NO_KIND` for numbers that are none.
         self.kind = self.arrays.zeros(len(rows), np.uint8)
         self.notes, self.of_values = IndexNotes(), dict[int, ValueNotes]()
         #: Rows of units that are committed and new; of those without their commit some rows may be

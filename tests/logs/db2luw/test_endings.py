@@ -124,7 +124,7 @@ def test_the_framing_of_a_dialect_with_short_positions_is_found_out(
 @pytest.mark.parametrize("dialect", sorted(layouts.DIALECTS))
 @pytest.mark.parametrize("seed", range(6))
 def test_endings_of_many_records_are_those_of_each(dialect: str, seed: int) -> None:
-    """Of all kinds, in all forms, and of octets that mean nothing; many have the same name."""
+    """Of all kinds, in all forms, and of bytes that mean nothing; many have the same name."""
     draw, big = random.Random(f"endings {dialect} {seed}"), seed % 2 > 0
     shape = LuwShape(FRAMINGS["raw"], big, layouts.DIALECTS[dialect])
     kinds = [

@@ -16,7 +16,7 @@ ROWS = 100
 def drawn(
     rng: np.random.Generator, reading: Reading, outer: bool, kind: Change
 ) -> tuple[Bytes, Index, Index]:
-    """DATA of changes in random order with other octets between, and where it begins and ends."""
+    """DATA of changes in random order with other bytes between, and where it begins and ends."""
     pieces, edges, place = [], [], 0
     for size in rng.integers(0, 300, (ROWS, 2 if kind is Change.UPDATE else 1)).tolist():
         counted = 2 if reading is Reading.B else 0

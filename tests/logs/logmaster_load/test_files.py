@@ -287,9 +287,9 @@ CONTROLS = {
     ),
     "positions of a delimited field": (
         "LOAD DATA FORMAT DELIMITED INTO TABLE A.T (I CHAR(4) NULLIF(9)='?')",
-        "octets of a delimited record",
+        "bytes of a delimited record",
     ),
-    "octets that are no text": (
+    "bytes that are no text": (
         "LOAD DATA UNICODE FORMAT DELIMITED INTO TABLE A.T (I CHAR(4) NULLIF(I=X'FF'))",
         "X'FF'",
     ),
