@@ -197,7 +197,7 @@ INCOMPLETE_LOG = (
 
 
 def all_in_files(set_value: Callable[[Any, str, int], None]) -> None:
-    """Columns of a few octets lie in files, and whatever is done together is done of few."""
+    """Columns of a few bytes lie in files, and whatever is done together is done of few."""
     set_value(spill, "BUDGET", 8)
     set_value(verdicts, "_TOGETHER", 3)
     set_value(quarantine, "_TOGETHER", 7)
@@ -322,7 +322,7 @@ def test_files_go_with_a_run_that_is_ended(tmp_path: Path) -> None:
 
 
 def memory_of(folder: Path, units: int) -> int:
-    """The most memory, in octets, that Python and NumPy have in a redo that sets units aside: one
+    """The most memory, in bytes, that Python and NumPy have in a redo that sets units aside: one
     that is incomplete, and those that each build on the one before of their row."""
     table = Tab("T", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)))
     log = LogBuilder((table,))
@@ -341,7 +341,7 @@ def memory_of(folder: Path, units: int) -> int:
 
 
 def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of one change, where a reason has some 600 octets. There were 5 KB of each."""
+    """Of one change, where a reason has some 600 bytes. There were 5 KB of each."""
     monkeypatch.setattr(passes, "TOGETHER", 64)
     monkeypatch.setattr(scan, "BATCH", 64)
     monkeypatch.setattr(partition, "CHUNK", 64)
@@ -349,5 +349,5 @@ def test_memory_of_a_unit_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(module, "SHOWN", 50)
     all_in_files(monkeypatch.setattr)
     memory_of(tmp_path / "first", 10)  # what is loaded once
-    few, many = memory_of(tmp_path / "few", 100), memory_of(tmp_path / "many", 900)
-    assert (many - few) / 800 < 250
+    few, many = memory_of(tmp_path / "few", 60), memory_of(tmp_path / "many", 360)
+    assert (many - few) / 300 < 250

@@ -77,6 +77,7 @@ class Lengths:
 SPLITS = [Split(0, start, start + 1, 1) for start in range(3)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("release", "refused"), [("0.1.2", True), ("{same}.987", False)])
 def test_tasks_compare_before_they_begin(
     spark: Any, monkeypatch: pytest.MonkeyPatch, release: str, refused: bool

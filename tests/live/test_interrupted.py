@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.support.few import few
 from tests.support.places import ROOT
 from tests.support.replayed import rows, same
 
@@ -45,11 +46,11 @@ def _comes(database: str, query: str, count: bool) -> bool:
 
 @pytest.mark.parametrize(
     ("mode", "number"),
-    [
-        ("strict", signal.SIGINT),
+    few(
+        [("strict", signal.SIGINT), ("strict", signal.SIGKILL), ("bulk", signal.SIGTERM)],
         ("strict", signal.SIGKILL),
         ("bulk", signal.SIGTERM),
-    ],
+    ),
 )
 def test_a_replay_that_waits_for_a_lock(
     database: str, sakila: Path, mode: str, number: signal.Signals

@@ -7,6 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
@@ -25,6 +27,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.long
 def test_incomplete_units_are_apart(spark: Any, incomplete: Path, tmp_path: Path) -> None:
     from replay.engine import spark as spark_engine
 
@@ -69,6 +72,7 @@ def test_spark_reads_parquet(spark: Any, sakila_small: Path, tmp_path: Path) -> 
     assert isinstance(film.select("after.rental_rate").first()[0], Decimal)
 
 
+@pytest.mark.long
 def test_spark_reads_text(spark: Any, sakila_small: Path, tmp_path: Path) -> None:
     """The images that Spark reads from text are those that it reads from Parquet."""
     log = [

@@ -111,6 +111,7 @@ def test_bundles_are_the_same(tmp_path: Path) -> None:
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
+@pytest.mark.long
 def test_bundles_of_spark_are_those_of_the_local_engine(spark: Any, tmp_path: Path) -> None:
     from replay.engine import spark as spark_engine
 

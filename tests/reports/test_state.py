@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,16 @@ def rows_of(state: Any) -> dict[str, Counter[tuple[Any, ...]]]:
     return states
 
 
-@pytest.mark.parametrize("known", ["initial", "final"])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    ("point", "known"),
+    few(
+        product(POINTS, ["initial", "final"]),
+        ("start", "final"),
+        ("00DECBF4DD6635100000", "initial"),
+        ("2024-03-15 09:28:26.655718", "final"),
+        ("end", "initial"),
+    ),
+)
 def test_every_point_from_before_and_from_after(
     log: replay.Log, sakila: Path, point: str, known: str
 ) -> None:
