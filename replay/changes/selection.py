@@ -98,9 +98,9 @@ EXCLUDED, BUILDS_ON_EXCLUDED = "excluded (--except)", "depends on an excluded un
 NOT_ASKED = "not quarantined"
 #: Records that are no changes of tables, and why they are left out.
 _NO_CHANGES = (
-    (Change.CATALOG, 5),
-    (Change.COMMAND, 6),
-    (Change.STATUS, 7),
+    (Change.CATALOG, "catalog change, not a row (CO)"),
+    (Change.COMMAND, "Db2 command (CM)"),
+    (Change.STATUS, "status change (SC)"),
     (Change.CONTROL, "control record of the log"),
     (Change.COMPENSATION, "compensation record: takes another back"),
     (Change.REPEATED, "repeated by another read session"),
@@ -469,10 +469,11 @@ Leave = Callable[[Mask, "str | int"], None]
 
 def _leave_uncommitted(envelope: Envelope, leave: Leave) -> None:
     disposition = envelope.disposition()
-    leave(envelope.unit_disposition() != ord("C"), 1)
-    leave(disposition == ord("A"), 2)
-    leave(disposition == ord("S"), 3)
-    leave((disposition != ord("C")) & (disposition != CANCELLED), 4)
+    leave(envelope.unit_disposition() != ord("C"), "unit of recovery aborted")
+    leave(disposition == ord("A"), "record aborted (LOGRECDISP A)")
+    leave(disposition == ord("S"), "rolled back to savepoint (LOGRECDISP S)")
+    reversed_by_db2 = (disposition != ord("C")) & (disposition != CANCELLED)
+    leave(reversed_by_db2, "reversed by Db2 (LOGRECDISP O)")
 
 
 def _leave_by_range(selection: Selection, envelope: Envelope, leave: Leave) -> None:
