@@ -236,6 +236,16 @@ class Selection:
         settle_kinds(self)
 
     @property
+    def whole_tables(self) -> bool:
+        """Whether all changes of the tables that it takes are taken, between its two ends."""
+        return not any(getattr(self, name) for name in (*BY_HEADER, "where", "excepted"))
+
+    @property
+    def whole_to_the_end(self) -> bool:
+        """Whether all that was changed in a table after a change that it takes is taken too."""
+        return self.whole_tables and not (self.until_position or self.until_time)
+
+    @property
     def parts_units(self) -> bool:
         """Whether changes of :data:`UNWRITTEN` may lie between others of their row."""
         several = len({*self.ops} & {"insert", "update", "delete"}) > 1

@@ -21,7 +21,6 @@ from replay.changes.envelope import ROW_CHANGES, Change, Envelope
 from replay.changes.position import UNIT_POSITION_FIELDS, UnitId, unit_of
 from replay.changes.selection import (
     BUILDS_ON_EXCLUDED,
-    BY_HEADER,
     EXCLUDED,
     REASON,
     RecordFacts,
@@ -93,8 +92,7 @@ class Consequences:
 
 def limits_changes(selection: Selection) -> bool:
     """Whether a selection can leave out a change that committed later than one it takes."""
-    names = ("until_position", "until_time", "tables", "exclude_tables", *BY_HEADER, "where")
-    return any(getattr(selection, name) for name in names)
+    return bool(selection.tables or selection.exclude_tables or not selection.whole_to_the_end)
 
 
 def taken_units(analysis: DependencyAnalysis, plan: Plan) -> frozenset[UnitId]:

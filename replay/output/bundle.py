@@ -13,7 +13,7 @@ from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import HIGHEST, LOWEST, Position
-from replay.changes.selection import BY_HEADER, LEFT_TO_TARGET, REASONS
+from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, Where, counted, first_finding_error
 from replay.logs import LogFile
@@ -257,8 +257,7 @@ def raise_for(plan: Plan, tally: Tally) -> None:
 def _refuse_dropped(plan: Plan, log: LogFile, tally: Tally) -> None:
     """Refusal (LR3002) for undo of chosen changes of a table that was dropped (DROPRBA) and made
     again: the rows would come into another table. A table that is altered keeps its ids."""
-    chosen = any(getattr(plan.selection, name) for name in (*_UNTIL, *BY_HEADER, "where"))
-    if plan.mode != "undo" or not chosen:
+    if plan.mode != "undo" or plan.selection.whole_to_the_end:
         return
     tables: dict[str, dict[tuple[int, int, int], list[TableVersion]]] = {}
     for one in log.catalog.versions:
@@ -278,10 +277,6 @@ def _refuse_dropped(plan: Plan, log: LogFile, tally: Tally) -> None:
                     f"Undo only what came after it (--from-position {at}), or leave the table out"
                     " (--exclude-table)",
                 )
-
-
-#: Fields of a selection that leave out what came last.
-_UNTIL = ("until_position", "until_time")
 
 
 def manifest_of(

@@ -24,7 +24,6 @@ from replay.changes.position import (
 )
 from replay.changes.selection import (
     BUILT_ON,
-    BY_HEADER,
     CHOSEN_BY,
     INCOMPLETE,
     NOT_ASKED,
@@ -186,9 +185,9 @@ class Plan:
         in every column: no change stays out of the scripts that came before it (redo) or after it
         (undo)."""
         chosen = self.selection
-        if any(getattr(chosen, name) for name in (*BY_HEADER, "where", "excepted")):
+        if not chosen.whole_tables:
             return False
-        if self.mode == "undo" and (chosen.until_position or chosen.until_time):
+        if self.mode == "undo" and not chosen.whole_to_the_end:
             decisions = None if self.steps or chosen.cascade == "force" else self.decisions
             if decisions is None or len(decisions.unlike):
                 return False
