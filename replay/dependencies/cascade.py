@@ -8,8 +8,7 @@ whatever the selection.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from replay.arrays import Index, Mask, Records
 from replay.changes import order
-from replay.changes.envelope import ROW_CHANGES, Change, Envelope
+from replay.changes.envelope import ROW_CHANGES, Envelope
 from replay.changes.position import UNIT_POSITION_FIELDS, UnitId, unit_of
 from replay.changes.selection import (
     BUILDS_ON_EXCLUDED,
@@ -77,6 +76,12 @@ class Consequences:
     conflicts: list[Conflict]
     units: list[UnitId]
     blocked: Mask
+
+    @property
+    def chosen_units(self) -> list[UnitId]:
+        """The units with a change that was asked for, in commit order."""
+        numbers, unit = _unit_numbers(self.subgraph)
+        return [numbers[index] for index in np.unique(unit[self.chosen]).tolist()]
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data; ``unread``: units of which a change cannot be read, where any."""
@@ -261,7 +266,7 @@ def cascade(plan: Plan, dependents: Consequences, mode: str) -> Plan:
     if mode == "all" and dependents.units:
         _check_complete(dependents)
         decisions = replace(decisions, added=frozenset(dependents.units))
-        taken = taken | _of_units(dependents.subgraph, decisions.added)
+        taken = taken | of_units(dependents.subgraph, decisions.added)
     if mode == "non-conflicting" and dependents.blocked.any():
         batch = dependents.subgraph.batch
         rows = np.repeat(batch.head[dependents.blocked], batch.weight[dependents.blocked])
@@ -315,7 +320,7 @@ def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _of_units(subgraph: Subgraph, units: Collection[UnitId]) -> Mask:
+def of_units(subgraph: Subgraph, units: Collection[UnitId]) -> Mask:
     """Which changes are of some units."""
     numbers, unit = _unit_numbers(subgraph)
     return np.array([number in units for number in numbers] or [False], bool)[unit]
@@ -368,9 +373,7 @@ def _check_complete(dependents: Consequences) -> None:
 def leave_out(plan: Plan, dependents: Consequences) -> Plan:
     """The plan of a redo without the units that the selection behind ``dependents`` takes, and
     without what builds on them. Refusal LR3010 where a change of one of them cannot be read."""
-    chosen = {
-        dependents.subgraph.unit(change) for change in np.flatnonzero(dependents.chosen).tolist()
-    }
+    chosen = dependents.chosen_units
     unread = dependents.subgraph.survey.unread_units({*chosen, *dependents.units})
     if unread:
         raise Refusal(
@@ -383,46 +386,10 @@ def leave_out(plan: Plan, dependents: Consequences) -> Plan:
         )
     dropped = dict.fromkeys(dependents.units, REASON[BUILDS_ON_EXCLUDED])
     dropped |= dict.fromkeys(chosen, REASON[EXCLUDED])
-    left = _of_units(dependents.subgraph, dropped.keys())
+    left = of_units(dependents.subgraph, dropped.keys())
     decisions = replace(
         plan.decisions or UnitDecisions(),
         dropped=dropped,
         unlike=_unlike(dependents.subgraph, left, undo=False),
     )
     return replace(plan, decisions=decisions)
-
-
-# -- what if
-# -------------------------------------------------------------------------------------------------
-
-
-def what_if(dependents: Consequences, warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """The consequences of an undo of the chosen changes, as JSON-able data: who must go too,
-    which rows and tables, and the two ways to get there, undo with cascade and redo of all the
-    others, side by side; ``statements`` at most, as an update that changes nothing needs none.
-    ``warnings`` come first."""
-    subgraph = dependents.subgraph
-    chosen = [unit for unit, mine in _by_unit(subgraph, dependents.chosen) if mine]
-    gone = {*chosen, *dependents.units}
-    inside = _of_units(subgraph, gone)
-    tables: dict[str, Counter[str]] = {}
-    for version, change in zip(
-        subgraph.batch.version[inside].tolist(), subgraph.batch.change[inside].tolist(), strict=True
-    ):
-        tables.setdefault(subgraph.log.catalog.versions[version].name, Counter())[
-            Change(change).name.lower()
-        ] += 1
-    statements = int(inside.sum())
-    return {
-        "warnings": list(warnings),
-        "without": [str(unit) for unit in chosen],
-        **dependents.describe(),
-        "tables": {name: dict(sorted(counts.items())) for name, counts in sorted(tables.items())},
-        "undo_cascade": {"units": len(gone), "statements": statements},
-        "redo_except": {"statements": subgraph.survey.changes - statements, "left_out": statements},
-    }
-
-
-def _by_unit(subgraph: Subgraph, mask: Mask) -> Iterable[tuple[UnitId, bool]]:
-    units, number = _unit_numbers(subgraph)
-    return zip(units, (np.bincount(number, mask, len(units)) > 0).tolist(), strict=True)

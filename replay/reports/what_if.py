@@ -3,7 +3,7 @@ are, and the two ways there with their commands."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,13 +12,14 @@ import numpy as np
 
 from replay.changes import order
 from replay.changes.choices import CascadeMode, Mode
+from replay.changes.envelope import Change
 from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
 from replay.changes.selection import Selection, limits, unit_text
 from replay.changes.units import unit_column
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.baseline import state_differences
-from replay.dependencies.cascade import Consequences, consequences, what_if
+from replay.dependencies.cascade import Consequences, consequences, of_units
 from replay.dependencies.links import LINK_WORDS, Link
 from replay.dependencies.why_held import key_texts
 from replay.errors import UsageError, counted
@@ -129,23 +130,39 @@ def answer_of(
     excepted: Sequence[str] | None,
     columns: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What :func:`replay.dependencies.cascade.what_if` says, and ``dependents``: each unit that
-    must go too with who, when, the change that it builds on (``builds_on``, ``table``, ``key``,
-    ``why``) and how many ``step`` it is from what was chosen; ``chosen``: the same of these;
-    ``commands`` of both ways. ``command`` makes a command line of ours; ``chosen_words`` are the
-    options that say which changes, ``excepted`` the same as values of ``--except`` (None: it
-    takes whole units, and cannot say it), ``columns`` the options that say of which columns."""
-    answer = what_if(dependents, warnings)
-    facts = unit_facts(dependents.subgraph)
-    chosen = set(answer["without"])
-    answer["chosen"] = [{"unit": unit, **facts[unit]} for unit in answer["without"]]
-    answer["dependents"] = _dependents(dependents, chosen, facts)
-    undo = command(*undo_words([*chosen_words, *columns], "undo", CascadeMode.ALL))
-    answer["commands"] = {"undo": undo}
+    """The consequences of an undo of the chosen changes, as JSON-able data: which rows and tables,
+    and the two ways to get there, undo with cascade and redo of all the others, side by side, with
+    their ``commands`` and ``statements`` at most (an update that changes nothing needs none);
+    ``dependents``: each unit that must go too with who, when, the change that it builds on
+    (``builds_on``, ``table``, ``key``, ``why``) and how many ``step`` it is from what was
+    ``chosen``. ``command`` makes a command line of ours; ``chosen_words`` are the options that say
+    which changes, ``excepted`` the same as values of ``--except`` (None: it takes whole units, and
+    cannot say it), ``columns`` the options that say of which columns."""
+    subgraph, units = dependents.subgraph, dependents.chosen_units
+    chosen, facts = [str(unit) for unit in units], unit_facts(subgraph)
+    gone = {*units, *dependents.units}
+    inside = of_units(subgraph, gone)
+    statements, tables = int(inside.sum()), defaultdict[str, Counter[str]](Counter)
+    batch = subgraph.batch
+    kinds = Counter(zip(batch.version[inside].tolist(), batch.change[inside].tolist(), strict=True))
+    for (version, change), count in kinds.items():
+        name = subgraph.log.catalog.versions[version].name
+        tables[name][Change(change).name.lower()] += count
+    commands = {"undo": command(*undo_words([*chosen_words, *columns], "undo", CascadeMode.ALL))}
     if excepted is not None:
         named = [word for unit in excepted for word in ("--except", unit)]
-        answer["commands"]["redo"] = command("redo", *named, *columns, "--out", "redo")
-    return answer
+        commands["redo"] = command("redo", *named, *columns, "--out", "redo")
+    return {
+        "warnings": list(warnings),
+        "without": chosen,
+        **dependents.describe(),
+        "tables": {name: dict(sorted(counts.items())) for name, counts in sorted(tables.items())},
+        "undo_cascade": {"units": len(gone), "statements": statements},
+        "redo_except": {"statements": subgraph.survey.changes - statements, "left_out": statements},
+        "chosen": [{"unit": unit, **facts[unit]} for unit in chosen],
+        "dependents": _dependents(dependents, chosen, facts),
+        "commands": commands,
+    }
 
 
 def unit_facts(subgraph: Subgraph) -> dict[str, dict[str, Any]]:
@@ -168,7 +185,7 @@ def unit_facts(subgraph: Subgraph) -> dict[str, dict[str, Any]]:
 
 
 def _dependents(
-    dependents: Consequences, chosen: set[str], facts: Mapping[str, Mapping[str, Any]]
+    dependents: Consequences, chosen: Sequence[str], facts: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     subgraph = dependents.subgraph
     step, parents = dict.fromkeys(chosen, 0), {}
