@@ -19,7 +19,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -41,7 +41,7 @@ from tests.support.lanes import (
 from tests.support.other_postgres import as_programs
 from tests.support.places import FIXTURES
 from tests.support.seeds import set_day
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 
 if TYPE_CHECKING:
     import docker
@@ -61,10 +61,8 @@ NEEDS = {
     "postgres": "live",
     "spark": "spark",
     "decoding_server": "live",
-    "container_postgres": "containers",
-    "container_mariadb": "containers",
-    "container_mysql": "containers",
-    "browser": "containers",
+    **dict.fromkeys(("container_postgres", "container_mariadb", "container_mysql"), "containers"),
+    **dict.fromkeys(("scratch_mariadb", "scratch_mysql", "browser"), "containers"),
 }
 
 #: The lane of a test.
@@ -76,6 +74,8 @@ ENGINE = "LOGREPLAY_TESTS_ENGINE"
 #: Label of the containers of these tests; its value is the process that made them, so that a later
 #: run knows which are left over.
 LABEL = "logreplay.tests"
+
+IMAGES = {"mariadb": "mariadb:10.11", "mysql": "mysql:9"}
 
 #: A file system of 8 MB in the containers.
 SMALL_DISK = "/small"
@@ -334,30 +334,29 @@ def container_postgres() -> Iterator[str]:
         yield running.get_connection_url(driver=None)
 
 
-@pytest.fixture(scope="session")
-def container_mariadb() -> Iterator[tuple[str, str]]:
-    """The URLs of two MariaDB servers in containers, shared by all tests: one to replay into, one
-    for scratch databases."""
-    image = os.environ.get("LOGREPLAY_MARIADB_IMAGE", "mariadb:10.11")
-    ready_for(image)
-    with server_in_container("mariadb", image) as one, server_in_container("mariadb", image) as two:
-        yield one, two
+def shared_server(kind: str) -> Any:
+    """A fixture: the URL of a server in a container, shared by all tests."""
+
+    @pytest.fixture(scope="session")
+    def server() -> Iterator[str]:
+        with server_in_container(kind) as url:
+            yield url
+
+    return server
 
 
-@pytest.fixture(scope="session")
-def container_mysql() -> Iterator[tuple[str, str]]:
-    """The URLs of two MySQL servers, as of ``container_mariadb``."""
-    image = os.environ.get("LOGREPLAY_MYSQL_IMAGE", "mysql:9")
-    ready_for(image)
-    with server_in_container("mysql", image) as one, server_in_container("mysql", image) as two:
-        yield one, two
+container_mariadb, container_mysql = shared_server("mariadb"), shared_server("mysql")
+#: For scratch databases.
+scratch_mariadb, scratch_mysql = shared_server("mariadb"), shared_server("mysql")
 
 
 @contextmanager
-def server_in_container(kind: str, image: str) -> Iterator[str]:
+def server_in_container(kind: str) -> Iterator[str]:
     import tenacity
     from testcontainers.core.container import DockerContainer
 
+    image = os.environ.get(f"LOGREPLAY_{kind.upper()}_IMAGE", IMAGES[kind])
+    ready_for(image)
     password = secrets.token_hex(8)
     container = (
         DockerContainer(image)
@@ -395,7 +394,7 @@ def ready_for(image: str) -> None:
 )
 def place(request: pytest.FixtureRequest) -> Place:
     """Where an engine other than PostgreSQL is to be had, each in turn."""
-    return Place(request.param, servers_of(request, request.param)[0] or "")
+    return Place(request.param, server_of(request, request.param) or "")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from replay.live.position_store import Store
 from replay.targets import Condition, ConnectionLost, Transient, target_named, target_of
 from replay.targets.mysql import MysqlSession
 from tests.support.replayed import AT_END, START
-from tests.support.servers import ONLY_MARIADB, kinds, servers_of
+from tests.support.servers import ONLY_MARIADB, kinds, server_of
 from tests.support.states import compare_states
 from tests.support.words import of_log_master
 
@@ -26,7 +26,7 @@ from tests.support.words import of_log_master
 @pytest.fixture(params=kinds("mariadb"))
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty server of each kind, emptied afterwards."""
-    with target_named(request.param).scratch(servers_of(request, request.param)[0]) as url:
+    with target_named(request.param).scratch(server_of(request, request.param)) as url:
         yield url
 
 

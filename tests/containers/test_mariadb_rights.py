@@ -13,7 +13,7 @@ import pytest
 from replay.cli.main import main
 from replay.targets.mysql import MysqlSession
 from tests.support.logbuilder import Col, LogBuilder, Tab
-from tests.support.servers import ONLY_MYSQL, kinds, servers_of
+from tests.support.servers import ONLY_MYSQL, kinds, server_of
 from tests.support.small_target import (
     AFTER,
     BEFORE,
@@ -63,7 +63,7 @@ GRANTS = ("GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON testown.* TO app", "
 
 @pytest.fixture(params=kinds("mariadb"))
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
-    with small_target(request.param, servers_of(request, request.param)[0]) as url:
+    with small_target(request.param, server_of(request, request.param)) as url:
         yield url
 
 

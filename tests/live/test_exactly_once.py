@@ -28,7 +28,7 @@ from replay.targets import Session, embedded, target_named, target_of
 from tests.support.history import SCHEMA, History, Maker, Step
 from tests.support.logbuilder import lrsn
 from tests.support.replayed import START
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 
 SEED = 20261128
 #: Units of the log, and rows that each of them inserts into two tables beside its other changes:
@@ -246,7 +246,7 @@ def url(kind: str, mapped: bool, request: pytest.FixtureRequest) -> Iterator[str
         if kind == "postgres":  # a server of its own: it is killed
             made = stack.enter_context(embedded.server(**SETTINGS))
         else:
-            server = servers_of(request, kind)[0]
+            server = server_of(request, kind)
             made = stack.enter_context(target_named(kind).scratch(server))
         with closing(target_of(made).connect(made)) as session:
             session.make_schema("testown")

@@ -9,8 +9,7 @@ import pytest
 
 _T = TypeVar("_T")
 
-#: Kind -> the fixture that gives the URLs of two servers.
-FIXTURES = {"mariadb": "container_mariadb", "mysql": "container_mysql"}
+IN_CONTAINERS = ("mariadb", "mysql")
 
 
 def kinds(*names: str) -> list[Any]:
@@ -19,7 +18,7 @@ def kinds(*names: str) -> list[Any]:
     found = []
     for name in names:
         for kind in ("mariadb", "mysql") if name == "mariadb" else (name,):
-            marks = [pytest.mark.containers] if kind in FIXTURES else []
+            marks = [pytest.mark.containers] if kind in IN_CONTAINERS else []
             found.append(pytest.param(kind, marks=marks))
     return found
 
@@ -28,12 +27,10 @@ ONLY_MARIADB = [pytest.param("mariadb", marks=pytest.mark.containers)]
 ONLY_MYSQL = [pytest.param("mysql", marks=pytest.mark.containers)]
 
 
-def servers_of(request: pytest.FixtureRequest, kind: str) -> tuple[str, str] | tuple[None, None]:
-    """The URLs of two servers of a kind, None for kinds that need none."""
-    if kind not in FIXTURES:
-        return None, None
-    first, second = request.getfixturevalue(FIXTURES[kind])
-    return first, second
+def server_of(request: pytest.FixtureRequest, kind: str, use: str = "container") -> str | None:
+    """The URL of a server of a kind, or of one for another ``use``, as fixtures are named; None for
+    kinds that need none."""
+    return request.getfixturevalue(f"{use}_{kind}") if kind in IN_CONTAINERS else None
 
 
 def of_kind(cases: Mapping[str, _T], kind: str) -> _T:

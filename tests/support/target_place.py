@@ -16,7 +16,7 @@ from replay.cli.main import main
 from replay.targets import Session, Target, target_named, target_of
 from tests.conftest import database_on
 from tests.support.logbuilder import LogBuilder
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 
 #: Before every log.
 START = "0" * 20
@@ -49,7 +49,7 @@ def empty_place(request: pytest.FixtureRequest, name: str, folder: Path) -> Iter
     if name in POSTGRES:
         opened = contextmanager(database_on)(request.getfixturevalue(POSTGRES[name]))
     else:
-        opened = target_named(name).scratch(servers_of(request, name)[0])
+        opened = target_named(name).scratch(server_of(request, name))
     with opened as url:
         place = Place(url, folder)
         with place.session() as session:

@@ -10,13 +10,13 @@ import pytest
 
 from replay.cli.main import main
 from tests.support.logbuilder import LogBuilder, lrsn, rba
-from tests.support.servers import servers_of
+from tests.support.servers import server_of
 from tests.support.small_target import TABLE, replay, run, small_target
 
 
 @pytest.fixture
 def empty(request: pytest.FixtureRequest) -> Iterator[str]:
-    with small_target("sqlite", servers_of(request, "sqlite")[0]) as url:
+    with small_target("sqlite", server_of(request, "sqlite")) as url:
         run(url, "DELETE FROM testown.t")
         yield url
 

@@ -11,7 +11,7 @@ import pytest
 
 from replay.cli.main import main
 from tests.support.logbuilder import LogBuilder
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 from tests.support.small_target import (
     AFTER,
     BEFORE,
@@ -29,7 +29,7 @@ ROWS_FROM_BEFORE = "No earlier log was replayed into this target"
 @pytest.fixture(params=kinds("sqlite", "duckdb"))
 def empty(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of a database that has the log's table, without rows."""
-    with small_target(request.param, servers_of(request, request.param)[0]) as url:
+    with small_target(request.param, server_of(request, request.param)) as url:
         run(url, "DELETE FROM testown.t")
         yield url
 

@@ -14,7 +14,7 @@ import pytest
 from replay.cli.main import main
 from replay.targets import Target, target_named
 from tests.support.logbuilder import Col, LogBuilder, Tab, Unit
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 
 NODE = Tab("NODE", (Col("K", "INT", 4, key=1), Col("P", "INT", 4, nulls="Y")))
 ROWS = [(1, None), (2, 1)]
@@ -70,7 +70,7 @@ class Place:
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     target = target_named(request.param)
-    with target.scratch(servers_of(request, request.param)[0]) as url:
+    with target.scratch(server_of(request, request.param)) as url:
         yield Place(target, url, tmp_path)
 
 

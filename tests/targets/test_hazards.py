@@ -16,7 +16,7 @@ from replay.cli.main import main
 from replay.errors import Refusal, UsageError
 from replay.targets import Target, target_named
 from tests.support.hazards import PARTITIONED, POSTGRES_ACTS, table_of, text_key_log, write_log
-from tests.support.servers import kinds, of_kind, servers_of
+from tests.support.servers import kinds, of_kind, server_of
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def place(request: pytest.FixtureRequest, log: list[str]) -> Iterator[Place]:
     if request.param == "postgres":
         yield Place(target, request.getfixturevalue("fresh_database"), log)
         return
-    with target.scratch(servers_of(request, request.param)[0]) as url:
+    with target.scratch(server_of(request, request.param)) as url:
         yield Place(target, url, log)
 
 

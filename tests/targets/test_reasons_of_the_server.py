@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from replay.targets.sqlite import SqliteSession
-from tests.support.servers import kinds, of_kind, servers_of
+from tests.support.servers import kinds, of_kind, server_of
 from tests.support.small_target import AFTER, BEFORE, replay, run, small_target, state, write_log
 
 #: What has an update of the log's table end like that, and what ends it.
@@ -55,7 +55,7 @@ def test_a_full_disk_leaves_no_change_out(
         session.connection.execute("PRAGMA testown.max_page_count = 1")  # those that there are
 
     how = ["--accept", "trigger", "--on", response, "--tries", "2"]
-    with small_target(kind, servers_of(request, kind)[0]) as url:
+    with small_target(kind, server_of(request, kind)) as url:
         assert replay(log, url, "--until-lrsn", "0" * 20) == 0  # makes the position's tables
         run(url, *makes)
         with monkeypatch.context() as patch:

@@ -21,7 +21,7 @@ from replay.targets.states import state_tables
 from sqlgen.constraints import parse_constraints
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.engines import typed
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 from tests.support.states import state_batches
 
 KINDS = kinds("duckdb", "sqlite", "mariadb")
@@ -72,8 +72,8 @@ def write_state(path: Path, rows: pa.Table, table: Table) -> None:
 def servers(target: Target, request: pytest.FixtureRequest) -> tuple[str | None, list[str]]:
     """Where databases of this kind are made (None: in temporary files), and the option for a
     scratch database."""
-    server, other = servers_of(request, target.dialect)
-    return server, [] if other is None else ["--scratch", other]
+    other = server_of(request, target.dialect, "scratch")
+    return server_of(request, target.dialect), [] if other is None else ["--scratch", other]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from replay.cli.main import main
 from replay.targets import Target, target_named
 from tests.support.luwbuilder import ADDED, LATE, LogBuilder, catalog_csv
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 from tests.support.words import of_family
 
 WIDE = replace(LATE, columns=LATE.columns + ADDED)
@@ -80,6 +80,6 @@ def there_and_back(target: Target, url: str, log: list[str], mode: list[str]) ->
 def test_a_target_whose_transactions_end_there_is_refused(
     request: pytest.FixtureRequest, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with target_named(kind).scratch(servers_of(request, kind)[0]) as url:
+    with target_named(kind).scratch(server_of(request, kind)) as url:
         assert main(["replay", *written(tmp_path), "--to", url, "--apply"]) == 8
     assert "ends its transaction" in capsys.readouterr().err

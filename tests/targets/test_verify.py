@@ -29,7 +29,7 @@ from sqlgen.schema import ARROW_TYPES, SqlType, Table
 from sqlgen.statements import render
 from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab
-from tests.support.servers import kinds, of_kind, servers_of
+from tests.support.servers import kinds, of_kind, server_of
 from tests.targets.test_values import COLUMNS, row
 
 TRIP = Table("ROUND", "TRIP", COLUMNS, ("ID",))
@@ -56,7 +56,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[tuple[Target, str]]:
     if request.param == "postgres":
         yield target, request.getfixturevalue("fresh_database")
         return
-    with target.scratch(servers_of(request, request.param)[0]) as url:
+    with target.scratch(server_of(request, request.param)) as url:
         yield target, url
 
 

@@ -14,7 +14,7 @@ import pytest
 from replay.cli.main import main
 from replay.targets import target_named
 from replay.targets.mysql import MysqlSession
-from tests.support.servers import kinds, servers_of
+from tests.support.servers import kinds, server_of
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "events"
 SCHEMA = str(FOLDER / "mysql.sql")
@@ -44,7 +44,7 @@ def script(kind: str, folder: Path, mode: str, *words: str) -> tuple[int, list[P
 @pytest.fixture(params=kinds("mariadb"))
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty server of each kind, emptied afterwards."""
-    with target_named(request.param).scratch(servers_of(request, request.param)[0]) as url:
+    with target_named(request.param).scratch(server_of(request, request.param)) as url:
         yield url
 
 
