@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -369,6 +369,51 @@ def _within(positions: Bytes, version: TableVersion) -> Mask:
     if version.dropped not in (LOWEST, HIGHEST):
         inside &= values < np.bytes_(version.dropped)
     return np.asarray(inside)
+
+
+class EndedTable(NamedTuple):
+    """A table that a catalog has dropped ``at`` a position: the indexes of its ``own`` versions,
+    and of those of tables that have its ``name`` (OWNER.NAME) ``later``."""
+
+    name: str
+    at: bytes
+    own: list[int]
+    later: list[int]
+
+
+def ended_tables(versions: Iterable[TableVersion]) -> list[EndedTable]:
+    """The tables that are dropped, or whose name another one has later. A generation that begins
+    where one with its ids ends is of the same table, which was altered."""
+    tables: list[list[TableVersion]] = []
+    for version in sorted(versions, key=lambda one: (_ids(one), one.created, one.version)):
+        last = tables[-1][-1] if tables else version
+        if tables and _ids(last) == _ids(version) and version.created <= _end(last):
+            tables[-1].append(version)
+        else:
+            tables.append([version])
+    named: dict[str, list[list[TableVersion]]] = defaultdict(list)
+    for table in tables:
+        named[table[-1].name].append(table)
+    found = []
+    for name, some in named.items():
+        some.sort(key=lambda table: (_end(table[-1]), table[0].created))
+        for number, table in enumerate(some):
+            later = [version for other in some[number + 1 :] for version in other]
+            at = _end(table[-1])
+            if at == HIGHEST and later:
+                at = later[0].created
+            if at not in (LOWEST, HIGHEST):
+                own, others = ([one.index for one in each] for each in (table, later))
+                found.append(EndedTable(name, at, own, others))
+    return found
+
+
+def _ids(version: TableVersion) -> tuple[int, int, int]:
+    return version.dbid, version.psid, version.obid
+
+
+def _end(version: TableVersion) -> bytes:
+    return version.dropped if version.dropped != LOWEST else HIGHEST
 
 
 # -- masked columns

@@ -51,7 +51,7 @@ from replay.live.replay_run import (
 )
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
-from replay.output.bundle import raise_for, selection_warnings
+from replay.output.bundle import raise_for, refuse_drops, selection_warnings
 from replay.output.quarantine import described, flags_alone, taken_by_flags
 from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.steps import Script, scripts_of_folder
@@ -274,6 +274,8 @@ class ReplayPlan:
         accepted, enforced = self.request.accepted, self.request.enforced
         folder = Path(self._resources.enter_context(WorkFolder()))
         state = self._state(route, options)
+        there = AppliedUnits(route.position, route.pending) if route.forward else None
+        refuse_drops(replace(plan, continued=there), log)
         outcome = carry_out(plan, log, engine, folder, state)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
-from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
-from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, Where, counted, first_finding_error
@@ -27,6 +26,7 @@ from replay.output.continuation import (
     refuse_other_types,
 )
 from replay.output.run_plan import CompletedRun, carry_out
+from replay.output.structure import catalog_drops
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
@@ -97,17 +97,17 @@ def write_bundle(
     with whole_folder(out, overwrite) as folder, Digests(log, plan.digests) as digests:
         work, stored = folder.work, folder.stored
         asked = replace(plan, constraints=constraints or Constraints())
+        warnings = [*(warnings or []), *refuse_drops(asked, log)]
         outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
-        _refuse_dropped(plan, log, tally)
         apart = (
             quarantine.write_quarantine(outcome, log, engine, work, stored)
             if tally.quarantined_units
             else None
         )
         warnings = [
-            *(warnings or []),
+            *warnings,
             *consequences_told(outcome),
             *([] if outcome.differences is None else outcome.differences.warnings()),
             *outcome.contradictions(),
@@ -254,29 +254,32 @@ def raise_for(plan: Plan, tally: Tally) -> None:
         )
 
 
-def _refuse_dropped(plan: Plan, log: LogFile, tally: Tally) -> None:
-    """Refusal (LR3002) for undo of chosen changes of a table that was dropped (DROPRBA) and made
-    again: the rows would come into another table. A table that is altered keeps its ids."""
-    if plan.mode != "undo" or plan.selection.whole_to_the_end:
-        return
-    tables: dict[str, dict[tuple[int, int, int], list[TableVersion]]] = {}
-    for one in log.catalog.versions:
-        ids = one.dbid, one.psid, one.obid
-        tables.setdefault(one.name, {}).setdefault(ids, []).append(one)
-    touched = {version for version, _ in tally.changes}
-    for name, lives in sorted(tables.items()):
-        for life in lives.values() if len(lives) > 1 else ():
-            drop = max(life, key=lambda version: version.created).dropped
-            if drop not in (LOWEST, HIGHEST) and touched & {version.index for version in life}:
-                at = drop.hex().upper()
-                raise Refusal(
-                    "LR3002",
-                    f"found changes of {name}, which was dropped at {at} and made again; expected"
-                    " changes of a table that is still there",
-                    Where(table=name),
-                    f"Undo only what came after it (--from-position {at}), or leave the table out"
-                    " (--exclude-table)",
-                )
+def refuse_drops(plan: Plan, log: LogFile) -> list[str]:
+    """Refusal (LR3002, LR3003) for what goes over the drop of a table, of which only the catalog of
+    the log knows: no statement takes away the rows of the one, so they would stay in another one.
+    What a user must know of an export that does."""
+    told, undo, until = [], plan.mode == "undo", plan.selection.until_position
+    for drop in () if plan.copies else catalog_drops(log, plan):
+        there = plan.steps and until is not None and until <= drop.there
+        if not (drop.before and not there if undo else drop.over):
+            continue
+        at, name = drop.table.at.hex().upper(), drop.table.name
+        found = f"found changes of {name}, which was dropped at {at} and made again"
+        last, following = (one.hexadecimal for one in (drop.there, drop.there.above))
+        if plan.export is not None and plan.export.format != "debezium":
+            told.append(f"{found}: no change takes away the rows that it had till then")
+            continue
+        raise Refusal(
+            "LR3002" if undo else "LR3003",
+            f"{found}; expected changes before that or after it: no record of the log takes away"
+            " the rows that the table had",
+            Where(table=name),
+            f"Take what comes before (--until-position {last}), empty the table or make it anew as"
+            f" it was made then, and take the rest (--from-position {following}; a replay goes on"
+            " where it stands). Undo only what came after it, or leave the table out"
+            " (--exclude-table)",
+        )
+    return told
 
 
 def manifest_of(

@@ -12,12 +12,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from replay.arrays import Records
+from replay.arrays import Bytes, Mask, Records, Versions
 from replay.changes import order
-from replay.changes.catalog import TableVersion
-from replay.changes.envelope import RECORD, Change
-from replay.changes.position import unit_of
-from replay.changes.selection import REASON, Selection, balance_of
+from replay.changes.catalog import EndedTable, TableVersion, ended_tables
+from replay.changes.envelope import RECORD, Change, bounds_of, compare, octets
+from replay.changes.position import HIGHEST, LOWEST, POSITION, Position, unit_of
+from replay.changes.selection import (
+    AFTER_RANGE,
+    BEFORE_RANGE,
+    REASON,
+    TAKEN_BEFORE,
+    Selection,
+    balance_of,
+)
 from replay.errors import Finding, InputError, Refusal, Where
 from replay.logs import LogFile
 from replay.pipeline.extent import nothing_left
@@ -372,3 +379,104 @@ def structure_statements(
     if not statements:
         return f"-- {where.table}: nothing to do ({change.action.value})"
     return "\n".join(statements)
+
+
+# -- tables that only the catalog of a log knows to be dropped
+# -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CatalogDrop:
+    """A ``table`` that was dropped, of which a log has no record: its rows are there up to the
+    commit position ``there``, and are gone from ``gone`` on, behind the unit that commits there
+    where ``by_unit`` (which changed them and dropped it); ``amid`` the log. ``over``: a selection
+    goes over that to changes of the table that has the name then; ``before``: it has changes of
+    this one."""
+
+    table: EndedTable
+    there: Position
+    gone: Position
+    by_unit: bool
+    amid: bool
+    over: bool
+    before: bool
+
+
+def catalog_drops(log: LogFile, plan: Plan | None = None) -> list[CatalogDrop]:
+    """What the catalog of a log has of tables that are dropped; ``plan``: whose selection is asked
+    about, of tables that are made again. Reads all headers, where there is such a table."""
+    ended = [one for one in ended_tables(log.catalog.versions) if plan is None or one.later]
+    seen = [_Seen(one) for one in ended]
+    first: bytes = HIGHEST
+    last, begin = bytes(LOWEST), first
+    chosen = Selection() if plan is None else plan.selection
+    taken = log.catalog.taken_by(chosen.takes_tables)
+    splits = None if plan is None else plan.splits
+    for some, _, version, verdict in judged_headers(log, splits, chosen, taken) if ended else ():
+        done = some.committed()
+        if plan is not None:
+            verdict = plan.without_taken(verdict, some.envelope)
+        commit = some.envelope.commit()
+        point = octets(log.commit_keys(some.envelope))[:, POSITION.itemsize : 2 * POSITION.itemsize]
+        within = done & ~np.isin(verdict, _OUTSIDE)
+        first, last = min(first, _first(commit[done])), max(last, _last(commit[done]))
+        begin = min(begin, _first(commit[within]))
+        for one in seen:
+            one.look(commit, point, version, done, verdict == 0)
+    begin = begin if chosen.whole_tables else HIGHEST
+    return [one.drop(first, last, begin) for one in seen]
+
+
+#: Why records lie beyond the range of a run.
+_OUTSIDE = tuple(REASON[name] for name in (BEFORE_RANGE, AFTER_RANGE, TAKEN_BEFORE))
+
+
+class _Seen:
+    """What the records of a log tell of a table that is dropped, by commit positions. Without data
+    sharing the catalog has RBAs, also where these are LRSNs: then it went between two commits."""
+
+    def __init__(self, table: EndedTable) -> None:
+        self.table = table
+        self.below: bytes = LOWEST
+        self.latest: bytes = LOWEST
+        self.above: bytes = HIGHEST
+        self.again: bytes = HIGHEST
+        self.before = False
+
+    def look(self, commit: Bytes, point: Bytes, version: Versions, done: Mask, taken: Mask) -> None:
+        """At some records: where their units commit, and the RBAs of that."""
+        own, later = (done & np.isin(version, some) for some in self.table[2:])
+        early = compare(point, self.table.at) < 0
+        self.below = max(self.below, _last(commit[done & early]))
+        self.above = min(self.above, _first(commit[done & ~early]))
+        self.latest = max(self.latest, _last(commit[own]))
+        self.again = min(self.again, _first(commit[later & taken]))
+        self.before |= bool((own & taken).any())
+
+    def drop(self, first: bytes, last: bytes, begin: bytes) -> CatalogDrop:
+        """What became of the table; where the log begins and ends, and a selection does
+        (``begin``)."""
+        gone = Position(self.table.at)
+        there = gone.below
+        if any(gone[1:4]) != any(last[1:4]):
+            there, gone = Position(self.below), Position(self.above)
+        by_unit = self.latest >= gone
+        if by_unit:
+            there = gone = Position(self.latest)
+        return CatalogDrop(
+            self.table,
+            there,
+            gone,
+            by_unit,
+            amid=(first < gone or by_unit) and gone <= last,
+            over=self.again != HIGHEST and (self.before or begin < gone),
+            before=self.before,
+        )
+
+
+def _first(commit: Bytes) -> bytes:
+    return bounds_of(commit)[0] if len(commit) else HIGHEST
+
+
+def _last(commit: Bytes) -> bytes:
+    return bounds_of(commit)[1] if len(commit) else LOWEST

@@ -228,7 +228,8 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         "Restore those rows from an image copy, and leave the table out with --exclude-table.",
     ),
     "LR3003": (
-        "The target has no statement for what the change does.",
+        "The target has no statement for what the change does; or no record of the log says that a"
+        " table was dropped and made again, as its catalog does.",
         "Leave it out (--op, --exclude-table), or choose another target.",
     ),
     "LR3004": (

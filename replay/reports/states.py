@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.changes.catalog import TableVersion
 from replay.changes.options import ScriptOptions
-from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.position import LOWEST, Position
 from replay.changes.selection import Selection
 from replay.dependencies.baseline import StateBefore
 from replay.errors import (
@@ -39,7 +38,14 @@ from replay.output.formats.batches import row_type
 from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
 from replay.output.state_files import TableRows
-from replay.output.structure import ColumnMove, added_defaults, column_moves, tables_before
+from replay.output.structure import (
+    CatalogDrop,
+    ColumnMove,
+    added_defaults,
+    catalog_drops,
+    column_moves,
+    tables_before,
+)
 from replay.pipeline.points import Point
 from replay.pipeline.request import Request
 from replay.reports.history import drops_table
@@ -242,11 +248,13 @@ def _nets(
         selection = replace(selection, tables=same, exclude_tables=())
     request = row_request(asked, selection, unchanged=True)
     changes = rows_of(asked, request, False, state)
-    lives = _lives(tables, request, changes, point)
+    dropped = [drop for drop in catalog_drops(request.log) if drop.amid]
+    lives = _lives(tables, dropped, changes, point)
     every = {version.name: version.table for version in request.versions}
     before = tables_before(request.log, Selection(), every)
     began = {tables.identity(name): table for name, table in before.items()}
-    forms, nets = _tables(request, tables, changes, point, lives, began)
+    begins = {version: drop.gone for drop in dropped for version in drop.table.later}
+    forms, nets = _tables(request, tables, changes, point, lives, began, begins)
     stretches = {
         name: _Stretch(net, point, base, low, lives.get(name, _Life()))
         for name, net in nets.items()
@@ -319,7 +327,7 @@ class _Life:
 
 
 def _lives(
-    tables: Tables, request: Request, changes: RowChanges, point: Point
+    tables: Tables, dropped: Sequence[CatalogDrop], changes: RowChanges, point: Point
 ) -> Mapping[str, _Life]:
     """Of tables that are dropped, their lives at a point: their rows went without a change of each,
     and a table that has the name later is another one."""
@@ -330,52 +338,22 @@ def _lives(
             if row["fate"] <= 0 and drops_table(image):
                 name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
                 drops[name].append(_place_of(row))
-    for name, places in _catalog_drops(tables, request, changes).items():
-        drops[name] += places
+    for drop in dropped:
+        if drop.there < point.position < drop.gone:
+            raise Refusal(
+                "LR3002",
+                f"found that {drop.table.name} was dropped between {drop.there.hexadecimal} and"
+                f" {drop.gone.hexadecimal}; expected a point at or beyond one of them",
+                hint=f"The catalog has an RBA ({drop.table.at.hex().upper()}), and units commit at"
+                " LRSNs",
+            )
+        place = drop.gone.hexadecimal, _BEHIND if drop.by_unit else "", "", ""
+        drops[tables.identity(drop.table.name)].append(place)
     return {name: _Life.at(point, sorted(places)) for name, places in drops.items()}
 
 
 #: Behind every hexadecimal number.
 _BEHIND = "G"
-
-
-def _catalog_drops(
-    tables: Tables, request: Request, changes: RowChanges
-) -> Mapping[str, list[_Place]]:
-    """Where the catalog has that tables were dropped within the log, which has no record of it: at
-    a position, or with the unit that changed the table before that and ended after it (a name is
-    free for another table only from the next commit on). A table that is altered has another
-    generation of its ids at once."""
-    ends: dict[tuple[str, str], _Place] = {}
-    began: dict[str, list[str]] = defaultdict(list)
-    goes_on = {(*_ids(version), version.created) for version in request.versions}
-    for version in request.versions:
-        name = tables.identity(version.name)
-        began[name].append(version.created.hex().upper())
-        at_once = (*_ids(version), version.dropped) in goes_on
-        if version.dropped not in (LOWEST, HIGHEST) and not at_once:
-            drop = version.dropped.hex().upper()
-            ends[name, drop] = (drop, "", "", "")
-    first, last = _BEHIND, ""
-    for dataset, rows in changes.tables(_has_rows) if ends else ():
-        mine = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-        commit = rows["commit_lrsn"]
-        first, last = min(first, commit[0].as_py()), max(last, commit[-1].as_py())
-        for name, drop in [key for key in ends if key[0] == mine]:
-            again = min((one for one in began[name] if one >= drop), default=_BEHIND)
-            within = pc.and_(pc.greater_equal(commit, drop), pc.less(commit, again))
-            latest = pc.max(commit.filter(within)).as_py()
-            if latest is not None:
-                ends[name, drop] = max(ends[name, drop], (latest, _BEHIND, "", ""))
-    found: dict[str, list[_Place]] = defaultdict(list)
-    for (name, drop), place in ends.items():
-        if first < drop <= last:
-            found[name].append(place)
-    return found
-
-
-def _ids(version: TableVersion) -> tuple[int, int, int]:
-    return version.dbid, version.psid, version.obid
 
 
 class _Stretch:
@@ -463,9 +441,10 @@ def _tables(
     point: Point,
     lives: Mapping[str, _Life],
     began: Mapping[str, Table],
+    begins: Mapping[int, Position],
 ) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
     """The generations of each table, and the one that it has at a point. ``began``: tables as they
-    were before the log."""
+    were before the log; ``begins``: where a table version is none yet, as its name is another's."""
     assert request.export is not None
     profile = format_of(request.export, request.options.render).profile
     datasets = Datasets(request.log.catalog, request.options.render, profile)
@@ -475,7 +454,8 @@ def _tables(
         name, dataset = tables.identity(version.name), datasets.of(version.index)
         if dataset not in forms.setdefault(name, []):
             forms[name].append(dataset)
-        if version.created > LOWEST and version.created.hex().upper() <= point.hexadecimal:
+        begin = max(version.created, begins.get(version.index, LOWEST))
+        if begin > LOWEST and begin.hex().upper() <= point.hexadecimal:
             latest[name] = dataset
     several = any(len(some) > 1 for some in forms.values())
     seen = _seen_forms(changes, tables, forms, lives) if several else {}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -252,15 +255,36 @@ def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
     undo = ["undo", *words, "--dialect", "sqlite", "--schema", "none", "--out", f"{tmp_path}/undo"]
     assert main([*undo, "--ur", "123456789ACC", "--cascade", "all"]) == 8
     assert f"T, which was dropped at {dropped.hex().upper()} and made" in capsys.readouterr().err
-    assert main(undo) == 4
+    assert main(undo) == 8
+    redo = ["redo", *words, "--dialect", "sqlite", "--schema", "none", "--out"]
+    capsys.readouterr()
+    assert main([*redo, f"{tmp_path}/redo"]) == 8
+    said = capsys.readouterr().err
+    assert "LR3003" in said
+    for number, part in enumerate(re.findall(r"(--\w+-position) (\w+)", said)):
+        assert main([*redo, f"{tmp_path}/part{number}", *part]) == 4
+        assert f"{3 - number} statements" in capsys.readouterr().out
+    target = f"sqlite:///{tmp_path}/testown.db?schema=testown"
+    with closing(sqlite3.connect(tmp_path / "testown.db", isolation_level=None)) as base:
+        base.execute("CREATE TABLE t (k INTEGER PRIMARY KEY NOT NULL, a INTEGER)")
+        apply = ["replay", *words, "--to", target, "--apply"]
+        until = re.findall(r"--until-position \w+", said)[0].split()
+        assert (main(apply), main([*apply, *until])) == (8, 4)
+        base.execute("DELETE FROM t")
+        assert main(apply) == 4
+        assert base.execute("SELECT * FROM t ORDER BY k").fetchall() == [(1, 11), (3, 30)]
+    assert main(["export", *words, "--format", "csv", "--out", f"{tmp_path}/all"]) == 4
+    assert "no change takes away the rows" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("sharing", [True, False])
 def test_the_columns_of_one_of_three_tables_of_a_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sharing: bool
 ) -> None:
-    """Log Master: the second one is as the first, also where nobody changed a row of it."""
+    """Log Master: the second one is as the first, also where nobody changed a row of it. Without
+    data sharing the catalog has RBAs, also where units commit at LRSNs."""
     columns = (zos.Col("K", "INT", 4, key=1), zos.Col("A", "INT", 4))
-    edges = [zos.lrsn(number) for number in (1000, 2000, 3000)]
+    edges = [(zos.lrsn if sharing else zos.rba)(number) for number in (1000, 2000, 3000)]
     tables = [zos.Tab("T", columns, dropped=edges[0])]
     for number, many in enumerate((2, 1, 2)):
         ends = {"created": edges[number], "dropped": [*edges[1:], bytes(10)][number]}
@@ -269,10 +293,11 @@ def test_the_columns_of_one_of_three_tables_of_a_name(
     log = zos.LogBuilder(tables)
     for clock, table, row in ((0, 0, (1, 1)), (1100, 1, (2, 2)), (3100, 3, (4, 4))):
         log.clock = clock
-        log.unit(commit=clock + 50).insert(tables[table], row)
+        log.unit(int(sharing), clock + 50).insert(tables[table], row)
     control, data = log.write(tmp_path, seed=1)
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
-    for number, lines in ((1500, ["K,A", "2,2"]), (2500, ["K"]), (3500, ["K,A", "4,4"])):
+    gap = ["K"] if sharing else []
+    for number, lines in ((1150, ["K,A", "2,2"]), (2500, gap), (3500, ["K,A", "4,4"])):
         at = ("--at", zos.lrsn(number).hex(), "--table", "T", "--out", "-")
-        main(["state", *words, *at])
+        assert main(["state", *words, *at]) == (4 if lines else 8)
         assert capsys.readouterr().out.upper().splitlines() == lines
