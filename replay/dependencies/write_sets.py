@@ -237,13 +237,16 @@ class WriteSets:
         written = written or RenderOptions()
         shown = {
             version: sum(
-                1 << place
-                for place, column in zip(
-                    self.spaces.column_places[version],
-                    self.log.catalog.versions[version].format.columns,
-                    strict=True,
-                )
-                if column.column in shown_columns(self.log.catalog.versions[version].table, written)
+                {  # columns that not every generation has share a place
+                    1 << place
+                    for place, column in zip(
+                        self.spaces.column_places[version],
+                        self.log.catalog.versions[version].format.columns,
+                        strict=True,
+                    )
+                    if column.column
+                    in shown_columns(self.log.catalog.versions[version].table, written)
+                }
             )
             for version in distinct(batch.version).tolist()
         }

@@ -65,6 +65,12 @@ def built_on(
     ("old", "new", "rows", "coarse"),
     [
         ((ID, NAME), (ID, NAME, MORE), ((1, "A"), (1, "A", None), (1, "B", 7), (2, "C", 0)), False),
+        (
+            (ID, NAME),
+            (ID, NAME, MORE, replace(MORE, name="LAST")),
+            ((1, "A"), (1, "A", None, None), (1, "B", None, None), (2, "C", 0, 0)),
+            False,
+        ),
         ((ID, NAME), (NAME, ID), ((1, "A"), ("A", 1), ("B", 1), ("C", 2)), False),
         (
             (ID, NAME),
@@ -95,6 +101,7 @@ def built_on(
     ],
     ids=[
         "column added",
+        "columns added",
         "columns turned",
         "decimals",
         "key changed",
