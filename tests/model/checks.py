@@ -172,15 +172,16 @@ def check_file(case: Case, options: Options) -> Iterator[Verdict]:
 
 
 def check_guard(case: Case, options: Options) -> Iterator[Verdict]:
-    """The same with more in the WHERE: it must find the same rows."""
+    """The same with more in the WHERE, of which the seed says how much: it must find the same
+    rows."""
     for dialect, keys in places(case, options):
         if keys == "foreign":
             continue
-        for columns in ("guard", "all"):
+        for mode, first, last in both_ways(case, options):
+            columns = ("guard", "all")[(case.seed + (mode == "undo")) % 2]
             words = ("--dialect", dialect, "--where-columns", columns, *schema_for(case, keys))
-            for mode, first, last in both_ways(case, options):
-                answer = case.ask(mode, *words)
-                yield compared(case, f"{mode} {columns} {keys}", answer, first, last, keys, dialect)
+            answer = case.ask(mode, *words)
+            yield compared(case, f"{mode} {columns} {keys}", answer, first, last, keys, dialect)
 
 
 def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
@@ -228,8 +229,8 @@ def check_select(case: Case, options: Options) -> Iterator[Verdict]:
     upto = case.history.without(set(), second.commit).state()
     before = case.history.without(set(), first.commit - 1).state()
     ends = {"lrsn": (case.position_of(first), case.position_of(second))}
-    if case.site.time(first) is not None:
-        ends["time"] = (str(case.site.time(first)), str(case.site.time(second)))
+    if case.seed % 2 and case.site.time(first) is not None:
+        ends = {"time": (str(case.site.time(first)), str(case.site.time(second)))}
     for what, (low, high) in ends.items():
         for mode, start, end in (("redo", before, upto), ("undo", upto, before)):
             if mode not in options.modes:
