@@ -224,7 +224,7 @@ class ConstraintOrder:
         known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
         rows = np.flatnonzero(live & known & one_of(batch.change, ROW_CHANGES))
         write_sets = WriteSets(self.log, self.spaces)
-        touches = of_rows(write_sets.touches(part_of(batch, rows)), rows)
+        touches = of_rows(write_sets.touches(batch.part(rows)), rows)
         first, second = _unit_needs(touches, span)
         if self.undo:
             first, second = second, first
@@ -280,7 +280,7 @@ class ConstraintOrder:
         if not len(rows):
             return rows, rows, rows
         write_sets = WriteSets(self.log, self.spaces, with_nulls=True)
-        touches = of_rows(write_sets.touches(part_of(batch, rows)), rows)
+        touches = of_rows(write_sets.touches(batch.part(rows)), rows)
         touches = nulls_once(touches, span, len(self.spaces.spaces))
         crossed = crossed_units(touches, span, batch.change, self.row_spaces)
         plain = touches[touches["space"] < len(self.spaces.spaces)]
@@ -319,7 +319,7 @@ class ConstraintOrder:
         met = self.raw_keys.met_spans(batch, of_keys, span)
         if met is None:
             write_sets = WriteSets(self.log, self.spaces, with_images=False, with_nulls=True)
-            touches = of_rows(write_sets.touches(part_of(batch, of_keys)), of_keys)
+            touches = of_rows(write_sets.touches(batch.part(of_keys)), of_keys)
             touches = nulls_once(touches, span, len(self.spaces.spaces))
             met = met_spans(touches, span)
         return rows[np.isin(span[rows], met)]
@@ -368,7 +368,7 @@ class ConstraintOrder:
     def _touches(self, batch: ChangeBatch, part: Index, spaces: KeySpaces) -> Records:
         """Touches of some changes with images compared value by value."""
         write_sets = WriteSets(self.log, spaces, by_value=True, with_nulls=True)
-        return of_rows(write_sets.touches(part_of(batch, part)), part)
+        return of_rows(write_sets.touches(batch.part(part)), part)
 
     def _ordered(
         self,
@@ -559,13 +559,6 @@ def _stretches(change: Bytes, unit: Index) -> Index:
     breaks = np.zeros(len(unit), bool)
     breaks[1:] = (unit[1:] != unit[:-1]) | ~row_change[1:] | ~row_change[:-1]
     return np.cumsum(breaks)
-
-
-def part_of(batch: ChangeBatch, rows: Index) -> ChangeBatch:
-    """Some changes of a batch."""
-    return ChangeBatch(
-        batch.records, batch.head[rows], batch.weight[rows], batch.change[rows], batch.version[rows]
-    )
 
 
 def of_rows(touches: Records, rows: Index) -> Records:

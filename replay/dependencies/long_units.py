@@ -16,7 +16,7 @@ import numpy as np
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.decoding.hashes import mixed
-from replay.dependencies.constraint_order import ConstraintOrder, nulls_once, of_rows, part_of
+from replay.dependencies.constraint_order import ConstraintOrder, nulls_once, of_rows
 from replay.dependencies.raw_keys import KeyTouches
 from replay.dependencies.unique_order import crossed_units
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, KeyRole, WriteSets
@@ -160,7 +160,7 @@ class _LongUnit:
         """The keys that changes ``rows`` take or give up."""
         order = self.order
         write_sets = WriteSets(order.log, order.spaces, with_images=with_images, with_nulls=True)
-        touches = of_rows(write_sets.touches(part_of(window.batch, rows)), rows)
+        touches = of_rows(write_sets.touches(window.batch.part(rows)), rows)
         return touches[touches["role"] <= KeyRole.DESTROY]
 
     def _crossed(self, suspects: Index, met: Index) -> bool:

@@ -17,14 +17,13 @@ from replay.errors import Where
 from replay.logs import LogFile, where_of
 from replay.output.steps import Script
 from replay.pipeline.plan import Plan
-from replay.pipeline.row_batch import whole_rows
+from replay.pipeline.row_batch import OPS, whole_rows
 from replay.targets import Session
 from sqlgen import statements
 from sqlgen.choices import WhereColumns
 from sqlgen.row_checks import with_check
-from sqlgen.rows import Op, Rows
+from sqlgen.rows import INVERSE, Op, Rows
 
-_OPS = {Change.INSERT: Op.INSERT, Change.UPDATE: Op.UPDATE, Change.DELETE: Op.DELETE}
 #: What the halves of a change that is two statements do.
 _HALVES = {StatementPart.REMOVE: Op.DELETE, StatementPart.PUT: Op.INSERT}
 #: Statement text shown in a message, at most.
@@ -68,15 +67,11 @@ class Diagnoser:
         """The operation of a statement, turned round for undo; events of whole tables count as
         deletes."""
         row = script.steps[step]
-        op = _OPS.get(Change(int(row["change"])), Op.DELETE)
+        op = OPS.get(Change(int(row["change"])), Op.DELETE)
         if row["part"] == StatementPart.NET and row["last_change"] == Change.DELETE:
             op = Op.DELETE
         op = _HALVES.get(StatementPart(int(row["part"])), op)
-        return (
-            {Op.INSERT: Op.DELETE, Op.DELETE: Op.INSERT, Op.UPDATE: Op.UPDATE}[op]
-            if self.plan.mode == "undo"
-            else op
-        )
+        return INVERSE[op] if self.plan.mode == "undo" else op
 
     def diagnose(self, script: Script, step: int) -> Diagnosis:
         """The diagnosis of one statement, the ``step``-th of the script."""
@@ -86,7 +81,7 @@ class Diagnoser:
         name = self.log.catalog.versions[version].name
         rows = None
         part = StatementPart(int(row["part"]))
-        if kind in _OPS and part not in OF_TWO:
+        if kind in OPS and part not in OF_TWO:
             rows = whole_rows(
                 self.log,
                 records,

@@ -14,7 +14,7 @@ import pytest
 from replay.arrays import Index
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.dependencies import long_units
-from replay.dependencies.constraint_order import ConstraintOrder, part_of
+from replay.dependencies.constraint_order import ConstraintOrder
 from replay.dependencies.write_sets import ChangeBatch
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
@@ -62,7 +62,7 @@ def history(folder: Path, draw: random.Random) -> LogmasterLog:
 def windows(batch: ChangeBatch, rows: Index, size: int) -> Iterator[ChangeBatch]:
     """Some changes of a batch, a few at a time."""
     for low in range(0, len(rows), size):
-        yield part_of(batch, rows[low : low + size])
+        yield batch.part(rows[low : low + size])
 
 
 @pytest.mark.long
@@ -80,7 +80,7 @@ def test_they_say_the_same(
     told: Counter[bool] = Counter()
     for unit in np.unique(units):
         rows = np.flatnonzero(units == unit)
-        whole = part_of(batch, rows)
+        whole = batch.part(rows)
         stretch = np.cumsum(~np.isin(whole.change, ROW_CHANGES))
         moved = whole.change == Change.UPDATE
         expected = len(order._crossed(whole, stretch, whole.version >= 0, moved)[1]) > 0
