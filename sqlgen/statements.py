@@ -522,6 +522,12 @@ def _guards(
     return parts
 
 
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """A column of a table in one piece."""
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
 def joined(parts: Iterable[str | pa.Array], count: int) -> pa.Array:
     """Pieces (texts and string arrays) one after the other; neighbouring texts are put together
     first."""

@@ -21,7 +21,7 @@ from replay.storage import Place, file_name
 from replay.version import __version__
 from sqlgen.literals import Policy, hexadecimal
 from sqlgen.schema import FLOATS, Column, SqlType
-from sqlgen.statements import joined
+from sqlgen.statements import joined, one_array
 
 #: Rows of a file of Parquet.
 _ROWS_TOGETHER = 1_000_000
@@ -41,7 +41,7 @@ def state_csv(table: TableRows) -> str:
     hexadecimal digits: what ``--initial`` reads."""
     parts: list[str | pa.Array] = []
     for column in table.dataset.columns:
-        values = _text(_whole(table.rows[column.name]), column)
+        values = _text(one_array(table.rows[column.name]), column)
         parts += [*([","] if parts else []), pc.fill_null(values, "")]
     names = ",".join(
         name if name.replace("_", "").isalnum() else '"' + name.replace('"', '""') + '"'
@@ -49,11 +49,6 @@ def state_csv(table: TableRows) -> str:
     )
     lines = joined([*parts, "\n"], len(table.rows)).to_pylist() if len(table.rows) else []
     return "".join([names, "\n", *lines])
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def _text(values: pa.Array, column: Column) -> pa.Array:
@@ -69,10 +64,10 @@ def _text(values: pa.Array, column: Column) -> pa.Array:
 
 def parquet_rows(table: TableRows) -> pa.Table:
     """The rows with types that every reader of Parquet knows, and the names of exports."""
-    columns = {column.name: _whole(table.rows[column.name]) for column in table.dataset.columns}
+    columns = {column.name: one_array(table.rows[column.name]) for column in table.dataset.columns}
     form = Parquet(False, Policy())
     images, _ = form.images(table.dataset, None, columns, len(table.rows))
-    after = _whole(images["after"])
+    after = one_array(images["after"])
     return pa.Table.from_arrays(after.flatten(), list(table.dataset.names))
 
 

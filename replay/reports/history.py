@@ -20,7 +20,7 @@ from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, counted
 from replay.logs import LogFile
 from replay.output.formats import Dataset
 from replay.output.row_changes import IN_ORDER, RowChanges, fate_text
-from replay.reports.images import image_texts, literal, shown_image
+from replay.reports.images import literal, shown_image, with_texts
 from replay.reports.layout import preformatted
 from sqlgen.schema import Column
 from sqlgen.structure import Action
@@ -133,14 +133,7 @@ class DatasetChanges:
     @classmethod
     def of(cls, dataset: Dataset, rows: pa.Table, key: Sequence[Column]) -> DatasetChanges:
         """The changes ``rows`` with their texts."""
-        for side in ("before", "after"):
-            images = rows[side].combine_chunks()
-            images = images if isinstance(images, pa.Array) else pa.concat_arrays(images.chunks)
-            whole = image_texts(images, dataset.columns)
-            key_texts = image_texts(images, key, loose=True) if key else whole
-            rows = rows.append_column(f"key_{side}", key_texts)
-            rows = rows.append_column(f"image_{side}", whole)
-        return cls(dataset, rows)
+        return cls(dataset, with_texts(rows, dataset.columns, key))
 
     def about(self, keys: pa.Array) -> pa.Array:
         """Which changes are of one of some keys, or of the whole table."""

@@ -29,7 +29,7 @@ from replay.errors import UsageError
 from replay.output.run_plan import analysis_of
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports import undo_commands
-from replay.reports.history import Version, dataset_changes, version_of
+from replay.reports.history import Version
 from replay.reports.images import literal
 from replay.reports.log_queries import (
     Asked,
@@ -37,6 +37,7 @@ from replay.reports.log_queries import (
     knows_undone,
     left_out_columns,
     row_request,
+    row_versions,
     rows_of,
 )
 from replay.reports.make_report import headers_in
@@ -153,15 +154,10 @@ def _changes(
     """Each change of a row: its unit, table, operation, key, and the columns that it set with both
     values (null where there is no such image)."""
     request = row_request(asked, selection)
-    tables = Tables(request)
     changes = rows_of(asked, request)
     lines: list[tuple[int, Version, str, list[list[str | None]]]] = []
-    for part in dataset_changes(changes, tables.key):
-        key = tables.key(part.dataset)
-        for change in part.rows.to_pylist():
-            version = version_of({**change, "dataset": part.dataset, "row": 0}, key, asked.log)
-            if version.unit not in number:
-                continue
+    for version in row_versions(changes, Tables(request), asked.log):
+        if version.unit in number:
             text = ", ".join(f"{name}={literal(value)}" for name, value in version.key.items())
             lines.append((number[version.unit], version, text, _values(version)))
     changes.close()

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from replay.errors import UsageError
 from sqlgen.literals import hexadecimal
 from sqlgen.schema import ARROW_TYPES, Column, SqlType
-from sqlgen.statements import joined
+from sqlgen.statements import joined, one_array
 from sqlgen.value_texts import unquoted, value_of
 
 _BYTES = (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB)
@@ -34,6 +34,18 @@ def image_texts(images: pa.Array, columns: Sequence[Column], loose: bool = False
         size = pc.cast(pc.binary_length(values), pa.string())
         parts.append(pc.fill_null(pc.binary_join_element_wise(size, ":", values, ""), "-"))
     return pc.if_else(pc.is_valid(images), joined(parts, len(images)), pa.scalar(None, pa.string()))
+
+
+def with_texts(rows: pa.Table, columns: Sequence[Column], key: Sequence[Column]) -> pa.Table:
+    """Changes with the texts of their images (``image_before``, ``image_after``) and of their keys
+    (``key_before``, ``key_after``: the loose ones; without a ``key`` those of the images)."""
+    for side in ("before", "after"):
+        images = one_array(rows[side])
+        whole = image_texts(images, columns)
+        key_texts = image_texts(images, key, loose=True) if key else whole
+        rows = rows.append_column(f"key_{side}", key_texts)
+        rows = rows.append_column(f"image_{side}", whole)
+    return rows
 
 
 def field_of(images: pa.Array, name: str) -> pa.Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -197,6 +197,14 @@ def aside_warnings(changes: RowChanges) -> list[str]:
     if len(changes.damaged) > 20:
         warnings.append(f"{len(changes.damaged) - 20} more units cannot be read")
     return warnings
+
+
+def row_versions(changes: RowChanges, tables: Tables, log: LogFile) -> Iterator[Version]:
+    """Each change as a version that is of no row, a bucket and dataset at a time."""
+    for dataset, rows in changes.tables():
+        key = tables.key(dataset)
+        for change in rows.to_pylist():
+            yield version_of({**change, "dataset": dataset, "row": 0}, key, log)
 
 
 # -- history

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from replay.errors import UsageError
 from replay.pipeline.extent import data_end_early
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
-from replay.reports.history import Version, dataset_changes, version_of
+from replay.reports.history import Version
 from replay.reports.layout import Report
 from replay.reports.log_queries import (
     Asked,
@@ -25,6 +24,7 @@ from replay.reports.log_queries import (
     left_out_columns,
     point_of,
     row_request,
+    row_versions,
     rows_of,
 )
 from replay.reports.relations import Relations
@@ -171,20 +171,10 @@ def _add_statements(asked: Asked, selection: Selection, relations: Relations) ->
 
 def _audit(asked: Asked, selection: Selection, options: ReportOptions) -> Report:
     request = row_request(asked, selection)
-    tables = Tables(request)
     changes = rows_of(asked, request)
-
-    def versions() -> Iterator[Version]:
-        for part in dataset_changes(changes, tables.key):
-            for change in part.rows.to_pylist():
-                entry = {**change, "dataset": part.dataset, "row": 0}
-                yield version_of(entry, tables.key(part.dataset), asked.log)
-
-    ordered = (
-        sorted(versions(), key=_place)
-        if changes.tally.statements <= options.most_rows
-        else (versions())
-    )
+    versions = row_versions(changes, Tables(request), asked.log)
+    few = changes.tally.statements <= options.most_rows
+    ordered = sorted(versions, key=_place) if few else versions
     notes = left_out_columns(request)
     report = listed(ordered, options, notes, aside_warnings(changes))
     changes.close()

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask
+from sqlgen.statements import one_array
 
 #: Contradictions that are named.
 _NAMED = 5
@@ -86,25 +87,21 @@ def _units(rows: pa.Table) -> Index:
     """The number of the unit of each change."""
     new = np.zeros(len(rows), bool)
     for name in ("commit_lrsn", "urid", "member"):
-        codes = pc.fill_null(_one(rows[name].combine_chunks().dictionary_encode()).indices, -1)
+        codes = pc.fill_null(one_array(rows[name]).dictionary_encode().indices, -1)
         values = codes.to_numpy(zero_copy_only=False)
         new[1:] |= values[1:] != values[:-1]
     return np.cumsum(new)
 
 
-def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-
-
 def _codes(texts: pa.Array) -> Index:
-    indices = _one(texts.dictionary_encode()).indices
+    indices = texts.dictionary_encode().indices
     return np.asarray(indices.to_numpy(zero_copy_only=False), np.int64)
 
 
 def _net_of(rows: pa.Table, keyed: bool, wrong: list[str], ids_part: bool) -> NetRows:
-    before, after = (_one(rows[name].combine_chunks()) for name in ("before", "after"))
+    before, after = (one_array(rows[name]) for name in ("before", "after"))
     texts = {
-        name: _one(rows[name].combine_chunks())
+        name: one_array(rows[name])
         for name in ("key_before", "key_after", "image_before", "image_after")
     }
     unit = _units(rows)
@@ -128,7 +125,7 @@ def _by_place(
     whether its images are of that. They say it where all rows of the unit have one, each is found
     as the change before left it, and none may have moved (``ids_part``): is found at one place as
     another one was left before that. A row keeps its place within a unit, not for ever."""
-    rid = _codes(pc.fill_null(_one(rows["rid"].combine_chunks()), 0))
+    rid = _codes(pc.fill_null(one_array(rows["rid"]), 0))
     there = [
         np.flatnonzero(side.is_valid().to_numpy(zero_copy_only=False)) for side in (before, after)
     ]

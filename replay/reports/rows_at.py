@@ -20,10 +20,11 @@ from replay.errors import InputError, Refusal, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type
 from replay.output.structure import ColumnMove
-from replay.reports.images import field_of, image_texts, literal, shown_image
+from replay.reports.images import field_of, image_texts, literal, shown_image, with_texts
 from replay.reports.net_rows import NetChange, NetRows
 from replay.reports.widened_values import widened
 from sqlgen.schema import Column
+from sqlgen.statements import one_array
 from sqlgen.value_texts import Value, constant
 
 _ELSEWHERE = (
@@ -60,13 +61,9 @@ class TableNet:
     def add(self, dataset: Dataset, rows: pa.Table, is_late: bool) -> None:
         """Take changes in commit order."""
         for side in ("before", "after"):
-            images = self.images(dataset, _array(rows[side]))
-            place = rows.schema.get_field_index(side)
-            rows = rows.set_column(place, side, images)
-            whole = image_texts(images, self.form.columns)
-            key_texts = image_texts(images, self.key, loose=True) if self.key else whole
-            rows = rows.append_column(f"key_{side}", key_texts)
-            rows = rows.append_column(f"image_{side}", whole)
+            images = self.images(dataset, one_array(rows[side]))
+            rows = rows.set_column(rows.schema.get_field_index(side), side, images)
+        rows = with_texts(rows, self.form.columns, self.key)
         (self.late if is_late else self.early).add(rows)
 
     def images(self, dataset: Dataset, images: pa.Array) -> pa.Array:
@@ -182,11 +179,6 @@ class TableNet:
                 Where(table=self.name),
                 "logreplay check names the records",
             )
-
-
-def _array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
