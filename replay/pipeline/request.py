@@ -236,7 +236,7 @@ def make_request(
     with usage_errors():
         demand = replace(demand, mode=choice(Mode, demand.mode, "mode"))
         _check_needs(opened.family, demand, selection)
-        _check_kept(demand, selection)
+        _check_units(demand, selection)
         check_told(opened.log, "structure" if demand.structure else demand.mode, selection)
         opened.family.admit(opened.log)
         if demand.exact_reals and opened.family.with_wide_reals is not None:
@@ -340,13 +340,20 @@ def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:
     check_needs(family, "structure" if demand.structure else demand.mode, selection)
 
 
-def _check_kept(demand: Demand, selection: Selection) -> None:
-    """UsageError (LR1001) where incomplete units would be written as if they were whole."""
+def _check_units(demand: Demand, selection: Selection) -> None:
+    """UsageError (LR1001) where units would be written that are to stay out: incomplete ones as if
+    they were whole, or those that only a redo leaves out."""
     if selection.incomplete is Incomplete.KEEP and demand.options is not None:
         raise UsageError(
             "LR1001",
             f"found --incomplete keep; expected one of: {', '.join(SETTING_ASIDE)}",
             hint="Only a copy of the log (extract) can keep incomplete units, flagged as they are",
+        )
+    if selection.excepted is not None and demand.mode is Mode.UNDO:
+        raise UsageError(
+            "LR1001",
+            "found --except with undo; expected redo or export",
+            hint="Choose what is to be undone: --ur, --user, --job",
         )
 
 

@@ -23,7 +23,7 @@ from replay.dependencies.links import (
     Link,
 )
 from replay.dependencies.write_sets import ChangeBatch
-from replay.errors import Refusal
+from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints
 from tests.support.history import CHILD, PARENT
@@ -267,6 +267,22 @@ def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) 
     assert (
         sum(count for reason, count in skipped.items() if "a later change depends" in reason) == 5
     )
+
+
+def test_an_undo_of_all_but_some_units_is_refused(tmp_path: Path) -> None:
+    """Nothing was left out of it: it undid the units that were to stay."""
+    log = LogBuilder()
+    one, two = log.unit(), log.unit()
+    one.insert(ACCT, acct(1))
+    two.insert(ACCT, acct(2))
+    control, data = log.write(tmp_path)
+    with replay.open_log(control=control, data=data) as opened:
+        chosen = opened.take(Selection(excepted=Selection(units=(one.key,))))
+        with pytest.raises(UsageError) as refused:
+            chosen.undo(schema="none").write(tmp_path / "out")
+    assert refused.value.code == "LR1001"
+    assert refused.value.message == "found --except with undo; expected redo or export"
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
