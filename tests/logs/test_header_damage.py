@@ -388,6 +388,20 @@ def test_no_record_of_the_unit_is_lost_from_the_sheet(tiny: Copy) -> None:
 # -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("others", [1, 3])
+def test_units_that_commit_at_rbas_among_lrsns_have_no_order(tmp_path: Path, others: int) -> None:
+    log = LogBuilder()
+    for _ in range(others):
+        log.unit().insert(ACCT, acct(1))
+    odd = log.unit(member=0, UORCOMMITLRSN=bytes(10))
+    odd.insert(ACCT, acct(2))
+    if others == 1:
+        with pytest.raises(InputError, match="LR2007 .*UORCOMMITLRSN of zero in 1 of 2"):
+            log.script(tmp_path)
+    else:
+        assert odd.name in str(log.script(tmp_path).manifest["quarantined_units"])
+
+
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [

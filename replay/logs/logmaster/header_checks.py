@@ -15,6 +15,7 @@ import numpy.typing as npt
 from replay.arrays import Bytes, Mask, Versions
 from replay.changes.envelope import Change
 from replay.decoding import codecs
+from replay.errors import InputError
 from replay.logs import urids
 from replay.logs.logmaster.framing import RecordShape
 from replay.logs.logmaster.headers import TO_ASCII, Headers, zero
@@ -169,26 +170,37 @@ _RISING = (
 
 @dataclass(frozen=True)
 class HeaderRules:
-    """``rising``: pairs of positions that never stand the other way round; ``commits``: members of
-    a data sharing group have commit LRSNs; ``lengths``: by how many bytes SEGLEN exceeds the length
-    of a first, and of a later, segment, None where it has no one meaning."""
+    """``rising``: pairs of positions that never stand the other way round; ``commits``: units have
+    commit LRSNs, or have none and commit at RBAs (None: no record tells); ``lengths``: by how many
+    bytes SEGLEN exceeds the length of a first, and of a later, segment, None where it has no one
+    meaning."""
 
     rising: tuple[tuple[str, str], ...] = ()
-    commits: bool = False
+    commits: bool | None = None
     lengths: tuple[int | None, int | None] = (None, None)
 
     @classmethod
     def settled(
         cls, envelope: Headers, lengths: npt.NDArray[np.integer], change: Bytes, header: int
     ) -> HeaderRules:
-        """The rules that these records keep, but for a few that are damaged."""
+        """The rules that these records keep, but for a few that are damaged. InputError (LR2007)
+        where some units commit at LRSNs and some at RBAs, which tell no order."""
         rows = _of_rows(change)
         names = envelope.layout.names
         ordered = () if "ORDERVALUE" in names else _RISING
         pairs = [pair for pair in ordered if set(pair) <= set(names)]
         rising = tuple(pair for pair in pairs if _most(~_fallen(envelope, *pair)[rows]))
-        shared = rows & (envelope.member() != 0)
-        commits = _most(~zero(envelope.position("UORCOMMITLRSN")[shared]))
+        done = rows & (envelope.unit_disposition() == ord("C"))
+        filled = ~zero(envelope.position("UORCOMMITLRSN"))[done]
+        commits = True if _most(filled) else False if _most(~filled) else None
+        if commits is None and len(filled):
+            raise InputError(
+                "LR2007",
+                f"found UORCOMMITLRSN of zero in {len(filled) - int(filled.sum()):,} of"
+                f" {len(filled):,} records; expected it in all or none: LRSNs and RBAs of commits"
+                " cannot be compared",
+                hint="Give the logs from before and after data sharing began in runs of their own",
+            )
         excess: list[int | None] = [None, None]
         if "SEGLEN" in names:
             more = _excess(envelope, lengths)
@@ -208,12 +220,15 @@ class HeaderRules:
             other = later if field == earlier else earlier
             where = f"at most {other}" if field == earlier else f"at least {other}"
             yield field, f"{where}, within the unit", _fallen(envelope, earlier, later) & rows
-        if self.commits:
+        if self.commits is not None:
             unfilled = zero(envelope.position("UORCOMMITLRSN"))
+            committed = (envelope.member() != 0) | (envelope.unit_disposition() == ord("C"))
             yield (
                 "UORCOMMITLRSN",
-                "the LRSN of the commit, as other records have it",
-                unfilled & rows & (envelope.member() != 0),
+                "the LRSN of the commit, as other records have it"
+                if self.commits
+                else "zero, as in other records: their units commit at RBAs",
+                rows & (unfilled & committed if self.commits else ~unfilled),
             )
         if self.lengths != (None, None) and "SEGLEN" in envelope.layout.names:
             more = _excess(envelope, lengths)
