@@ -162,20 +162,9 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         """Add the outcomes of another task."""
-        for name in (
-            "read",
-            "emitted",
-            "quarantined",
-            "unproven",
-            "failed",
-            "statements",
-            "units",
-            "parted",
-            "without_cause",
-            "flagged_records",
-            "finding_count",
-        ):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, count in list(vars(self).items()):
+            if isinstance(count, int):
+                setattr(self, name, count + getattr(other, name))
         self.skipped.update(other.skipped)
         self.changes.update(other.changes)
         self.quarantined_units.update(other.quarantined_units)

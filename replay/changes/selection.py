@@ -329,10 +329,7 @@ class Selection:
     def takes_table(self, qualified: str) -> bool:
         """Whether ``OWNER.NAME`` is selected by ``--table`` and ``--exclude-table`` (globs, upper
         and lower case alike, of the whole name or of NAME alone)."""
-        name = qualified.upper()
-        wanted = not self.tables or any(_fits(name, glob.upper()) for glob in self.tables)
-        left = (*self.exclude_tables, *self.history_tables)
-        return wanted and not any(_fits(name, glob.upper()) for glob in left)
+        return bool(self.takes_tables([qualified])[0])
 
     def takes_tables(self, names: Sequence[str]) -> Mask:
         """``bool[n]``: which of all tables of a log are selected. Of those whose names differ in
@@ -340,8 +337,6 @@ class Selection:
         alike: dict[str, set[str]] = {}
         for name in names:
             alike.setdefault(name.upper(), set()).add(name)
-        if len(alike) == len(set(names)):
-            return np.array([self.takes_table(name) for name in names], bool)
 
         def fits(globs: Sequence[str], name: str) -> bool:
             others = alike[name.upper()]

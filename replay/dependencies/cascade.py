@@ -21,6 +21,7 @@ from replay.changes.position import UNIT_POSITION_FIELDS, UnitId, unit_of
 from replay.changes.selection import (
     BUILDS_ON_EXCLUDED,
     EXCLUDED,
+    LEFT_TO_TARGET,
     REASON,
     RecordFacts,
     Selection,
@@ -161,11 +162,7 @@ def _chosen(subgraph: Subgraph, plan: Plan) -> Mask:
     """Which changes of the subgraph the selection takes. Changes that ``--ri skip`` and
     ``--triggers skip`` leave to the target count as taken."""
     _, verdict = _verdicts(subgraph, plan, True)
-    left_to_target = (
-        REASON["caused by RI (--ri skip)"],
-        REASON["caused by a trigger (--triggers skip)"],
-    )
-    return _by_values(subgraph, plan, (verdict == 0) | np.isin(verdict, left_to_target))
+    return _by_values(subgraph, plan, (verdict == 0) | np.isin(verdict, LEFT_TO_TARGET))
 
 
 def _verdicts(

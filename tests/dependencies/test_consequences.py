@@ -272,17 +272,13 @@ def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) 
 def test_an_undo_of_all_but_some_units_is_refused(tmp_path: Path) -> None:
     """Nothing was left out of it: it undid the units that were to stay."""
     log = LogBuilder()
-    one, two = log.unit(), log.unit()
-    one.insert(ACCT, acct(1))
-    two.insert(ACCT, acct(2))
+    unit = log.unit()
+    unit.insert(ACCT, acct(1))
     control, data = log.write(tmp_path)
-    with replay.open_log(control=control, data=data) as opened:
-        chosen = opened.take(Selection(excepted=Selection(units=(one.key,))))
-        with pytest.raises(UsageError) as refused:
-            chosen.undo(schema="none").write(tmp_path / "out")
-    assert refused.value.code == "LR1001"
-    assert refused.value.message == "found --except with undo; expected redo or export"
-    assert not (tmp_path / "out").exists()
+    chosen = Selection(excepted=Selection(units=(unit.key,)))
+    refused = pytest.raises(UsageError, match="found --except with undo; expected redo or export")
+    with replay.open_log(control=control, data=data) as opened, refused:
+        opened.take(chosen).undo(schema="none").write(tmp_path / "out")
 
 
 def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
