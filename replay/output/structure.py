@@ -385,28 +385,48 @@ def structure_statements(
 # -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class CatalogDrop:
     """A ``table`` that was dropped, of which a log has no record: its rows are there up to the
     commit position ``there``, and are gone from ``gone`` on, behind the unit that commits there
     where ``by_unit`` (which changed them and dropped it); ``amid`` the log. ``over``: a selection
     goes over that to changes of the table that has the name then; ``before``: it has changes of
-    this one."""
+    this one. Without data sharing the catalog has RBAs, also where units commit at LRSNs: then it
+    went between two of them."""
 
-    table: EndedTable
-    there: Position
-    gone: Position
-    by_unit: bool
-    amid: bool
-    over: bool
-    before: bool
+    def __init__(self, table: EndedTable) -> None:
+        self.table = table
+        self.there, self.gone = Position(LOWEST), Position(HIGHEST)
+        self.by_unit = self.amid = self.over = self.before = False
+        self._latest, self._again = LOWEST, HIGHEST
+
+    def look(self, commit: Bytes, point: Bytes, version: Versions, done: Mask, taken: Mask) -> None:
+        """At some records: where their units commit, and the RBAs of that."""
+        own, later = (done & np.isin(version, some) for some in self.table[2:])
+        early = compare(point, self.table.at) < 0
+        self.there = Position(max(self.there, _last(commit[done & early])))
+        self.gone = Position(min(self.gone, _first(commit[done & ~early])))
+        self._latest = Position(max(self._latest, _last(commit[own])))
+        self._again = Position(min(self._again, _first(commit[later & taken])))
+        self.before |= bool((own & taken).any())
+
+    def settle(self, first: bytes, last: bytes, begin: bytes) -> None:
+        """All records were looked at; where the log begins and ends, and a selection does
+        (``begin``)."""
+        at = Position(self.table.at)
+        if any(at[1:4]) == any(last[1:4]):
+            self.there, self.gone = at.below, at
+        self.by_unit = self._latest >= self.gone
+        if self.by_unit:
+            self.there = self.gone = self._latest
+        self.amid = (first < self.gone or self.by_unit) and self.gone <= last
+        self.over = self._again != HIGHEST and (self.before or begin < self.gone)
 
 
 def catalog_drops(log: LogFile, plan: Plan | None = None) -> list[CatalogDrop]:
     """What the catalog of a log has of tables that are dropped; ``plan``: whose selection is asked
     about, of tables that are made again. Reads all headers, where there is such a table."""
     ended = [one for one in ended_tables(log.catalog.versions) if plan is None or one.later]
-    seen = [_Seen(one) for one in ended]
+    seen = [CatalogDrop(one) for one in ended]
     first: bytes = HIGHEST
     last, begin = bytes(LOWEST), first
     chosen = Selection() if plan is None else plan.selection
@@ -424,54 +444,13 @@ def catalog_drops(log: LogFile, plan: Plan | None = None) -> list[CatalogDrop]:
         for one in seen:
             one.look(commit, point, version, done, verdict == 0)
     begin = begin if chosen.whole_tables else HIGHEST
-    return [one.drop(first, last, begin) for one in seen]
+    for one in seen:
+        one.settle(first, last, begin)
+    return seen
 
 
 #: Why records lie beyond the range of a run.
 _OUTSIDE = tuple(REASON[name] for name in (BEFORE_RANGE, AFTER_RANGE, TAKEN_BEFORE))
-
-
-class _Seen:
-    """What the records of a log tell of a table that is dropped, by commit positions. Without data
-    sharing the catalog has RBAs, also where these are LRSNs: then it went between two commits."""
-
-    def __init__(self, table: EndedTable) -> None:
-        self.table = table
-        self.below: bytes = LOWEST
-        self.latest: bytes = LOWEST
-        self.above: bytes = HIGHEST
-        self.again: bytes = HIGHEST
-        self.before = False
-
-    def look(self, commit: Bytes, point: Bytes, version: Versions, done: Mask, taken: Mask) -> None:
-        """At some records: where their units commit, and the RBAs of that."""
-        own, later = (done & np.isin(version, some) for some in self.table[2:])
-        early = compare(point, self.table.at) < 0
-        self.below = max(self.below, _last(commit[done & early]))
-        self.above = min(self.above, _first(commit[done & ~early]))
-        self.latest = max(self.latest, _last(commit[own]))
-        self.again = min(self.again, _first(commit[later & taken]))
-        self.before |= bool((own & taken).any())
-
-    def drop(self, first: bytes, last: bytes, begin: bytes) -> CatalogDrop:
-        """What became of the table; where the log begins and ends, and a selection does
-        (``begin``)."""
-        gone = Position(self.table.at)
-        there = gone.below
-        if any(gone[1:4]) != any(last[1:4]):
-            there, gone = Position(self.below), Position(self.above)
-        by_unit = self.latest >= gone
-        if by_unit:
-            there = gone = Position(self.latest)
-        return CatalogDrop(
-            self.table,
-            there,
-            gone,
-            by_unit,
-            amid=(first < gone or by_unit) and gone <= last,
-            over=self.again != HIGHEST and (self.before or begin < gone),
-            before=self.before,
-        )
 
 
 def _first(commit: Bytes) -> bytes:
