@@ -62,22 +62,20 @@ def render(rows: Rows, profile: Profile, options: RenderOptions) -> Rendered:
 
 def lookups(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
     """For each row a query for what the table holds under the identity of ``rows.before``."""
-    query = (
-        exp.select("*").from_(table_expression(rows.table, profile, options.names)).where(_slot())
-    )
-    begin, end = sql_of(query, profile).split(SLOT)
-    condition = conditions(rows, identity(rows.table, options), profile, options, [])
-    return joined([begin, *condition, end], rows.count)
+    return _queries(exp.Star(), rows, profile, options)
 
 
 def counting_queries(rows: Rows, profile: Profile, options: RenderOptions) -> pa.StringArray:
     """For each row a query (without ``;``) for how many rows the table holds under the identity of
     ``rows.before``."""
-    query = (
-        exp.select(exp.Count(this=exp.Star()))
-        .from_(table_expression(rows.table, profile, options.names))
-        .where(_slot())
-    )
+    return _queries(exp.Count(this=exp.Star()), rows, profile, options)
+
+
+def _queries(
+    wanted: exp.Expression, rows: Rows, profile: Profile, options: RenderOptions
+) -> pa.StringArray:
+    place = table_expression(rows.table, profile, options.names)
+    query = exp.select(wanted).from_(place).where(_slot())
     begin, end = sql_of(query, profile).split(SLOT)
     condition = conditions(rows, identity(rows.table, options), profile, options, [])
     return joined([begin, *condition, end], rows.count)

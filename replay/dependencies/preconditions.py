@@ -26,7 +26,7 @@ from replay.changes.position import POSITION, UNIT, Position
 from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import unit_hash
 from replay.dependencies.key_spaces import KeySpaces
-from replay.dependencies.row_chains import Visits, row_visits
+from replay.dependencies.row_chains import Visits, row_visits, states_of
 from replay.dependencies.write_sets import TOUCH, KeyRole
 
 
@@ -301,9 +301,7 @@ class _Chains:
 
     def _image(self, part: Records, visits: Visits, rows: Index) -> Index:
         """Of some visits, the touch with the image that they begin with, else their first one."""
-        before = np.ascontiguousarray(part["before"])
-        large = np.ascontiguousarray(part["version"]) < 0
-        before = np.where(large, (before != 0).astype(np.uint64), before)
+        before = states_of(part, "before")
         of = np.repeat(np.arange(len(visits.first)), visits.last - visits.first + 1)
         nearest = visits.first.copy()
         hits = np.flatnonzero((before == visits.begin[of]) & (before != 0))[::-1]
@@ -342,9 +340,7 @@ class _Chains:
 
     def _last_image(self, part: Records, visits: Visits, rows: Index) -> Index:
         """Of some visits, the touch with the image that they end with, or that removes the row."""
-        image = np.ascontiguousarray(part["after"])
-        large = np.ascontiguousarray(part["version"]) < 0
-        image = np.where(large, (image != 0).astype(np.uint64), image)
+        image = states_of(part, "after")
         of = np.repeat(np.arange(len(visits.first)), visits.last - visits.first + 1)
         gone = np.ascontiguousarray(part["role"]) == KeyRole.DESTROY
         nearest = visits.last.copy()

@@ -144,12 +144,8 @@ def row_visits(touches: Records) -> Visits:
     visit = np.cumsum(new_visit) - 1
     first = np.flatnonzero(new_visit)
     last = np.append(first[1:], count) - 1
-    before, after, version = (
-        np.ascontiguousarray(touches[name]) for name in ("before", "after", "version")
-    )
-    whole = version < 0  # large objects: only whether there is a row
-    before = np.where(whole, (before != 0).astype(np.uint64), before)
-    after = np.where(whole, (after != 0).astype(np.uint64), after)
+    before, after = states_of(touches, "before"), states_of(touches, "after")
+    version = np.ascontiguousarray(touches["version"])
     begin, end = before[first].copy(), after[last].copy()
     opened, closed = np.ones(len(first), bool), np.zeros(len(first), bool)
     one_version = np.logical_and.reduceat(version == version[first][visit], first)
@@ -185,6 +181,13 @@ def row_visits(touches: Records) -> Visits:
         np.where(one_version, version[first], -2).astype(np.int64),
         states,
     )
+
+
+def states_of(touches: Records, side: str) -> Hashes:
+    """The states that touches find (``before``) or leave (``after``); of rows with large objects
+    only whether there is a row."""
+    state, large = np.ascontiguousarray(touches[side]), touches["version"] < 0
+    return np.where(large, (state != 0).astype(np.uint64), state)
 
 
 def _changes_only(touches: Records, first: Index, last: Index) -> Mask:
