@@ -141,6 +141,16 @@ def gather_varying(buf: Bytes, start: Index, length: Index) -> tuple[Bytes, Inde
 # -------------------------------------------------------------------------------------------------
 
 
+def same_bytes(one: Bytes, first: Index, other: Bytes, second: Index, length: Index) -> Mask:
+    """Whether pieces of ``length`` bytes from ``first`` and ``second`` on are the same."""
+    ours, offsets = gather_varying(one, first, length)
+    theirs, _ = gather_varying(other, second, length)
+    same = np.ones(len(length), bool)
+    differ = np.flatnonzero(ours != theirs)
+    same[np.searchsorted(offsets, differ, side="right") - 1] = False
+    return same
+
+
 def _validity(null: Mask | None, bad: Mask | None) -> pa.Buffer | None:
     missing = bad if null is None else null if bad is None else null | bad
     if missing is None or not missing.any():

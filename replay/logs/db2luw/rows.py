@@ -88,10 +88,9 @@ class LuwRowWalk:
         )
         same &= mine.outside == theirs.outside
         rows = np.flatnonzero(same & ~mine.default)
-        ours, offsets = codecs.gather_varying(self.buffer, mine.place[rows], mine.length[rows])
-        others, _ = codecs.gather_varying(other.buffer, theirs.place[rows], theirs.length[rows])
-        differ = np.flatnonzero(ours != others)
-        same[rows[np.searchsorted(offsets, differ, side="right") - 1]] = False
+        same[rows] = codecs.same_bytes(
+            self.buffer, mine.place[rows], other.buffer, theirs.place[rows], mine.length[rows]
+        )
         return np.asarray(same | (null & other_null))
 
     def nulls(self, index: int) -> Mask | None:

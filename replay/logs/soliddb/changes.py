@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from replay.arrays import Bytes, Index, Mask, Versions
+from replay.decoding.codecs import same_bytes
 from replay.logs.soliddb.layouts import Rec
-from replay.logs.soliddb.rows import same_bytes
 
 
 @dataclass(frozen=True)

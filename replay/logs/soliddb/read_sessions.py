@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Hashes, Index
+from replay.decoding.codecs import same_bytes
 from replay.decoding.hashes import mixed
 from replay.errors import InputError, Refusal, Where
 from replay.logs.soliddb.joined_rows import BLANK, Joined, held_sessions
 from replay.logs.soliddb.manifest import Manifest
-from replay.logs.soliddb.rows import same_bytes
 from replay.logs.soliddb.transactions import SolidTransactions
 from replay.spill import windows
 

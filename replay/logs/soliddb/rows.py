@@ -57,7 +57,7 @@ class SolidRowWalk:
         bytes."""
         mine, theirs = self.columns[index], other.columns[index]
         same = (mine.length == theirs.length) & ~mine.null & ~theirs.null & ~self.bad & ~other.bad
-        same[same] = same_bytes(
+        same[same] = codecs.same_bytes(
             self.buffer, mine.place[same], other.buffer, theirs.place[same], mine.length[same]
         )
         return np.asarray(same | (mine.null & theirs.null))
@@ -88,16 +88,6 @@ class SolidRowWalk:
             f" {column.column.name}"
         )
         return found, _expected(column)
-
-
-def same_bytes(one: Bytes, first: Index, other: Bytes, second: Index, length: Index) -> Mask:
-    """Whether pieces of ``length`` bytes from ``first`` and ``second`` on are the same."""
-    ours, offsets = codecs.gather_varying(one, first, length)
-    theirs, _ = codecs.gather_varying(other, second, length)
-    same = np.ones(len(length), bool)
-    differ = np.flatnonzero(ours != theirs)
-    same[np.searchsorted(offsets, differ, side="right") - 1] = False
-    return same
 
 
 def walk(

@@ -331,12 +331,13 @@ class _Builder:
     def _closes(self, relid: int, state: TableState, low: int, high: int) -> bool:
         """Whether the images between two records close with a table's columns; True where there are
         none."""
-        assert state.attributes is not None
-        held = listed(state.attributes, self.columns)
-        good, count = self.closes(
-            relid, low, high, RowFormat(tuple(entry.format for entry in held))
-        )
+        good, count = self.closes(relid, low, high, self._format_of(state))
         return good or not count
+
+    def _format_of(self, state: TableState) -> RowFormat:
+        """How images of a table with the columns of a state lie."""
+        assert state.attributes is not None
+        return RowFormat(tuple(entry.format for entry in listed(state.attributes, self.columns)))
 
     def _believed(
         self, record: DdlRecord, states: list[TableState | None]
@@ -410,11 +411,7 @@ class _Builder:
         high = record.row
         fits = []
         for candidate in earlier_candidates(after):
-            assert candidate.attributes is not None
-            held = listed(candidate.attributes, self.columns)
-            good, count = self.closes(
-                relid, low, high, RowFormat(tuple(entry.format for entry in held))
-            )
+            good, count = self.closes(relid, low, high, self._format_of(candidate))
             if not count:
                 return after
             if good:
