@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, InvalidOperation
 
@@ -18,6 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
+from replay.errors import InputError, Where
+from replay.storage.state_values import state_values
 from sqlgen.dialects import Profile
 from sqlgen.literals import Policy, plain_texts
 from sqlgen.schema import Column, SqlType
@@ -26,7 +29,10 @@ _NUMBERS = frozenset(
     {SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT, SqlType.DECIMAL, SqlType.DECFLOAT}
 )
 _BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
-_ZONE = r"[+-]\d\d:\d\d$"
+#: Types of which targets may lack values.
+_SHAPED = frozenset(
+    {SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ, SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB}
+)
 _TRUTH = {"t": "true", "true": "true", "1": "true", "f": "false", "false": "false", "0": "false"}
 #: Longest number that is written without an exponent, and arithmetic that rounds nothing.
 _DIGITS = 400
@@ -70,17 +76,13 @@ def of_values(values: pa.Array, column: Column, profile: Profile, policy: Policy
 
 
 def of_state(texts: pa.Array, column: Column, profile: Profile, policy: Policy) -> pa.Array:
-    """Texts of a state's file -> comparable texts, where the policy says what becomes of values
-    that the target lacks."""
-    if column.type is SqlType.TIMESTAMP_TZ and not _all_match(texts, _ZONE):
-        return of_texts(texts, column.type)
-    if column.type in (SqlType.TIMESTAMP, SqlType.TIMESTAMP_TZ):
-        padded = _with_digits(texts, column.length) if column.length else texts
-        shaped, problems = plain_texts(padded, column, profile, policy)
-        texts = texts if problems else shaped
-    elif column.type in (SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB):
-        shaped, problems = plain_texts(texts, column, profile, policy)
-        texts = texts if problems else shaped
+    """Texts of a state's file -> comparable texts: as those of values, where they are such of the
+    column and the policy may say what becomes of them."""
+    if column.type in _SHAPED:
+        with suppress(InputError):
+            return of_values(
+                state_values(texts, column, lambda _: Where()), column, profile, policy
+            )
     return of_texts(texts, column.type)
 
 
@@ -218,24 +220,9 @@ def _moments(texts: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(there), whole, texts)
 
 
-def _all_match(texts: pa.Array, form: str) -> bool:
-    return pc.all(pc.fill_null(pc.match_substring_regex(texts, form), True)).as_py() is not False
-
-
 def _whole(texts: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     filled = pc.if_else(pc.equal(texts, ""), "0", texts)
     return np.asarray(pc.cast(filled, pa.int64()))
-
-
-def _with_digits(texts: pa.Array, digits: int) -> pa.Array:
-    """Timestamps with at least so many digits of a fraction, zones left where they are."""
-    parts = pc.extract_regex(
-        texts, pattern=r"^(?P<clock>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(?P<f>\d*))?(?P<zone>.*)$"
-    )
-    clock, fraction, zone = (pc.struct_field(parts, name) for name in ("clock", "f", "zone"))
-    padded = pc.utf8_rpad(pc.fill_null(fraction, ""), digits, "0")
-    filled = pc.binary_join_element_wise(pc.binary_join_element_wise(clock, padded, "."), zone, "")
-    return pc.if_else(parts.is_valid(), filled, texts)
 
 
 def _one_by_one(

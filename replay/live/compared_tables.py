@@ -326,7 +326,7 @@ def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str
         return {}
     names: dict[str, str] = {}
     for version in _versions(changes):
-        there = target_columns(version)
+        there = target_columns(version.table)
         for old, new in zip(version.source.columns, version.table.columns, strict=True):
             names[old.name.lower()] = work.options.spelled(new.name) if new.name in there else ""
     return names
@@ -375,7 +375,7 @@ def _logged(work: ReplayInput | None, changes: TableChanges | None) -> dict[str,
     return {
         spelled(name): version.table.column(name)
         for version in sorted(_versions(changes), key=lambda version: version.created)
-        for name in target_columns(version)
+        for name in target_columns(version.table)
     }
 
 
@@ -385,9 +385,9 @@ def _left_out(work: ReplayInput | None, changes: TableChanges | None) -> dict[st
         return {}
     spelled = work.options.spelled
     reasons: dict[str, str] = {}
-    every = [set(target_columns(version)) for version in changes.versions]
+    every = [set(target_columns(version.table)) for version in changes.versions]
     for version in changes.versions:
-        for name in target_columns(version):
+        for name in target_columns(version.table):
             if not all(name in names for names in every):
                 reasons[spelled(name)] = "not every form of the table in the log has it"
         for one in large_columns(version):

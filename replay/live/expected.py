@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
-from replay.changes.balance import Tally
-from replay.changes.catalog import TableVersion
+from replay.changes.catalog import TableVersion, names_apart
 from replay.changes.choices import Mode
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import Export
@@ -23,25 +22,31 @@ from replay.live.comparable import ComparedColumn, of_values
 from replay.live.differences import RowHash, SignedRows
 from replay.live.preflight import refuse_problems
 from replay.live.replay_request import ReplayInput
-from replay.output.bundle import raise_for
-from replay.output.datasets import ROLLED_BACK
-from replay.output.formats import ROW_BATCHES, Datasets, structure_dataset
-from replay.output.formats.batches import format_of
+from replay.output.formats import ROW_BATCHES, Dataset
 from replay.output.initial_load import proof_in
-from replay.output.run_plan import carry_out
+from replay.output.row_changes import row_changes
+from replay.output.structure import catalog_drops
+from replay.output.table_lives import (
+    BEHIND,
+    Place,
+    committed,
+    place_in_log,
+    place_of_drop,
+    precedes,
+    rows_before,
+    structure_images,
+)
 from replay.pipeline.plan import make_plan
 from replay.storage import at
 from replay.storage.csv_form import CsvForm
 from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.schema import Table
 from sqlgen.structure import Action
 
-#: Where a change stands: commit position, URID (hexadecimal), member, and its number there.
-Place = tuple[str, str, int, int]
-#: Rows that are hashed at once, about.
-_ROWS = 65_536
+_OPS = pa.array(["insert", "update", "delete"])
 _EMPTYING = (Change.TRUNCATE, Change.MASS_DELETE)
 #: Changes of structure after which a table holds no row, and those that leave its rows alone.
-_RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value, Action.TRUNCATE.value})
+_RENEWING = frozenset({Action.CREATE_TABLE.value, Action.DROP_TABLE.value})
 _HARMLESS = frozenset({Action.CREATE_INDEX.value, Action.DROP_INDEX.value, Action.NOTE.value})
 _MOVING = frozenset({Action.RENAME_TABLE.value, Action.STATEMENT.value})
 
@@ -78,32 +83,35 @@ class LogChanges:
         state: Path,
         form: CsvForm | None = None,
     ) -> None:
-        self.work, self.log, self.folder = work, work.log, folder
+        self.work, self.log = work, work.log
         self.until, self.pending = until, pending
         self.profile, self.spelled = work.options.profile, work.options.spelled
-        options = replace(work.options, render=_without_large(work))
+        options = replace(work.options, render=_without_large(work), trace=False)
         chosen = replace(work.selection, until_position=None if until is None else until.commit)
-        options = replace(options, trace=False)
         plan = make_plan(work.log, Mode.REDO, chosen, options, SPLIT_BYTES, work.engine)
         plan = replace(plan, export=Export(ROW_BATCHES), constraints=work.constraints)
         proof = proof_in(at(state), work.log, form)
-        outcome = carry_out(plan, work.log, work.engine, folder, proof)
-        raise_for(outcome.plan, outcome.tally)
-        refuse_problems(outcome.tally, [])
-        self.tally: Tally = outcome.tally
-        self.partial = not outcome.plan.whole_rows
-        export = outcome.plan.export
-        assert export is not None
-        self._datasets = Datasets(
-            work.log.catalog, options.render, format_of(export, options.render).profile
-        )
-        self._files = [
-            file.name
-            for result in outcome.results
-            for file in result.files
-            if not file.name.startswith(f"{ROLLED_BACK}/")
-        ]
-        self._structure = list(self._structure_changes())
+        self._changes = row_changes(plan, work.log, work.engine, folder, state=proof)
+        refuse_problems(self._changes.tally, [])
+        self.partial = not self._changes.plan.whole_rows
+        versions = work.log.catalog.versions
+        self._names = names_apart(_name(version.source) for version in versions)
+        #: Where another table takes the name of one that was dropped, before the last unit.
+        self._remade: dict[str, list[Place]] = {}
+        for drop in catalog_drops(work.log):
+            place = place_of_drop(drop)
+            if drop.amid and drop.table.later and (until is None or precedes(place, self._end)):
+                name = self._identity(_name(versions[drop.table.own[0]].source))
+                self._remade.setdefault(name, []).append(place)
+        self._structure: dict[str, list[tuple[Place, str]]] = {}
+        for place, image in structure_images(self._changes, self._within):
+            if image["action"] not in _HARMLESS:
+                name = self._identity(f"{image['table_owner']}.{image['table_name']}")
+                self._structure.setdefault(name, []).append((place, image["action"]))
+
+    def _identity(self, name: str) -> str:
+        """The one name of a table (OWNER.NAME) whatever its case, where that is one table."""
+        return self._names.get(name) or self._names.get(name.upper(), name.upper())
 
     def tables(self, schema: str) -> dict[str, TableChanges]:
         """What the log says of the tables of a schema of the target, by their names there."""
@@ -117,21 +125,24 @@ class LogChanges:
     def _changes_of(self, versions: Sequence[TableVersion]) -> TableChanges:
         kinds = {
             Change(kind)
-            for version, kind in self.tally.changes
+            for version, kind in self._changes.tally.changes
             if version in {entry.index for entry in versions}
         }
-        names = {(entry.source.schema.upper(), entry.source.name.upper()) for entry in versions}
-        acts = [(place, action) for place, action, name in self._structure if name in names]
-        emptied = [place for place, action in acts if action in _RENEWING]
-        if kinds & set(_EMPTYING):
-            emptied += [place for version in versions for place in self._truncations(version)]
-        ends = [action for _, action in sorted(acts) if action in _RENEWING]
+        names = {self._identity(_name(entry.source)) for entry in versions}
+        acts = sorted(act for name in names for act in self._structure.get(name, ()))
+        ends = [(place, action) for place, action in acts if action in _RENEWING]
+        emptied = [place for place, _ in ends]
+        emptied += [place for name in names for place in self._remade.get(name, ())]
+        for _, rows in self._of(versions) if kinds & set(_EMPTYING) else ():
+            events = rows.filter(pc.equal(rows["op"], "truncate"))
+            events = events.filter(pa.array(self._within(events)))
+            emptied += map(place_in_log, events.to_pylist())
         moved = sorted({action for _, action in acts if action in _MOVING})
         return TableChanges(
             tuple(versions),
             bool(kinds & {*ROW_CHANGES, *_EMPTYING}),
             max(emptied, default=None),
-            bool(ends) and ends[-1] == Action.DROP_TABLE.value,
+            bool(ends) and ends[-1][1] == Action.DROP_TABLE.value,
             f"the log changes its structure ({', '.join(moved)})" if moved else "",
         )
 
@@ -159,17 +170,19 @@ class LogChanges:
         self, table: TableChanges, columns: Sequence[ComparedColumn]
     ) -> Iterator[tuple[pa.Table, dict[str, dict[str, pa.Array]]]]:
         """The changes of a table's rows, and the values of their images by side and column."""
-        seen: set[str] = set()
-        for version in table.versions:
-            name = self._datasets.of(version.index).name
-            if name in seen:
-                continue
-            seen.add(name)
-            own = {self.spelled(name): name for name in target_columns(version)}
-            for batch in self._batches(name):
-                rows = self._there(batch, table.emptied)
-                sides = ("before", "after")
-                yield rows, {side: self._side(rows, side, columns, own) for side in sides}
+        for dataset, rows in self._of(table.versions):
+            taken = np.asarray(pc.is_in(rows["op"], _OPS)) & self._within(rows)
+            if table.emptied is not None:
+                taken &= ~rows_before(rows, table.emptied)
+            rows = rows.filter(pa.array(taken))
+            own = {self.spelled(name): name for name in target_columns(dataset.table)}
+            sides = ("before", "after")
+            yield rows, {side: self._side(rows, side, columns, own) for side in sides}
+
+    def _of(self, versions: Sequence[TableVersion]) -> Iterator[tuple[Dataset, pa.Table]]:
+        """The changes of tables, some at a time, in no order."""
+        names = {self._changes.datasets.of(version.index).name for version in versions}
+        return self._changes.parts(lambda dataset: dataset.name in names)
 
     def _side(
         self,
@@ -188,84 +201,54 @@ class LogChanges:
             for column in columns
         }
 
-    def _there(self, batch: pa.Table, emptied: Place | None) -> pa.Table:
-        """The row changes of a batch that count."""
-        wanted = pc.is_in(batch["op"], pa.array(["insert", "update", "delete"]))
-        taken = np.asarray(wanted.combine_chunks()) & self._within(batch)
-        if emptied is not None:
-            taken &= np.array([place > emptied for place in _places(batch)], bool)
-        return batch if taken.all() else batch.filter(pa.array(taken))
-
-    def _within(self, batch: pa.Table) -> Mask:
-        """Which changes belong to units that the target has."""
-        taken = np.ones(len(batch), bool)
+    def _within(self, rows: pa.Table) -> Mask:
+        """Which changes are committed, of units that the target has."""
+        taken = committed(rows)
         if self.until is not None:
-            limit = self.until.commit.hexadecimal
-            taken &= np.asarray(pc.less_equal(batch["commit_lrsn"], limit).combine_chunks())
-            last = np.asarray(pc.equal(batch["commit_lrsn"], limit).combine_chunks())
-            if last.any():
-                unit = (self.until.unit.urid.hex().upper(), self.until.unit.member)
-                places = _places(batch.filter(pa.array(last)))
-                taken[last] &= np.array([place[1:3] <= unit for place in places], bool)
-        if self.pending:
-            urids = pa.array([unit.urid.hex().upper() for unit in self.pending])
-            late = pc.is_in(batch["urid"], urids).combine_chunks()
-            units = {(unit.urid.hex().upper(), unit.member) for unit in self.pending}
-            for row in np.flatnonzero(np.asarray(late)):
-                place = next(_places(batch.slice(row, 1)))
-                taken[row] &= place[1:3] not in units
+            taken = taken & rows_before(rows, self._end)
+        for member in {unit.member for unit in self.pending}:
+            urids = [_urid(unit) for unit in self.pending if unit.member == member]
+            late = pc.is_in(rows["urid"], pa.array(urids))
+            late = pc.and_(late, pc.equal(pc.fill_null(rows["member"], 0), member))
+            taken = taken & ~np.asarray(late)
         return taken
 
-    def _batches(self, name: str) -> Iterator[pa.Table]:
-        """The changes of a dataset, in the order of its files."""
-        for file in self._files:
-            if not file.startswith(f"{name}/"):
-                continue
-            with pa.OSFile(str(self.folder / file)) as opened, pa.ipc.open_stream(opened) as stream:
-                held: list[pa.RecordBatch] = []
-                for batch in stream:
-                    held.append(batch)
-                    if sum(map(len, held)) >= _ROWS:
-                        yield pa.Table.from_batches(held)
-                        held = []
-                if held:
-                    yield pa.Table.from_batches(held)
-
-    def _truncations(self, version: TableVersion) -> Iterator[Place]:
-        for batch in self._batches(self._datasets.of(version.index).name):
-            events = batch.filter(pc.equal(batch["op"], "truncate"))
-            yield from _places(events.filter(pa.array(self._within(events))))
-
-    def _structure_changes(self) -> Iterator[tuple[Place, str, tuple[str, str]]]:
-        """(place, action, (owner, table)) of each change of structure that matters."""
-        for batch in self._batches(structure_dataset().name):
-            kept = batch.filter(pa.array(self._within(batch)))
-            for place, image in zip(_places(kept), kept["after"].to_pylist(), strict=True):
-                if image["action"] not in _HARMLESS:
-                    name = (image["table_owner"].upper(), image["table_name"].upper())
-                    yield place, image["action"], name
+    @property
+    def _end(self) -> Place:
+        """Behind the last unit that the target has."""
+        assert self.until is not None
+        last = self.until.unit
+        return self.until.commit.hexadecimal, _urid(last), last.member, BEHIND
 
 
-def target_columns(version: TableVersion) -> list[str]:
+def _name(table: Table) -> str:
+    return f"{table.schema}.{table.name}"
+
+
+def _urid(unit: UnitId) -> str:
+    return unit.urid.hex().upper()
+
+
+def target_columns(table: Table) -> list[str]:
     """The columns of a table that the target has too: not those that a mapping leaves out, nor one
     whose name it gives to another column."""
     return [
         column.name
-        for column in version.table.columns
-        if column.name not in version.table.left_out and not column.name.endswith("\0")
+        for column in table.columns
+        if column.name not in table.left_out and not column.name.endswith("\0")
     ]
 
 
 def large_columns(version: TableVersion) -> set[str]:
     """The columns whose values are not in the log."""
     lobs = {entry.column.name for entry in version.format.columns if entry.lob}
-    return lobs.intersection(target_columns(version))
+    return lobs.intersection(target_columns(version.table))
 
 
 def excluded_columns(work: ReplayInput, version: TableVersion) -> set[str]:
     """The columns that the user left out."""
     shown = {column.name for column in shown_columns(version.table, work.options.render)}
-    return set(target_columns(version)) - shown
+    return set(target_columns(version.table)) - shown
 
 
 def _without_large(work: ReplayInput) -> RenderOptions:
@@ -277,12 +260,6 @@ def _without_large(work: ReplayInput) -> RenderOptions:
         for name in sorted(large_columns(version))
     ]
     return replace(render, exclude_columns=(*render.exclude_columns, *large))
-
-
-def _places(batch: pa.Table) -> Iterator[Place]:
-    names = ("commit_lrsn", "urid", "member", "sequence")
-    for commit, urid, member, number in zip(*(batch[n].to_pylist() for n in names), strict=True):
-        yield commit, urid, member or 0, number
 
 
 def _signed(

@@ -1,5 +1,6 @@
 """The changes of a log as rows of values, bucket by bucket in commit order, with those that were
-rolled back and those of units that are set aside: what histories and states are made of.
+rolled back and those of units that are set aside: what histories, states and the rows that a target
+should have are made of.
 
 They go through the same jobs as an export, into streams in a temporary folder.
 """
@@ -23,17 +24,18 @@ from replay.changes.verdicts import Verdicts
 from replay.dependencies.baseline import StateBefore
 from replay.engine.contract import Engine
 from replay.logs import LogFile
-from replay.output.bundle import raise_for, selection_warnings
+from replay.output.bundle import raise_for
 from replay.output.formats import Dataset, Datasets, format_of, structure_dataset
 from replay.output.jobs import write
-from replay.output.run_plan import CompletedRun, carry_out, damaged_units
-from replay.pipeline.plan import BucketResult, UnitDecisions
-from replay.pipeline.request import Request
+from replay.output.run_plan import carry_out, damaged_units
+from replay.pipeline.plan import BucketResult, Plan, UnitDecisions
 
 #: What orders changes: units of recovery by commit, and changes within a unit by their place.
 IN_ORDER = [(name, "ascending") for name in ("commit_lrsn", "urid", "member", "log_position")]
 #: ``fate`` of a committed change of a unit that is set aside (incomplete, or builds on one).
 SET_ASIDE = -1
+#: Rows that are read together where their order does not count, at least.
+_TOGETHER = 65_536
 
 
 def fate_text(fate: int, log: LogFile) -> str:
@@ -67,16 +69,19 @@ def in_turn(parts: Sequence[tuple[Dataset, pa.Table]]) -> Iterator[tuple[Dataset
 
 @dataclass(frozen=True)
 class RowChanges:
-    """Streams of changes by bucket: (dataset, whether its units are set aside, file). ``tally``
-    says what became of every record; ``aside`` why units are set aside; ``damaged`` those of them
-    whose changes cannot be read."""
+    """Streams of changes by bucket: (dataset, whether its units are set aside, file). ``plan`` as
+    it was carried out, ``datasets`` of its catalog; ``tally`` says what became of every record;
+    ``aside`` why units are set aside; ``damaged`` those of them whose changes cannot be read;
+    ``warnings`` of who asked for them."""
 
     folder: Path
     buckets: tuple[tuple[tuple[Dataset, bool, Path], ...], ...]
+    plan: Plan
+    datasets: Datasets
     tally: Tally
-    warnings: tuple[str, ...]
     aside: Verdicts
     damaged: UnitSet
+    warnings: tuple[str, ...] = ()
 
     def tables(
         self, wanted: Callable[[Dataset], bool] = lambda _: True
@@ -112,20 +117,38 @@ class RowChanges:
                 for name, tables in parts.items()
             ]
 
+    def parts(
+        self, wanted: Callable[[Dataset], bool] = lambda _: True
+    ) -> Iterator[tuple[Dataset, pa.Table]]:
+        """The changes of each ``wanted`` dataset in no order, some at a time however large a bucket
+        is; of units that are set aside, too. May be read again until :meth:`close`."""
+        for dataset, _, path in (entry for bucket in self.buckets for entry in bucket):
+            if not wanted(dataset):
+                continue
+            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as stream:
+                held: list[pa.RecordBatch] = []
+                for batch in stream:
+                    held.append(batch)
+                    if sum(map(len, held)) >= _TOGETHER:
+                        yield dataset, pa.Table.from_batches(held)
+                        held = []
+                if held:
+                    yield dataset, pa.Table.from_batches(held)
+
     def close(self) -> None:
         """Remove the streams."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def row_changes(
-    request: Request,
+    plan: Plan,
+    log: LogFile,
     engine: Engine,
     folder: Path,
-    split_bytes: int,
     with_aside: bool = False,
     state: StateBefore | None = None,
 ) -> RowChanges:
-    """The changes of a request whose export is :data:`replay.output.formats.ROW_BATCHES`, in
+    """The changes of a plan whose export is :data:`replay.output.formats.ROW_BATCHES`, in
     ``folder``; ``with_aside``: also those of units that are set aside; ``state``: what proves
     flagged units.
 
@@ -133,19 +156,19 @@ def row_changes(
     known, later = folder / "known", folder / "aside"
     known.mkdir()
     later.mkdir()
-    outcome = carry_out(request.plan(split_bytes, engine), request.log, engine, known, state)
+    outcome = carry_out(plan, log, engine, known, state)
     raise_for(outcome.plan, outcome.tally)
-    told = selection_warnings(outcome.plan, request.log, outcome.tally, engine)
-    warnings = (*request.warnings, *told)
-    aside, damaged = _aside(outcome)
+    aside = outcome.tally.quarantined_units
+    damaged = damaged_units(aside, outcome.plan)
     results: list[BucketResult] = []
     if with_aside and aside.units() - damaged:
         only = UnitDecisions(only=aside.units() - damaged)
         plan = replace(outcome.plan, decisions=only, flags_resolved=True)
-        _, results = write(engine, plan, request.log, later)
-    form = format_of(outcome.plan.export, request.options.render)  # type: ignore[arg-type]
-    datasets = Datasets(request.log.catalog, request.options.render, form.profile)
-    by_name = {dataset.name: dataset for dataset in map(datasets.of, _taken(outcome))}
+        _, results = write(engine, plan, log, later)
+    form = format_of(outcome.plan.export, plan.options.render)  # type: ignore[arg-type]
+    datasets = Datasets(log.catalog, plan.options.render, form.profile)
+    taken = np.flatnonzero(outcome.plan.version_taken).tolist()
+    by_name = {dataset.name: dataset for dataset in map(datasets.of, taken)}
     by_name[structure_dataset().name] = structure_dataset()
     streams: dict[str, list[tuple[Dataset, bool, Path]]] = {}
     for place, is_aside, bucket_results in (
@@ -157,14 +180,4 @@ def row_changes(
             bucket = file.name.rpartition("/part-")[2].partition(".")[0].partition("-")[0]
             streams.setdefault(bucket, []).append((dataset, is_aside, place / file.name))
     buckets = tuple(tuple(streams[number]) for number in sorted(streams))
-    return RowChanges(folder, buckets, outcome.tally, warnings, aside, damaged)
-
-
-def _taken(outcome: CompletedRun) -> list[int]:
-    return [int(version) for version in np.flatnonzero(outcome.plan.version_taken)]
-
-
-def _aside(outcome: CompletedRun) -> tuple[Verdicts, UnitSet]:
-    """The units that are set aside and why, and those of them that are damaged."""
-    aside = outcome.tally.quarantined_units
-    return aside, damaged_units(aside, outcome.plan)
+    return RowChanges(folder, buckets, outcome.plan, datasets, outcome.tally, aside, damaged)

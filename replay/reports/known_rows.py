@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from typing import Any
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -17,10 +15,10 @@ from replay.output.initial_load import StateFiles, state_file, state_rows
 from replay.redaction import public
 from replay.reports.rows_at import TableNet
 from replay.storage.state_csv import StateCsv
-from replay.storage.state_values import state_values
+from replay.storage.state_values import spelled, state_values
 from replay.targets import target_of
 from sqlgen.dialects import profile_named
-from sqlgen.names import identifier, table_expression, target_name
+from sqlgen.names import target_name
 from sqlgen.schema import Column, SqlType
 
 #: The rows of a table as the value contract has them: (columns, structs).
@@ -34,7 +32,7 @@ def rows_of_folder(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) ->
 
     def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
         problem: InputError | None = None
-        for form in sorted(forms, key=lambda form: form is not net.form):
+        for form in forms:
             path = next(iter(files.of([form.table], among).values()))
             try:
                 file = state_file(path, form.table, files.form)
@@ -105,46 +103,35 @@ def rows_of_database(url: str) -> Known:
                     " tables whose rows are wanted",
                     hint="Leave a table out with --exclude-table",
                 )
-            dialect = profile.sqlglot
-            shown = ", ".join(
-                identifier(column.name, profile, "lower").sql(dialect=dialect)
-                for column in form.columns
-            )
-            place = table_expression(form.table, profile, "lower").sql(dialect=dialect)
+            names = [target_name(column.name, profile, "lower") for column in form.columns]
+            missing = [one for one in names if one not in facts.columns]
+            if missing:
+                raise TargetError(
+                    "LR4002",
+                    f"found {schema}.{name} without {', '.join(missing)} in {public(url)};"
+                    " expected the columns of the log's table",
+                    hint="Leave columns out with --exclude-columns",
+                )
+            kinds = dict(zip(names, (column.type for column in form.columns), strict=True))
+            decimals = [one for one, kind in kinds.items() if kind is SqlType.DECIMAL]
+            place = Where(public(url), table=net.name)
             session.snapshot()
-            fetched = session.query(f"SELECT {shown} FROM {place}")
+            parts = []
+            for batch in session.texts(schema, name, names, decimals):
+                values = {
+                    column.name: state_values(
+                        spelled(texts, column.type),
+                        column,
+                        _everywhere(replace(place, field=column.name)),
+                    )
+                    for column, texts in zip(form.columns, batch.columns, strict=True)
+                }
+                parts.append(_structs(form.columns, values, batch.num_rows))
             session.rollback()
-        values = {}
-        for at, column in enumerate(form.columns):
-            texts = pa.array([_state_text(row[at], column) for row in fetched], pa.string())
-            where = Where(public(url), field=column.name, table=net.name)
-            values[column.name] = state_values(texts, column, _everywhere(where))
-        return _structs(form.columns, values, len(fetched))
+        return pa.concat_arrays(parts) if parts else pa.nulls(0, row_type(form.columns))
 
     return rows
 
 
 def _everywhere(where: Where) -> Callable[[int], Where]:
     return lambda row: where
-
-
-def _state_text(value: Any, column: Column) -> str | None:
-    """A value as a driver gives it, as states have it."""
-    if value is None:
-        return None
-    if column.type is SqlType.BOOLEAN:
-        return "t" if value else "f"
-    if isinstance(value, bytes | bytearray | memoryview):
-        raw = bytes(value)
-        binary = column.type in (SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB)
-        return f"\\x{raw.hex()}" if binary else raw.decode("utf-8", "replace")
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, timedelta):
-        seconds = int(value.total_seconds())
-        return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    if isinstance(value, datetime):
-        return value.isoformat(" ", "microseconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)

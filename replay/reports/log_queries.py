@@ -25,6 +25,7 @@ from replay.engine.contract import Engine
 from replay.errors import UsageError, counted
 from replay.live.position_store import Store
 from replay.logs import LogFile
+from replay.output.bundle import selection_warnings
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
 from replay.pipeline.points import Point, read_point
@@ -170,7 +171,11 @@ def rows_of(
     asked: Asked, request: Request, with_aside: bool = True, state: StateBefore | None = None
 ) -> RowChanges:
     """The changes of a request; ``state``: what proves flagged units."""
-    return row_changes(request, asked.engine, asked.folder(), asked.split_bytes, with_aside, state)
+    log, engine = request.log, asked.engine
+    plan = request.plan(asked.split_bytes, engine)
+    changes = row_changes(plan, log, engine, asked.folder(), with_aside, state)
+    told = selection_warnings(changes.plan, log, changes.tally, engine)
+    return replace(changes, warnings=(*request.warnings, *told))
 
 
 def left_out_columns(request: Request) -> list[str]:

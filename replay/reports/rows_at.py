@@ -166,6 +166,15 @@ class TableNet:
             if move.again:
                 raise self._other_columns(f"another {', '.join(sorted(move.again))}")
 
+    def whole(self) -> NetChange:
+        """Both parts of the net change as one."""
+        early, late = self.early, self.late
+        if not late.emptied:
+            parts = early.parts + late.parts
+            return NetChange(early.keyed, parts, early.lost, early.emptied, [])
+        lost = early.lost if early.emptied else early.parts + late.lost
+        return NetChange(early.keyed, late.parts, lost, True, [])
+
     def contradictions(self) -> None:
         """InputError (LR2036) where the log contradicts itself about the table."""
         wrong = self.early.contradictions + self.late.contradictions
@@ -189,11 +198,12 @@ def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
     where rows went that no log has."""
     net.one_meaning(net.beyond if known is None else (not before,))
     net.contradictions()
-    kind = row_type(net.form.columns)
     early, late = net.early.rows(), net.late.rows_before()
     net.contradictions()
-    if known is None:
-        return _known_to_log(net, early, late, kind)
+    if known is None:  # what the log found
+        whole, before = net.whole().rows_before(), True
+        known = pa.nulls(0, row_type(net.form.columns))
+        known = known if whole is None else whole.begin.filter(whole.begin_text.is_valid())
     if not before and net.late.emptied:
         raise Refusal(
             "LR3002",
@@ -287,26 +297,6 @@ def _difference(
         if mine[column] != theirs[column]
     )
     return f"{name}: {text}"
-
-
-def _known_to_log(
-    net: TableNet, early: NetRows | None, late: NetRows | None, kind: pa.DataType
-) -> pa.Array:
-    """The rows that the log alone knows of."""
-    parts = [] if early is None else [early.end.filter(early.end_text.is_valid())]
-    if late is not None:
-        there = late.begin_text.is_valid()
-        if net.key:
-            seen = pa.nulls(0, pa.string()) if early is None else early.keys
-            there = pc.and_(there, pc.invert(pc.is_in(late.keys, seen)))
-            if not net.early.emptied:
-                parts.append(late.begin.filter(there))
-        else:
-            mine = pa.nulls(0, pa.string()) if early is None else early.end_text.drop_null()
-            begin = late.begin_text.drop_null()
-            kept = _without(begin, mine)
-            parts.append(late.begin.filter(there).filter(pa.array(kept)))
-    return pa.concat_arrays([part.cast(kind) for part in parts]) if parts else pa.nulls(0, kind)
 
 
 def sorted_rows(rows: pa.Array, columns: Sequence[Column], key: Sequence[Column]) -> pa.Table:

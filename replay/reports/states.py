@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,7 +32,7 @@ from replay.errors import (
 )
 from replay.live.position_store import Store
 from replay.live.target_state import open_state
-from replay.output.formats import Dataset, Datasets, definition_of, format_of
+from replay.output.formats import Dataset, definition_of
 from replay.output.formats.batches import row_type
 from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
@@ -45,6 +44,15 @@ from replay.output.structure import (
     catalog_drops,
     column_moves,
     tables_before,
+)
+from replay.output.table_lives import (
+    Life,
+    Place,
+    has_rows,
+    place_in_log,
+    place_of_drop,
+    rows_before,
+    structure_images,
 )
 from replay.pipeline.points import Point
 from replay.pipeline.request import Request
@@ -256,8 +264,7 @@ def _nets(
     begins = {version: drop.gone for drop in dropped for version in drop.table.later}
     forms, nets = _tables(request, tables, changes, point, lives, began, begins)
     stretches = {
-        name: _Stretch(net, point, base, low, lives.get(name, _Life()))
-        for name, net in nets.items()
+        name: _Stretch(net, point, base, low, lives.get(name, Life())) for name, net in nets.items()
     }
     for move in column_moves(request.log, Selection()):
         for name in {tables.identity(one) for one in (move.table, move.former)} & stretches.keys():
@@ -267,7 +274,7 @@ def _nets(
             nets[tables.identity(told)].defaults |= values
     for name, net in nets.items():
         net.made = name not in began
-    for some in changes.by_bucket(_has_rows):
+    for some in changes.by_bucket(has_rows):
         mine = defaultdict[str, list[tuple[Dataset, pa.Table]]](list)
         for dataset, rows in some:
             name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
@@ -283,61 +290,15 @@ def _nets(
     )
 
 
-#: Where a change stands, as :data:`replay.output.row_changes.IN_ORDER` has it ('' for null).
-_Place = tuple[str, ...]
-
-
-def _place_of(row: Mapping[str, Any]) -> _Place:
-    return tuple(row[column] or "" for column, _ in IN_ORDER)
-
-
-def _has_rows(dataset: Dataset) -> bool:
-    """Whether a dataset has changes of rows, and not of structure."""
-    return bool(dataset.table.schema)
-
-
-@dataclass(frozen=True)
-class _Life:
-    """The stretch of the log in which a table is the one that has its name at a point: from where
-    the one before it was dropped to where it is dropped itself (None: not in this log). ``drops``:
-    where tables of that name are dropped, in order."""
-
-    begin: _Place | None = None
-    end: _Place | None = None
-    drops: Sequence[_Place] = ()
-
-    @classmethod
-    def at(cls, point: Point, drops: Sequence[_Place]) -> _Life:
-        """That of a table with these drops, in order."""
-        count = sum(place[0] <= point.hexadecimal for place in drops)
-        begin, end = drops[count - 1] if count else None, next(iter(drops[count:]), None)
-        return cls(begin, end, drops)
-
-    def has(self, place: _Place) -> bool:
-        """Whether a change is of that table."""
-        return (self.begin is None or not _before(place, self.begin)) and (
-            self.end is None or _before(place, self.end)
-        )
-
-    def of(self, rows: pa.Table) -> pa.Table:
-        """Those of some changes, in order, that are of that table."""
-        begin = 0 if self.begin is None else _up_to(rows, self.begin)
-        end = len(rows) if self.end is None else _up_to(rows, self.end)
-        return rows.slice(begin, end - begin)
-
-
 def _lives(
     tables: Tables, dropped: Sequence[CatalogDrop], changes: RowChanges, point: Point
-) -> Mapping[str, _Life]:
+) -> Mapping[str, Life]:
     """Of tables that are dropped, their lives at a point: their rows went without a change of each,
     and a table that has the name later is another one."""
-    drops: dict[str, list[_Place]] = defaultdict(list)
-    for _, rows in changes.tables(lambda dataset: not _has_rows(dataset)):
-        for row in rows.to_pylist():
-            image = row["after"]
-            if row["fate"] <= 0 and drops_table(image):
-                name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-                drops[name].append(_place_of(row))
+    drops: dict[str, list[Place]] = defaultdict(list)
+    for place, image in structure_images(changes):
+        if drops_table(image):
+            drops[tables.identity(f"{image['table_owner']}.{image['table_name']}")].append(place)
     for drop in dropped:
         if drop.there < point.position < drop.gone:
             raise Refusal(
@@ -347,13 +308,8 @@ def _lives(
                 hint=f"The catalog has an RBA ({drop.table.at.hex().upper()}), and units commit at"
                 " LRSNs",
             )
-        place = drop.gone.hexadecimal, _BEHIND if drop.by_unit else "", "", ""
-        drops[tables.identity(drop.table.name)].append(place)
-    return {name: _Life.at(point, sorted(places)) for name, places in drops.items()}
-
-
-#: Behind every hexadecimal number.
-_BEHIND = "G"
+        drops[tables.identity(drop.table.name)].append(place_of_drop(drop))
+    return {name: Life.at(point.hexadecimal, sorted(places)) for name, places in drops.items()}
 
 
 class _Stretch:
@@ -367,7 +323,7 @@ class _Stretch:
         point: Point,
         base: Position | None,
         low: Point | None,
-        life: _Life,
+        life: Life,
     ) -> None:
         self.net, self.point, self.base, self.low, self.life = net, point, base, low, life
         within = [place for place in life.drops if self._is_within(place)]
@@ -404,10 +360,10 @@ class _Stretch:
         if self.later:
             self.net.late.empty()
 
-    def _is_late(self, place: _Place) -> bool:
-        return place[0] > self.point.hexadecimal
+    def _is_late(self, place: Place) -> bool:
+        return bool(place[0] > self.point.hexadecimal)
 
-    def _is_within(self, place: _Place) -> bool:
+    def _is_within(self, place: Place) -> bool:
         """Whether a drop is one of the changes that count."""
         late = self._is_late(place)
         if self.base is not None and (place[0] > self.base.hexadecimal) == late:
@@ -415,43 +371,21 @@ class _Stretch:
         return self.low is None or not (late or place[0] <= self.low.hexadecimal)
 
 
-def _before(place: _Place, other: _Place) -> bool:
-    """Whether a place lies before another one, as far as that says where it is."""
-    told = [(mine, theirs) for mine, theirs in zip(place, other, strict=True) if theirs]
-    return [mine for mine, _ in told] < [theirs for _, theirs in told]
-
-
-def _up_to(rows: pa.Table, place: _Place) -> int:
-    """How many of some changes in order lie before a place, as :func:`_before` has it."""
-    before = np.zeros(len(rows), bool)
-    same = np.ones(len(rows), bool)
-    for (name, _), value in zip(IN_ORDER, place, strict=True):
-        if not value:  # a family that has no such thing
-            continue
-        less, equal = pc.less(rows[name], value), pc.equal(rows[name], value)
-        before |= same & less.to_numpy()
-        same &= equal.to_numpy()
-    return int(before.sum())
-
-
 def _tables(
     request: Request,
     tables: Tables,
     changes: RowChanges,
     point: Point,
-    lives: Mapping[str, _Life],
+    lives: Mapping[str, Life],
     began: Mapping[str, Table],
     begins: Mapping[int, Position],
 ) -> tuple[dict[str, list[Dataset]], dict[str, TableNet]]:
     """The generations of each table, and the one that it has at a point. ``began``: tables as they
     were before the log; ``begins``: where a table version is none yet, as its name is another's."""
-    assert request.export is not None
-    profile = format_of(request.export, request.options.render).profile
-    datasets = Datasets(request.log.catalog, request.options.render, profile)
     forms: dict[str, list[Dataset]] = {}
     latest: dict[str, Dataset] = {}
     for version in sorted(request.versions, key=lambda version: (version.created, version.index)):
-        name, dataset = tables.identity(version.name), datasets.of(version.index)
+        name, dataset = tables.identity(version.name), changes.datasets.of(version.index)
         if dataset not in forms.setdefault(name, []):
             forms[name].append(dataset)
         begin = max(version.created, begins.get(version.index, LOWEST))
@@ -461,7 +395,7 @@ def _tables(
     seen = _seen_forms(changes, tables, forms, lives) if several else {}
     nets = {}
     for name in sorted(forms):
-        life = lives.get(name, _Life())
+        life = lives.get(name, Life())
         columns = began[name].columns if name in began else None
         if life.begin is not None and name in latest:
             columns = latest[name].table.columns
@@ -476,7 +410,7 @@ def _tables(
 class _Seen:
     """A change that shows a ``form`` of a table: of a row, or of its structure."""
 
-    place: _Place
+    place: Place
     form: Dataset
     of_row: bool
 
@@ -485,7 +419,7 @@ def _form_at(
     forms: Sequence[Dataset],
     seen: Sequence[_Seen],
     position: str,
-    life: _Life,
+    life: Life,
     began: Sequence[Column] | None,
 ) -> Dataset:
     """The generation of a table at a position: the last one that a change of that table (in its
@@ -508,35 +442,32 @@ def _seen_forms(
     changes: RowChanges,
     tables: Tables,
     forms: Mapping[str, Sequence[Dataset]],
-    lives: Mapping[str, _Life],
+    lives: Mapping[str, Life],
 ) -> dict[str, list[_Seen]]:
     """Where each generation of a table shows first and last in the log and in each of the tables of
     its name, in order."""
     seen = defaultdict[str, list[_Seen]](list)
-    for dataset, rows in changes.tables():
-        if _has_rows(dataset):
-            name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
-            drops = lives.get(name, _Life()).drops
-            starts = sorted({0, len(rows), *(_up_to(rows, drop) for drop in drops)})
-            for at in (at for low, high in pairwise(starts) for at in (low, high - 1)):
-                row = rows.slice(at, 1).to_pylist()[0]
-                seen[name].append(_Seen(_place_of(row), dataset, True))
+    for dataset, rows in changes.tables(has_rows):
+        name = tables.identity(f"{dataset.table.schema}.{dataset.table.name}")
+        drops = lives.get(name, Life()).drops
+        starts = sorted({0, len(rows), *(int(rows_before(rows, drop).sum()) for drop in drops)})
+        for at in (at for low, high in pairwise(starts) for at in (low, high - 1)):
+            row = rows.slice(at, 1).to_pylist()[0]
+            seen[name].append(_Seen(place_in_log(row), dataset, True))
+    for place, image in structure_images(changes):
+        if drops_table(image):
             continue
-        for row in rows.to_pylist():
-            image = row["after"]
-            if drops_table(image):
-                continue
-            name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
-            made = json.loads(image["definition"])
-            names = [column["name"] for column in made["columns"]]
-            alike = [
-                form
-                for form in forms.get(name, ())
-                if [column.name for column in form.table.columns] == names
-            ]
-            # a statement may leave out what the catalog has
-            same = [form for form in alike if definition_of(form.table) == made]
-            seen[name] += (_Seen(_place_of(row), form, False) for form in same or alike)
+        name = tables.identity(f"{image['table_owner']}.{image['table_name']}")
+        made = json.loads(image["definition"])
+        names = [column["name"] for column in made["columns"]]
+        alike = [
+            form
+            for form in forms.get(name, ())
+            if [column.name for column in form.table.columns] == names
+        ]
+        # a statement may leave out what the catalog has
+        same = [form for form in alike if definition_of(form.table) == made]
+        seen[name] += (_Seen(place, form, False) for form in same or alike)
     return {name: sorted(mine, key=lambda one: one.place) for name, mine in seen.items()}
 
 
@@ -554,7 +485,7 @@ def _is_before(
         return initial_at.lower() == "before"
     wrong: dict[str, list[str]] = {"begin": [], "end": []}
     for name, net in nets.items():
-        whole = _whole(net)
+        whole = net.whole()
         for side, change in (("begin", whole.rows_before()), ("end", whole.rows())):
             if change is not None:
                 wrong[side] += [
@@ -572,16 +503,6 @@ def _is_before(
             hint="Say where it stands with --initial-at, or give the logs that lead up to it",
         )
     return not wrong["begin"]
-
-
-def _whole(net: TableNet) -> NetChange:
-    """Both parts of a net change as one."""
-    early, late = net.early, net.late
-    if not late.emptied:
-        parts = early.parts + late.parts
-        return NetChange(early.keyed, parts, early.lost, early.emptied, [])
-    lost = early.lost if early.emptied else early.parts + late.lost
-    return NetChange(early.keyed, late.parts, lost, True, [])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.storage.state_values import padded
 from sqlgen.schema import Column, SqlType
 
 _WHOLE = (SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT)
@@ -34,10 +35,5 @@ def widened(values: pa.Array, source: Column, target: Column) -> pa.Array:
 
 def _with_digits(texts: pa.Array, digits: int) -> pa.Array:
     """Numbers, or moments, with so many digits behind the point, where no others than zeros go."""
-    parted = pc.match_substring(texts, ".")
-    whole = pc.replace_substring_regex(texts, r"\..*$", "")
-    fraction = pc.if_else(parted, pc.replace_substring_regex(texts, r"^[^.]*\.?", ""), "")
-    short = pc.utf8_rtrim(fraction, "0")
-    padded = pc.utf8_rpad(short, digits, "0")
-    made = pc.binary_join_element_wise(whole, padded, ".") if digits else whole
-    return pc.if_else(pc.less_equal(pc.utf8_length(short), digits), made, texts)
+    fits = pc.match_substring_regex(texts, rf"^[^.]*(\.\d{{0,{digits}}}0*)?$")
+    return pc.if_else(fits, padded(texts, digits), texts)

@@ -126,13 +126,13 @@ def state_values(
     if bad is not None:
         raise unreadable(texts[bad].as_py(), column, where(bad), masked)
     if column.type is SqlType.DECIMAL:
-        plain = _padded(pc.replace_substring_regex(texts, r"^(-?)0+(\d)", r"\1\2"), column.scale)
+        plain = padded(pc.replace_substring_regex(texts, r"^(-?)0+(\d)", r"\1\2"), column.scale)
         return pc.replace_substring_regex(plain, r"^-(0(\.0*)?)$", r"\1")
     if column.type is SqlType.TIMESTAMP:
-        return _padded(texts, column.length)
+        return padded(texts, column.length)
     if column.type is SqlType.TIMESTAMP_TZ:
         return pc.binary_join_element_wise(
-            _padded(pc.utf8_slice_codeunits(texts, 0, -6), column.length),
+            padded(pc.utf8_slice_codeunits(texts, 0, -6), column.length),
             pc.utf8_slice_codeunits(texts, -6),
             "",
         )
@@ -247,7 +247,7 @@ def _cast_fits(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
     return None
 
 
-def _padded(texts: pa.Array, digits: int) -> pa.Array:
+def padded(texts: pa.Array, digits: int) -> pa.Array:
     """Texts with so many digits after the point, and no point without digits."""
     whole = pc.replace_substring_regex(texts, r"\..*$", "")
     if not digits:

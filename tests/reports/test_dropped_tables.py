@@ -273,6 +273,13 @@ def test_another_table_of_the_name_of_which_only_the_catalog_has_the_drop(
         base.execute("DELETE FROM t")
         assert main(apply) == 4
         assert base.execute("SELECT * FROM t ORDER BY k").fetchall() == [(1, 11), (3, 30)]
+        (tmp_path / "rows").mkdir()
+        (tmp_path / "rows" / "t.csv").write_text("k,a\n9,90\n")
+        verify = ["verify", *words, "--to", target, "--expected", str(tmp_path / "rows")]
+        assert main(verify) == 0
+        base.execute("INSERT INTO t VALUES (9, 90)")
+        assert main(verify) == 8
+    assert "k = 9: row not expected" in capsys.readouterr().out
     assert main(["export", *words, "--format", "csv", "--out", f"{tmp_path}/all"]) == 4
     assert "no change takes away the rows" in capsys.readouterr().err
 
