@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from codecs import charmap_encode
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -46,8 +48,12 @@ def encoding_named(name: str) -> Encoding:
 def _encoding(charset: Charset) -> Encoding:
     """That of an EBCDIC code page with single bytes, and double bytes or none."""
     single, double = _codes(charset.ccsid)
+    known = {*single, *double}
+    numbers = {ord(character): code for character, code in single.items()}
 
     def encode(text: str) -> bytes:
+        with suppress(UnicodeEncodeError):  # one has two bytes
+            return charmap_encode(text, "strict", numbers)[0]
         data, wide = bytearray(), False
         for character in text:
             code = single.get(character)
@@ -58,7 +64,7 @@ def _encoding(charset: Charset) -> Encoding:
         return bytes(data) + (bytes([SHIFT_IN]) if wide else b"")
 
     def lacks(text: str) -> str:
-        return next((c for c in text if c not in single and c not in double), "")
+        return "" if known.issuperset(text) else next(c for c in text if c not in known)
 
     def measure(text: str) -> int:
         if text.isascii():

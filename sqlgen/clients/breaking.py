@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlgen.errors import SqlgenError
 
@@ -14,13 +15,13 @@ Measure = Callable[[str], int]
 
 _NAME = r'(?:"(?:[^"]|"")*"|[^\W\d][\w@#$]*|[@#$][\w@#$]*)'
 _TOKEN = re.compile(
-    rf"""(?P<blank>\s+)
-    | (?P<comment>--[^\n]*)
+    rf"""(\s*)(?:
+    (?P<comment>--[^\n]*)
     | (?P<literal>[A-Za-z]{{0,2}}'(?:[^']|'')*')
     | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<name>{_NAME}(?:\.{_NAME})*)
-    | (?P<other><>|<=|>=|\|\||.)""",
-    re.VERBOSE | re.DOTALL,
+    | (?P<other><>|<=|>=|\|\||\S))""",
+    re.VERBOSE,
 )
 #: Statements in which an expression may stand wherever a literal may.
 _EXPRESSIONS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "SELECT", "WITH", "VALUES"})
@@ -33,8 +34,7 @@ _DIGITS = {"X": 2, "BX": 2, "GX": 4, "UX": 4}
 _FIRST_HALVES = frozenset({"D8", "D9", "DA", "DB"})
 
 
-@dataclass(frozen=True)
-class Lexeme:
+class Lexeme(NamedTuple):
     """A piece of a statement; ``kind``: literal, number, name or other. ``apart``: a blank stands
     before it."""
 
@@ -61,14 +61,15 @@ class Lines:
 def tokens_of(text: str) -> tuple[list[Lexeme], str]:
     """The tokens of a statement, and the comment at its end."""
     tokens: list[Lexeme] = []
-    apart, comment = False, ""
+    behind, comment = False, ""  # a comment
     for found in _TOKEN.finditer(text):
-        kind, piece = str(found.lastgroup), found.group()
+        kind = str(found.lastgroup)
+        blank, piece = found.group(1, kind)
         if kind == "comment":
             comment = f"{comment} {piece}".strip()
-        elif kind != "blank":
-            tokens.append(Lexeme(kind, piece, apart and bool(tokens)))
-        apart = kind in ("blank", "comment")
+        else:
+            tokens.append(Lexeme(kind, piece, bool(tokens) and (behind or blank != "")))
+        behind = kind == "comment"
     return tokens, comment
 
 

@@ -224,7 +224,7 @@ class ScriptForm:
             )
         if self.client.record and not self.encoding.plain:
             data = self.encoding.encode(line)
-            return data + self.encoding.encode(" ") * (self.client.record - len(data))
+            return data.ljust(self.client.record, self.encoding.encode(" "))
         return self.encoding.encode(f"{line}\n")
 
 
