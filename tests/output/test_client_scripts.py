@@ -393,7 +393,7 @@ class InContainer:
 @pytest.fixture(params=["mariadb", "mysql"])
 def server(request: pytest.FixtureRequest) -> InContainer:
     """A server whose program is beside it."""
-    return InContainer(request.getfixturevalue(f"container_{request.param}")[0])
+    return InContainer(request.getfixturevalue(f"container_{request.param}"))
 
 
 def test_mariadb_and_mysql_stop_at_the_first_error(tmp_path: Path, server: InContainer) -> None:
