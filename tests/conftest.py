@@ -31,6 +31,7 @@ from tests.support import artefacts
 from tests.support.engines import Place
 from tests.support.examples import MOST, limited
 from tests.support.lanes import (
+    Scheduling,
     is_all_long,
     lane_of,
     place_in_memory,
@@ -146,6 +147,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         )
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    """Which worker runs which tests."""
+    return Scheduling(config, log)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Files with nothing but tests of the long suite are not imported for the other one."""
     if collection_path.suffix != ".py" or is_wanted_anyway(config):
@@ -257,9 +263,8 @@ def engine_answers() -> bool:
 def every_log_is_worth_it() -> Iterator[None]:
     """Small logs go the fast way too (:mod:`replay.native.fast_path`); what both ways make is
     compared in tests/pipeline/test_fast_path.py."""
-    with (
-        pytest.MonkeyPatch.context() as patch
-    ):  # the fixture ``monkeypatch`` would be undone after all others then
+    # the fixture ``monkeypatch`` would be undone after all others then
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine_code, "WORTH", 0)
         yield
 
@@ -388,10 +393,7 @@ def ready_for(image: str) -> None:
     config.max_tries, config.sleep_time = 1200, 0.1
 
 
-@pytest.fixture(
-    scope="session",
-    params=kinds("sqlite", "duckdb", "mariadb"),
-)
+@pytest.fixture(scope="session", params=kinds("sqlite", "duckdb", "mariadb"))
 def place(request: pytest.FixtureRequest) -> Place:
     """Where an engine other than PostgreSQL is to be had, each in turn."""
     return Place(request.param, server_of(request, request.param) or "")
@@ -480,13 +482,12 @@ def remove_leftovers(client: docker.DockerClient) -> None:
     """Remove containers of test runs that were killed. Another worker may do so at this moment."""
     import docker.errors
 
-    left = client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True)
-    for container in left:
+    for one in client.containers.list(all=True, filters={"label": LABEL}, ignore_removed=True):
         try:
-            os.kill(int(container.labels[LABEL]), 0)
+            os.kill(int(one.labels[LABEL]), 0)
         except ProcessLookupError:
             with suppress(docker.errors.APIError):
-                container.remove(force=True, v=True)
+                one.remove(force=True, v=True)
 
 
 def _run(url: str, statement: sql.Composed) -> None:

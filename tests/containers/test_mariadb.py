@@ -96,6 +96,11 @@ def test_the_whole_log_forward_and_back(loaded: str, sakila: Path, tmp_path: Pat
     assert compare_states(loaded, "sakila", tmp_path / "initial") == []
 
 
+@pytest.mark.parametrize(
+    "server",
+    [*ONLY_MARIADB, pytest.param("mysql", marks=[pytest.mark.containers, pytest.mark.long])],
+    indirect=True,
+)
 def test_what_was_skipped_is_a_script(loaded: str, sakila: Path, tmp_path: Path) -> None:
     changed = "UPDATE sakila.film_stock SET on_hand = {} WHERE film_id = 819 AND store_id = 1"
     with closing(MysqlSession(loaded, kind_of(loaded))) as session:

@@ -36,7 +36,7 @@ def play(engine: Spark, lines: Sequence[str]) -> None:
         engine.run(line)
 
 
-@pytest.mark.parametrize("where", few(["key", "guard", "all", "upsert"], "guard", "upsert"))
+@pytest.mark.parametrize("where", few(["key", "guard", "all", "upsert"], "upsert"))
 def test_edge_values_are_found_and_changed(spark: Any, where: str, tmp_path: Path) -> None:
     """Rows of every type's edge values come, become other ones, become what they were, and go."""
     rows = edge_rows()

@@ -12,8 +12,13 @@ import shutil
 import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePath
 from types import ModuleType
+
+from xdist.scheduler import LoadFileScheduling
+
+from tests.support.places import ROOT
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ _WHOLE_LOG = "sakila"
 FIRST = ("targets/test_contract.py", "engine/test_cluster.py", "live/test_exactly_once.py")
 #: A folder that many systems keep in memory, and the bytes that must be free there.
 _MEMORY, _ROOM = Path("/dev/shm"), 6 << 30
+#: What one worker runs, for servers and a session of Spark take longer to start than most tests.
+_WITH_SERVERS, _WITH_SPARK = re.compile(r"tests/(targets|containers)/"), re.compile(r"\bspark: ")
 #: How a file of tests begins that are all of the long suite.
 _ALL_LONG = re.compile(r"^pytestmark = pytest\.mark\.long$", re.MULTILINE)
 
@@ -78,6 +85,21 @@ def turn_of(path: PurePath, lane: str) -> tuple[int, int]:
     name = path.as_posix()
     first = FIRST.index(name) if name in FIRST else len(FIRST)
     return first, list(LANES).index(lane)
+
+
+@cache
+def group_of(path: str) -> str:
+    """The group of a file of tests: one worker runs all of it."""
+    if _WITH_SERVERS.match(path):
+        return "databases"
+    return "spark" if _WITH_SPARK.search((ROOT / path).read_text(encoding="utf-8")) else path
+
+
+class Scheduling(LoadFileScheduling):
+    """Groups of files go to workers, in the order in which they are begun."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(super()._split_scope(nodeid))
 
 
 def is_all_long(text: str) -> bool:

@@ -28,8 +28,7 @@ ONLY_MYSQL = [pytest.param("mysql", marks=pytest.mark.containers)]
 
 
 def server_of(request: pytest.FixtureRequest, kind: str, use: str = "container") -> str | None:
-    """The URL of a server of a kind, or of one for another ``use``, as fixtures are named; None for
-    kinds that need none."""
+    """The URL of a server of a kind, for a ``use``; None for kinds that need none."""
     return request.getfixturevalue(f"{use}_{kind}") if kind in IN_CONTAINERS else None
 
 
