@@ -101,6 +101,8 @@ class UnitId(_Octets):
     def of(cls, text: str) -> Self:
         """The inverse of ``str``. ValueError for other text."""
         urid, _, member = text.partition("/")
+        if not member.isdecimal() or int(member) > 0xFFFF:
+            raise ValueError(f"found member {member!r}; expected a number of two bytes")
         return cls(bytes.fromhex(urid) + int(member).to_bytes(2))
 
 

@@ -150,7 +150,7 @@ def settled(asked: Asked, selection: Selection) -> Selection:
         )
     try:
         found = [UnitId.of(text) for text in rows.column(0).drop_null().to_pylist()]
-    except (ValueError, AttributeError, OverflowError):
+    except (ValueError, AttributeError):
         raise UsageError(
             "LR1001",
             "found --units with values that are no units; expected URID/MEMBER, as in the column"

@@ -102,6 +102,9 @@ def test_units_are_told_as_urid_and_member() -> None:
     assert str(unit) == f"00112233445566778899/{0xABCD}"
     assert str(UnitId.from_hex("FF" * 10 + "0001")) == "FF" * 10 + "/1"
     assert UnitId.of(str(unit)) == unit
+    for wrong in ("70000", "-1", "1/2", ""):
+        with pytest.raises(ValueError, match="expected a number of two bytes"):
+            UnitId.of(f"00112233445566778899/{wrong}")
 
 
 def test_places_in_words() -> None:
