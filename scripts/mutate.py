@@ -83,6 +83,10 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
             "tests/dependencies/test_forms.py",
             "tests/dependencies/test_unread.py",
             "tests/dependencies/test_agreement.py",
+            "tests/dependencies/test_cascade.py",
+            "tests/dependencies/test_consequences.py",
+            "tests/dependencies/test_unwritten.py",
+            "tests/dependencies/test_null_keys.py",
         ),
     ),
     "cascade": (
