@@ -20,7 +20,7 @@ _DATES = (
     re.compile(r"(?P<month>\d\d?)/(?P<day>\d\d?)/(?P<year>\d{4})", re.ASCII),
     re.compile(r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})", re.ASCII),
 )
-_TIME = re.compile(r"(\d\d?)(?:[:.](\d\d))(?:[:.](\d\d))?(?: ?([AaPp][Mm]))?", re.ASCII)
+_TIME = re.compile(r"(\d\d?)(?:[:.](\d\d)(?:[:.](\d\d))?)?(?: *([AaPp])\.?[Mm]\.?)?", re.ASCII)
 _TIMESTAMP = re.compile(
     r"(\d{4}-\d\d?-\d\d?)(?:[ Tt-](\d\d?[:.]\d\d(?:[:.]\d\d)?)(?:\.(\d{0,12}))?)?", re.ASCII
 )
@@ -128,13 +128,16 @@ def _date(text: str, column: Column) -> str:
 
 def _time(text: str, column: Column) -> str:
     found = _TIME.fullmatch(text)
-    if found is None:
+    if found is None or not (found[2] or found[4]):
         raise ValueError(text)
-    hour, minute, second = int(found[1]), int(found[2]), int(found[3] or 0)
+    hour, minute, second = int(found[1]), int(found[2] or 0), int(found[3] or 0)
     if found[4]:
-        if not 1 <= hour <= 12:
+        later = found[4] in "Pp"
+        if hour > 12 or (later and not hour):
             raise ValueError(text)
-        hour = hour % 12 + (12 if found[4].upper() == "PM" else 0)
+        if (hour, minute, second, later) == (12, 0, 0, False):
+            return "24:00:00"  # 00:00 AM is the beginning of the day, 12:00 AM its end
+        hour = hour % 12 + 12 * later
     if minute > 59 or second > 59 or hour > 24 or (hour == 24 and (minute or second)):
         raise ValueError(text)
     return f"{hour:02}:{minute:02}:{second:02}"

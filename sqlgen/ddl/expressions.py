@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -17,6 +18,7 @@ from sqlgen.dialects import Profile
 from sqlgen.literals import Policy, literals
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
+from sqlgen.value_texts import value_of
 
 #: Nodes that mean the same everywhere. Division is not among them: of whole numbers it gives a
 #: fraction here and none there.
@@ -138,11 +140,10 @@ class TargetNames:
 
     def constant(self, tree: exp.Expr, column: Column) -> str:
         """A constant in a column, as the target writes it."""
-        if self.dialect == "db2" and isinstance(tree, exp.Literal) and tree.is_string:
-            from sqlgen.db2 import moment  # the dialect, where there is DDL of it
-
-            if column.type in _MOMENT_TEXTS:
-                tree = exp.Literal.string(moment(tree.name, column.type))
+        in_words = self.dialect == "db2" and isinstance(tree, exp.Literal) and tree.is_string
+        if in_words and column.type in _MOMENT_TEXTS:  # in any form that Db2 takes
+            with suppress(ValueError):
+                tree = exp.Literal.string(str(value_of(tree.name, column)))
         try:
             return self.literal(constant(tree, column), column)
         except ValueError as error:
