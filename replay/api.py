@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import pyarrow as pa
 
@@ -67,33 +67,17 @@ from replay.temp_folders import WorkFolder
 from replay.writable import Extract, Writable
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Table
 
-if TYPE_CHECKING:
+with when_used():  # what some questions alone need
     from replay.dependencies import log_check
     from replay.engine import spark as spark_engine
-    from replay.live import (
-        certificate,
-        replay_request,
-        route,
-    )
+    from replay.live import certificate, replay_request, route
     from replay.live import replay as live
     from replay.live import verify as comparison
     from replay.output import bundle, change_batches, extraction, formats, whole_folder
     from replay.reports import log_queries, sql
-else:  # what some questions alone need
-    log_check = LazyModule("replay.dependencies.log_check")
-    log_queries, sql = map(LazyModule, ("replay.reports.log_queries", "replay.reports.sql"))
-    certificate, replay_request, route = (
-        LazyModule(f"replay.live.{name}") for name in ("certificate", "replay_request", "route")
-    )
-    spark_engine = LazyModule("replay.engine.spark")
-    live, comparison = map(LazyModule, ("replay.live.replay", "replay.live.verify"))
-    bundle, change_batches, extraction, formats, whole_folder = (
-        LazyModule(f"replay.output.{name}")
-        for name in ("bundle", "change_batches", "extraction", "formats", "whole_folder")
-    )
 
 #: Records of a script, and so of the rows that are made at a time, where changes are read.
 _RECORDS_TOGETHER = 50_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from replay import storage
 from replay.changes.choices import USUAL_NAME
@@ -14,19 +13,12 @@ from replay.pipeline.checked import checked
 from replay.pipeline.request import Request
 from replay.pipeline.request_notes import script_notes
 from replay.storage import Place
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what some outputs alone need
     from replay.dependencies import baseline
     from replay.live import target_state
     from replay.output import bundle, continuation, extraction, whole_folder
-else:  # what some outputs alone need
-    baseline = LazyModule("replay.dependencies.baseline")
-    target_state = LazyModule("replay.live.target_state")
-    bundle, continuation, extraction, whole_folder = (
-        LazyModule(f"replay.output.{name}")
-        for name in ("bundle", "continuation", "extraction", "whole_folder")
-    )
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Table
 
-if TYPE_CHECKING:
+with when_used():  # where there is DDL
     from sqlgen.ddl import ddl_reader
-else:  # where there is DDL
-    ddl_reader = LazyModule("sqlgen.ddl.ddl_reader")
 
 
 #: What a foreign key may do to rows of its table by itself.

@@ -33,7 +33,7 @@ import pyarrow as pa
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import LazyModule, errors, exp, sqlglot
+from sqlgen.lazy_imports import errors, exp, sqlglot, when_used
 from sqlgen.masking import MASKS, cannot_mask, fingerprint, mask_kind, masked
 from sqlgen.names import check_collisions, target_name
 from sqlgen.render_options import RenderOptions, identity, shown_columns
@@ -41,11 +41,10 @@ from sqlgen.rows import Rows
 from sqlgen.schema import Column, Table
 
 if TYPE_CHECKING:
-    import tomllib
-
     from sqlgen.ddl.schema_file import Declared
-else:  # where there is a mapping
-    tomllib = LazyModule("tomllib")
+
+with when_used():  # where there is a mapping
+    import tomllib
 
 _TOP = {"schemas", "tables"}
 _ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}

@@ -227,8 +227,8 @@ def is_in(module: str, places: tuple[str, ...]) -> bool:
 
 @cache
 def imports(module: str, late: bool = True) -> tuple[tuple[str, int], ...]:
-    """(imported module, line). ``late`` False leaves out what is imported inside functions or only
-    for type checkers."""
+    """(imported module, line). ``late`` False leaves out what is imported inside functions, when
+    it is first used, or only for type checkers."""
     found: list[tuple[str, int]] = []
 
     def visit(node: ast.AST) -> None:
@@ -239,7 +239,7 @@ def imports(module: str, late: bool = True) -> tuple[tuple[str, int], ...]:
             names = [f"{source}.{alias.name}" for alias in node.names]
             found.extend((name if name in MODULES else source, node.lineno) for name in names)
         elif not late and (
-            isinstance(node, ast.FunctionDef)
+            isinstance(node, ast.FunctionDef | ast.With)
             or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
         ):
             return

@@ -55,26 +55,18 @@ from replay.writable import Writable
 from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
+    from sqlgen.ddl.schema_script import SchemaScript
+
+with when_used():  # what some commands alone need
     from replay.cli import demo, extra_outputs, extracting
     from replay.live import dry_run
     from replay.output import growth as growths
     from replay.output import migration, structure
     from replay.reports import graph, tables
     from sqlgen import inverse_mapping
-    from sqlgen.ddl.schema_script import SchemaScript
-else:  # what some commands alone need
-    extra_outputs, demo, extracting = (
-        LazyModule(f"replay.cli.{name}") for name in ("extra_outputs", "demo", "extracting")
-    )
-    dry_run = LazyModule("replay.live.dry_run")
-    growths, migration, structure = (
-        LazyModule(f"replay.output.{name}") for name in ("growth", "migration", "structure")
-    )
-    inverse_mapping = LazyModule("sqlgen.inverse_mapping")
-    graph, tables = map(LazyModule, ("replay.reports.graph", "replay.reports.tables"))
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay.cli.parser import log_words, named_option, parser_of
 from replay.errors import UsageError, Where, cause_of
@@ -24,12 +24,10 @@ from replay.options.command_table import BY_NAME
 from replay.options.option import Option
 from replay.redaction import options, public
 from replay.storage import refuse_secrets
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():
     import tomllib
-else:
-    tomllib = LazyModule("tomllib")
 
 #: The name of a file that is found beside the log.
 BESIDE = "logreplay.toml"

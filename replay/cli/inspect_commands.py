@@ -9,7 +9,6 @@ import sys
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from replay.changes.selection import Selection
 from replay.cli.manual import completion, man_pages
@@ -37,11 +36,11 @@ from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what some commands alone need
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    from pyarrow import parquet as pq
 
     from replay.dependencies import log_check
     from replay.live import certificate
@@ -61,41 +60,6 @@ if TYPE_CHECKING:
         states,
         what_if,
     )
-else:  # what some commands alone need
-    pa, pq = map(LazyModule, ("pyarrow", "pyarrow.parquet"))
-    log_check, certificate, state_files = map(
-        LazyModule,
-        ("replay.dependencies.log_check", "replay.live.certificate", "replay.output.state_files"),
-    )
-    (
-        log_queries,
-        doctor,
-        explanations,
-        history,
-        html_page,
-        images,
-        layout,
-        make_report,
-        report_kinds,
-        sql,
-        state_load,
-    ) = (
-        LazyModule(f"replay.reports.{name}")
-        for name in (
-            *(
-                "log_queries",
-                "doctor",
-                "explanations",
-                "history",
-                "html_page",
-                "images",
-                "layout",
-                "make_report",
-            ),
-            *("report_kinds", "sql", "state_load"),
-        )
-    )
-    states, what_if = map(LazyModule, ("replay.reports.states", "replay.reports.what_if"))
 
 
 def tell(arguments: argparse.Namespace, text: str) -> None:

@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from replay.changes.choices import (
     Mode,
@@ -21,16 +20,11 @@ from replay.pipeline.request import (
 )
 from replay.storage.durable import write_file
 from replay.temp_folders import WorkFolder
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what some commands alone need
     from replay.live import certificate, replay_request, route, status, verify
     from replay.live import replay as live
-else:  # what some commands alone need
-    certificate, live, replay_request, route, status, verify = (
-        LazyModule(f"replay.live.{name}")
-        for name in ("certificate", "replay", "replay_request", "route", "status", "verify")
-    )
 
 
 def _replay(arguments: argparse.Namespace) -> int:

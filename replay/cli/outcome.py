@@ -16,14 +16,14 @@ from replay.errors import UsageError, counted
 from replay.machine import is_full
 from replay.pipeline.script_client import how_to_run
 from replay.storage.durable import refuse_special
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
-    from replay.changes import balance
     from replay.output.bundle import Bundle
     from replay.storage import Place
-else:  # what commands that write need
-    balance = LazyModule("replay.changes.balance")
+
+with when_used():  # what commands that write need
+    from replay.changes import balance
 
 #: Options that name what is written, where they are given.
 _OUTPUTS = ("out", "export", "keep", "rejects", "certificate", "man")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from replay import storage
 from replay.changes.choices import EngineName, Gaps
@@ -45,12 +45,10 @@ from replay.redaction import public
 from replay.targets import target_of
 from replay.temp_folders import WorkFolder
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what questions need
     from replay.reports import log_queries, sql
-else:  # what questions need
-    log_queries, sql = map(LazyModule, ("replay.reports.log_queries", "replay.reports.sql"))
 
 #: A family's settings, or Spark's.
 Pairs = tuple[tuple[str, Any], ...]

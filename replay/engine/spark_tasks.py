@@ -25,19 +25,17 @@ from io import BytesIO
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay.engine.contract import Job
 from replay.errors import LogReplayError, UsageError
 from replay.logs import LogFile, Split, files
 from replay.machine import give_back_memory, start_arrow
 from replay.version import __version__
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():
     from importlib import metadata
-else:
-    metadata = LazyModule("importlib.metadata")
 
 #: A bucket, and bytes for it.
 BucketBlock = tuple[int, bytes]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay import storage
 from replay.changes.notation import position_of
@@ -19,12 +19,10 @@ from replay.errors import InputError, UsageError, Where, cause_of
 from replay.logs import Family, Inputs, LogPair
 from replay.logs.files import unpacked_head
 from replay.storage import Place
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():
     import tomllib
-else:
-    tomllib = LazyModule("tomllib")
 
 #: Options as they were given: which (``control`` or ``data``), and its values.
 Words = Sequence[tuple[str, Sequence[str]]]

@@ -34,17 +34,14 @@ from replay.pipeline.script_client import JOB, check_sizes, job_of
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
     from replay.dependencies.baseline import StateBefore
+
+with when_used():  # what some outputs alone need
     from replay.output import datasets, quarantine
     from replay.pipeline import extent
-else:  # what some outputs alone need
-    datasets, quarantine = (
-        LazyModule(f"replay.output.{name}") for name in ("datasets", "quarantine")
-    )
-    extent = LazyModule("replay.pipeline.extent")
 
 
 @dataclass(frozen=True)

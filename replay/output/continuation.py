@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay.arrays import Records
 from replay.changes.choices import CascadeMode, Mode
@@ -23,12 +23,10 @@ from replay.logs import LogFile
 from replay.pipeline.plan import Plan
 from replay.pipeline.positions import LogPosition, position_after, refuse_passed, refuse_rests
 from replay.storage import Place, readable
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():
     from replay.pipeline import extent
-else:
-    extent = LazyModule("replay.pipeline.extent")
 
 #: Parts of a manifest that must stay the same from one bundle to the next.
 _SAME = ("mode", "dialect", "format", "options")

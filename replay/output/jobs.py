@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from replay.changes.balance import Tally
 from replay.engine.contract import Engine
@@ -35,14 +34,10 @@ from replay.pipeline.scan import scan_split
 from replay.storage import Place
 from replay.storage.durable import begin_to_sync
 from replay.temp_folders import WorkFolder, remove_tree
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # a run makes one of them
     from replay.output import datasets, extract_bucket, scripts
-else:  # a run makes one of them
-    datasets, extract_bucket, scripts = (
-        LazyModule(f"replay.output.{name}") for name in ("datasets", "extract_bucket", "scripts")
-    )
 
 _SHARED = (
     "The folder must be one that all executors and the driver share, as one user (--work names that"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,15 +27,11 @@ from replay.output.whole_folder import StoredFolder
 from replay.pipeline.plan import BucketResult, Plan, UnitDecisions, contradictory_units
 from replay.pipeline.scan import HEADLESS, INCOMPLETE_UNIT
 from sqlgen.choices import WhereColumns
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.render_options import shown_columns
 
-if TYPE_CHECKING:
+with when_used():  # what a run asks that is about a part of a log, or of a log that is not whole
     from replay.dependencies import analysis, baseline, cascade
-else:  # what a run asks that is about a part of a log, or of a log that is not whole
-    analysis, baseline, cascade = (
-        LazyModule(f"replay.dependencies.{name}") for name in ("analysis", "baseline", "cascade")
-    )
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from replay.errors import Refusal
 from replay.output.script_lines import Begins, Checks, ScriptLines, UnitComments, available_here
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
-    from replay.output import steps as step_files
     from sqlgen.clients.form import ScriptForm
-else:  # what some scripts alone need
-    step_files = LazyModule("replay.output.steps")
+
+with when_used():  # what some scripts alone need
+    from replay.output import steps as step_files
 
 
 @dataclass(frozen=True)

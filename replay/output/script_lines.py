@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,11 @@ from replay.native import script_lines_tables as tables
 from replay.native.kernels import PUT_LINES
 from replay.native.machine_code import available
 from sqlgen.dialects import Profile
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.script import unit_comments, unit_names
 
-if TYPE_CHECKING:
+with when_used():
     from sqlgen import row_checks
-else:
-    row_checks = LazyModule("sqlgen.row_checks")
 
 Places = npt.NDArray[np.int32]
 

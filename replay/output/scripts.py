@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -36,20 +35,15 @@ from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from replay.pipeline.script_client import script_form
 from sqlgen.choices import Deferral
 from sqlgen.dialects import profile_named
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.literals import octets
 from sqlgen.script import script_prologue, unit_names
 
-if TYPE_CHECKING:
+with when_used():  # what some scripts alone need
     from replay.dependencies import long_units
     from replay.output import steps, structure
     from replay.pipeline import mixed_rows
     from sqlgen import row_checks
-else:  # what some scripts alone need
-    long_units = LazyModule("replay.dependencies.long_units")
-    steps, structure = (LazyModule(f"replay.output.{name}") for name in ("steps", "structure"))
-    mixed_rows = LazyModule("replay.pipeline.mixed_rows")
-    row_checks = LazyModule("sqlgen.row_checks")
 
 #: Bytes of log of a unit whose changes are ordered by their keys all together: statements of one
 #: chunk must fit into what Arrow's strings address.

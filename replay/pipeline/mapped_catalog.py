@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from replay import storage
 from replay.changes.catalog import Catalog, RowFormat, TableVersion
@@ -21,14 +21,12 @@ from replay.logs import LogFile
 from sqlgen.constraints import Constraints
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.masking import mask_key
 from sqlgen.schema import Table
 
-if TYPE_CHECKING:
+with when_used():  # where there is a mapping
     from sqlgen import mapping as mappings
-else:  # where there is a mapping
-    mappings = LazyModule("sqlgen.mapping")
 
 
 @dataclass(frozen=True)

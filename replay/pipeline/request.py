@@ -46,21 +46,17 @@ from replay.storage.csv_form import CsvForm
 from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Table
 
 if TYPE_CHECKING:
+    from replay.pipeline.plan import Plan
+
+with when_used():  # what a look into a log, or a usual script, does without
     from replay.changes import value_filter
     from replay.pipeline import mapped_catalog, resolve_positions
     from replay.pipeline import plan as planning
-    from replay.pipeline.plan import Plan
     from sqlgen import mapping as mappings
-else:  # what a look into a log, or a usual script, does without
-    value_filter = LazyModule("replay.changes.value_filter")
-    mappings = LazyModule("sqlgen.mapping")
-    mapped_catalog = LazyModule("replay.pipeline.mapped_catalog")
-    planning = LazyModule("replay.pipeline.plan")
-    resolve_positions = LazyModule("replay.pipeline.resolve_positions")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from replay.changes.catalog import TableVersion
 from replay.changes.choices import CascadeMode, Derived, Mode
@@ -15,14 +14,12 @@ from replay.logs import LogFile
 from sqlgen.choices import Assertion, WhereColumns
 from sqlgen.dialects import profile_named
 from sqlgen.errors import did_you_mean
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.names import check_collisions
 from sqlgen.render_options import RenderOptions, identity, shown_columns
 
-if TYPE_CHECKING:
+with when_used():  # what a usual script does without
     from sqlgen.render import upsert
-else:  # what a usual script does without
-    upsert = LazyModule("sqlgen.render.upsert")
 
 
 def taken_versions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.record_facts import placed_unit, resolve_position
 from replay.pipeline.scan import all_headers
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what positions that are not named as such need
     from replay.logs import marks
     from replay.pipeline import extent as extents
-else:  # what positions that are not named as such need
-    marks = LazyModule("replay.logs.marks")
-    extents = LazyModule("replay.pipeline.extent")
 
 #: Marks that a message names.
 _NAMED = 20

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -28,21 +27,16 @@ from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import OPS, RowBatch, RowProblem
 from sqlgen import literals, render_options, statements
 from sqlgen.dialects import Profile
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.render.free_keys import render_by
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Column
 
-if TYPE_CHECKING:
+with when_used():  # what many changes, conditions on values and prepared statements need
     from replay.changes import value_filter
     from replay.native import fast_path
     from replay.pipeline import mixed_rows
     from sqlgen import shapes as shaping
-else:  # what many changes, conditions on values and prepared statements need
-    value_filter = LazyModule("replay.changes.value_filter")
-    fast_path = LazyModule("replay.native.fast_path")
-    mixed_rows = LazyModule("replay.pipeline.mixed_rows")
-    shaping = LazyModule("sqlgen.shapes")
 
 #: The outcome of updates that are a comment in scripts.
 LEFT_OUT = REASON["update touches excluded columns only"]

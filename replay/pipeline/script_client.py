@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from replay.changes.options import ScriptOptions
 from replay.errors import UsageError
 from replay.logs import LogFile, SqlText, TellsSqlText
 from sqlgen.choices import Assertion
 from sqlgen.clients import BUILT_IN, Client, client_named
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # what some scripts alone need
     from replay.decoding import encoding
     from sqlgen.clients import form, jcl
-else:  # what some scripts alone need
-    encoding = LazyModule("replay.decoding.encoding")
-    form, jcl = (LazyModule(f"sqlgen.clients.{name}") for name in ("form", "jcl"))
 
 #: The file of the job that runs scripts.
 JOB = "run.jcl"

@@ -26,9 +26,13 @@ from replay.pipeline.checked import checked
 from replay.pipeline.mapped_catalog import mapping_file
 from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.errors import choice
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
+    from replay.reports.history import RowHistory
+    from replay.reports.layout import Report
+
+with when_used():  # what some questions alone need
     from replay.reports import (
         graph,
         log_queries,
@@ -38,22 +42,6 @@ if TYPE_CHECKING:
         states,
         tables,
         what_if,
-    )
-    from replay.reports.history import RowHistory
-    from replay.reports.layout import Report
-else:  # what some questions alone need
-    log_queries, graph, report_kinds, make_report, sql, states, tables, what_if = (
-        LazyModule(f"replay.reports.{name}")
-        for name in (
-            "log_queries",
-            "graph",
-            "report_kinds",
-            "make_report",
-            "sql",
-            "states",
-            "tables",
-            "what_if",
-        )
     )
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from replay.errors import InputError, UsageError, Where, cause_of
@@ -26,14 +26,11 @@ from replay.machine import is_full, room_for
 from replay.redaction import public, secrets_of
 from replay.storage.timeouts import StoreError, answered
 from replay.temp_folders import WorkFolder
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # help and runs on files of this machine need none of them here
     import pyarrow as pa
     from pyarrow import fs
-
-else:  # help and runs on files of this machine need none of them here
-    pa, fs = (LazyModule(name) for name in ("pyarrow", "pyarrow.fs"))
 
 #: Other spellings of schemes, as Hadoop has them.
 _SPELLED = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "wasbs": "abfss", "wasb": "abfs"}

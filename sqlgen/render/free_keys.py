@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 
 from sqlgen import statements
 from sqlgen.dialects import Profile
-from sqlgen.lazy_imports import LazyModule, exp
+from sqlgen.lazy_imports import exp, when_used
 from sqlgen.literals import ValueProblem
 from sqlgen.names import table_expression
 from sqlgen.render_options import RenderOptions, identity
@@ -27,10 +26,8 @@ from sqlgen.rows import Op, Rows
 from sqlgen.schema import Table
 from sqlgen.statements import EMITTED, SLOT, Rendered, conditions, finish, joined, only_rows, sql_of
 
-if TYPE_CHECKING:
+with when_used():
     from sqlgen.render import upsert
-else:
-    upsert = LazyModule("sqlgen.render.upsert")
 
 #: Dialects that take no sub-query over the table that an UPDATE changes, unless its rows are set
 #: down first.

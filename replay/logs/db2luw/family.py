@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
 from replay.logs.db2luw.layouts import FRAMINGS
 from replay.logs.db2luw.reader import open_log
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # a run that only writes scripts needs none of them
     from replay.logs.db2luw import checkup, inspect
-else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (LazyModule(f"replay.logs.db2luw.{name}") for name in ("checkup", "inspect"))
 
 _UNKNOWN = {
     "origins": (

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from replay.logs import FACTS, Capabilities, Family
 from replay.logs.events.opening import open_log
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # a run that only writes scripts needs none of them
     from replay.logs.events import checkup, inspect
-else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (LazyModule(f"replay.logs.events.{name}") for name in ("checkup", "inspect"))
 
 _KNOWN = frozenset({"before images", "commit times"})
 _UNKNOWN = {

@@ -8,19 +8,17 @@ import mmap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from replay.arrays import Bytes, Index
 from replay.errors import InputError, Where
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():
     import duckdb
-else:
-    duckdb = LazyModule("duckdb")
 
 #: Bytes of lines that are read at once.
 _WINDOW = 6 << 20

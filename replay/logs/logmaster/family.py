@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from replay.changes.catalog import Catalog, ColumnFormat, TableVersion
 from replay.changes.choices import Gaps
@@ -12,16 +11,11 @@ from replay.logs.logmaster.framing import Framing
 from replay.logs.logmaster.header_checks import position_faults, records_rise
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 from sqlgen.schema import Column, SqlType
 
-if TYPE_CHECKING:
+with when_used():  # a run that only writes scripts needs none of them
     from replay.logs.logmaster import checkup, copying, dump, inspect, set_opening
-else:  # a run that only writes scripts needs none of them
-    checkup, copying, dump, inspect, set_opening = (
-        LazyModule(f"replay.logs.logmaster.{name}")
-        for name in ("checkup", "copying", "dump", "inspect", "set_opening")
-    )
 
 
 CAPABILITIES = Capabilities(

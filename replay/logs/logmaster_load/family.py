@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from replay.logs import Capabilities, Family
 from replay.logs.logmaster_load.control import ROLES, TELLS
 from replay.logs.logmaster_load.opening import open_log
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # a run that only writes scripts needs none of them
     from replay.logs.logmaster_load import checkup, inspect
-else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (
-        LazyModule(f"replay.logs.logmaster_load.{name}") for name in ("checkup", "inspect")
-    )
 
 _NOWHERE = "LOAD files say of a row which table it is of, and nothing of where it lies"
 _KNOWN = {"before images", *TELLS.values()}

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from replay.logs import FACTS, Capabilities, Family, OrderRules, positions_rise
 from replay.logs.soliddb.layouts import FRAMINGS
 from replay.logs.soliddb.reader import open_log
-from sqlgen.lazy_imports import LazyModule
+from sqlgen.lazy_imports import when_used
 
-if TYPE_CHECKING:
+with when_used():  # a run that only writes scripts needs none of them
     from replay.logs.soliddb import checkup, inspect
-else:  # a run that only writes scripts needs none of them
-    checkup, inspect = (
-        LazyModule(f"replay.logs.soliddb.{name}") for name in ("checkup", "inspect")
-    )
 
 _NAMES = "SYS_LOG names a transaction by its number only"
 _ROWS = "SYS_LOG says of a row which table it is of, and nothing of where it lies"
