@@ -23,7 +23,7 @@ from tests.support.states import compare_states
 from tests.support.words import of_log_master
 
 
-@pytest.fixture(params=kinds("mariadb"))
+@pytest.fixture(params=kinds("mariadb", each=True))
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty server of each kind, emptied afterwards."""
     with target_named(request.param).scratch(server_of(request, request.param)) as url:

@@ -61,7 +61,7 @@ GRANTS = ("GRANT SELECT, INSERT, UPDATE, DELETE, TRIGGER ON testown.* TO app", "
     " *.* TO app")  # fmt: skip
 
 
-@pytest.fixture(params=kinds("mariadb"))
+@pytest.fixture(params=kinds("mariadb", each=True))
 def target(request: pytest.FixtureRequest) -> Iterator[str]:
     with small_target(request.param, server_of(request, request.param)) as url:
         yield url

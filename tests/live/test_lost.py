@@ -24,7 +24,7 @@ from tests.support.replayed import position, rows
 from tests.support.words import of_log_master
 
 T = TypeVar("T")
-SEED, UNITS = 7, 4
+SEED, UNITS = 7, 3
 HISTORY = Maker(SEED, UNITS).history
 #: The keys of the parents are numbered by a sequence, which is behind after a replay until it is
 #: moved.

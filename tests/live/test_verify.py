@@ -15,6 +15,7 @@ import pytest
 from replay.cli.main import main
 from tests.live.test_dry_run import options
 from tests.support.replayed import AT_END, PIT1, rows
+from tests.support.words import of_log_master
 
 Replay = Callable[..., int]
 
@@ -126,7 +127,7 @@ def test_the_round_trip_and_its_certificate(
 def test_a_round_trip_into_types_that_round(
     database: str,
     sakila: Path,
-    log: list[str],
+    sakila_small: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_round_trip_into_types_that_round(
     narrow = "ALTER TABLE sakila.film ALTER COLUMN title TYPE char(255);"
     ddl.write_text((sakila / "schema.sql").read_text() + narrow)
     options = ["--expected", str(sakila / "initial"), "--engine", "local", "--ddl", str(ddl)]
+    log = of_log_master(sakila_small / "small.ctl", sakila_small / "small.dat")
     assert main(["verify", "--roundtrip", *log, *options]) == 8
     said = capsys.readouterr().out
     assert "film: DOES NOT HOLD" in said

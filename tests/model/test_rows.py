@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import pytest
 
 from tests.model.checks import ALL_CHECKS, CHECKS_OF, KINDS_OF, Options, Verdict, run_case
+from tests.support.few import few
 from tests.support.seeds import FIXED, seeds
 
 #: Kinds that a seed of the day tries; the fixed ones have all of them between them.
@@ -60,7 +61,7 @@ def test_rows_of_more_histories(family: str, kind: str, seed: int) -> None:
     assert not bad, "\n".join([*bad, story])
 
 
-@pytest.mark.parametrize("family", KINDS_OF)
+@pytest.mark.parametrize("family", few(KINDS_OF, "soliddb"))
 def test_the_rows_are_the_same_on_duckdb(family: str) -> None:
     for kind in KINDS_OF[family]:
         options = Options(targets=("duckdb",))

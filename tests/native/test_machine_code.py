@@ -11,7 +11,7 @@ import pytest
 
 import replay
 from replay.native import fast_path
-from replay.native.kernels import KERNELS, PUT_LINES
+from replay.native.kernels import KERNELS
 from replay.native.machine_code import NUMBER, ArrayOf, Kernel, available, loaded
 from replay.temp_folders import UNUSED_DAYS
 
@@ -57,17 +57,23 @@ def test_kernels_are_few_and_in_one_place() -> None:
     }
 
 
+def made_kernel(folder: Path, patch: pytest.MonkeyPatch, kind: str) -> Kernel:
+    """A small kernel, whose machine code is kept in ``folder``; of kind "uint64" it computes with
+    floats, for Numba makes one of a signed and an unsigned number."""
+    (folder / f"kernel_{kind}.py").write_text(
+        "import numpy as np\nfrom replay.native.shared_kernel import machine_code\n\n"
+        "@machine_code\ndef mixed(octets, value):\n    if value > 3:\n"
+        f"        value = np.{kind}(octets[0])\n    return np.int64(value)\n"
+    )
+    patch.syspath_prepend(folder)
+    patch.setenv("NUMBA_CACHE_DIR", str(folder / "kept"))
+    return Kernel(f"kernel_{kind}", "mixed", (ArrayOf("uint8", fixed=True), NUMBER))
+
+
 def test_a_kernel_that_computes_with_floats_is_not_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "floating_kernel.py").write_text(
-        "import numpy as np\nfrom replay.native.shared_kernel import machine_code\n\n"
-        "@machine_code\ndef mixed(octets, value):\n    if value > 3:\n"
-        "        value = np.uint64(octets[0])\n    return np.int64(value)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
-    kernel = Kernel("floating_kernel", "mixed", (ArrayOf("uint8", fixed=True), NUMBER))
+    kernel = made_kernel(tmp_path, monkeypatch, "uint64")
     with pytest.raises(RuntimeError, match="computes with floats"):
         loaded(kernel)
     assert available(kernel) is None
@@ -84,9 +90,10 @@ def test_what_nobody_used_for_long_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files of a kernel in other versions stay while they are used; those of others stay."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     long_ago = time.time() - (UNUSED_DAYS + 1) * 86_400
-    kernel = PUT_LINES
+    kernel = made_kernel(tmp_path, monkeypatch, "int64")
+    place = tmp_path / "kept"
+    place.mkdir()
     names = {
         f"{kernel.name}-{'0' * 32}.machine-code": long_ago,
         f".{kernel.name}-{'1' * 32}.machine-code-7-ab": long_ago,
@@ -94,16 +101,16 @@ def test_what_nobody_used_for_long_is_removed(
         f"{kernel.name}_too-{'3' * 32}.machine-code": long_ago,
     }
     for name, used in names.items():
-        (tmp_path / name).write_bytes(b"")
-        os.utime(tmp_path / name, (used, used))
+        (place / name).write_bytes(b"")
+        os.utime(place / name, (used, used))
     loaded(kernel)
-    here = {path.name for path in tmp_path.iterdir()}
+    here = {path.name for path in place.iterdir()}
     assert len(here) == 3
     assert here & set(names) == set(list(names)[2:])
 
     (kept,) = here - set(names)
-    os.utime(tmp_path / kept, (long_ago, long_ago))
-    made = (tmp_path / kept).read_bytes()
+    os.utime(place / kept, (long_ago, long_ago))
+    made = (place / kept).read_bytes()
     loaded(kernel)
-    assert (tmp_path / kept).read_bytes() == made
-    assert time.time() - (tmp_path / kept).stat().st_mtime < 86_400
+    assert (place / kept).read_bytes() == made
+    assert time.time() - (place / kept).stat().st_mtime < 86_400

@@ -26,7 +26,6 @@ from tests.output.test_spark_sql import (
     state,
 )
 from tests.support import upserts
-from tests.support.few import few
 from tests.support.history import Maker
 from tests.support.rowlevel import Spark
 
@@ -36,7 +35,8 @@ def play(engine: Spark, lines: Sequence[str]) -> None:
         engine.run(line)
 
 
-@pytest.mark.parametrize("where", few(["key", "guard", "all", "upsert"], "upsert"))
+@pytest.mark.long
+@pytest.mark.parametrize("where", ["key", "guard", "all", "upsert"])
 def test_edge_values_are_found_and_changed(spark: Any, where: str, tmp_path: Path) -> None:
     """Rows of every type's edge values come, become other ones, become what they were, and go."""
     rows = edge_rows()

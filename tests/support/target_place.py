@@ -28,7 +28,7 @@ def places(*names: str) -> list[Any]:
     """Parameters of tests; what is for PostgreSQL or MariaDB is for all servers of the kind."""
     found = []
     for name in names:
-        found += kinds(name) if name != "postgres" else [
+        found += kinds(name, each=True) if name != "postgres" else [
             pytest.param("postgres", marks=pytest.mark.live),
             pytest.param("postgres in a container", marks=pytest.mark.containers),
         ]  # fmt: skip

@@ -41,7 +41,7 @@ def script(kind: str, folder: Path, mode: str, *words: str) -> tuple[int, list[P
     return code, sorted(out.glob("*.sql"))
 
 
-@pytest.fixture(params=kinds("mariadb"))
+@pytest.fixture(params=kinds("mariadb", each=True))
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of an empty server of each kind, emptied afterwards."""
     with target_named(request.param).scratch(server_of(request, request.param)) as url:
