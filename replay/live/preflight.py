@@ -5,13 +5,14 @@ this user may write them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import tenacity
 
 from replay.changes.balance import Tally
+from replay.changes.catalog import TableVersion
 from replay.changes.choices import Mode
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import ScriptOptions
@@ -252,14 +253,25 @@ def table_facts(
 ) -> Facts:
     """What the target says about the selected tables of the log. A table of which only a statement
     that is noted speaks has no schema, and no rows: nothing is asked about it."""
-    facts: dict[str, TableFacts | None] = {}
     taken = log.catalog.taken_by(selection.takes_tables)
-    for version in log.catalog.versions:
-        if not version.table.schema:
-            continue
-        if taken[version.index] and version.name not in facts:
-            facts[version.name] = session.facts(*options.place(version.table))
-    return facts
+    return _facts_of(
+        session,
+        options,
+        [
+            version
+            for version in log.catalog.versions
+            if version.table.schema and taken[version.index]
+        ],
+    )
+
+
+def _facts_of(session: Session, options: ScriptOptions, versions: Iterable[TableVersion]) -> Facts:
+    """What the target says about the tables of these versions, of each by the first of them."""
+    places: dict[str, tuple[str, str]] = {}
+    for version in versions:
+        places.setdefault(version.name, options.place(version.table))
+    found = session.facts_of(list(dict.fromkeys(places.values())))
+    return {name: found[place] for name, place in places.items()}
 
 
 def refuse_altered(
@@ -270,12 +282,9 @@ def refuse_altered(
     structure the log itself changes are not asked: how far that went is not known here."""
     names = {log.catalog.versions[version].name for version in changed_versions(log, tally)}
     names -= _altered(log, tally)
-    for version in log.catalog.versions:
-        name = version.name
-        if name not in names:
-            continue
-        names.discard(name)
-        if found := _alteration(planned.get(name), session.facts(*options.place(version.table))):
+    versions = [version for version in log.catalog.versions if version.name in names]
+    for name, facts in _facts_of(session, options, versions).items():
+        if found := _alteration(planned.get(name), facts):
             raise Refusal(
                 "LR4007",
                 f"{name}: {found} since the plan was made, which does not know it",

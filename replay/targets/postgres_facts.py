@@ -15,16 +15,30 @@ from replay.targets.hazards import Hazard, HazardKind, Under
 from sqlgen.type_capacity import Holding, ValueKind, holding_of
 
 Query = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+#: The schema and the name of a table.
+Place = tuple[str, str]
+#: What a query answers, as JSON.
+Rows = list[list[Any]]
 
 
-def table_facts(query: Query, schema: str, table: str) -> TableFacts | None:
-    """The facts of a table, None when there is none of that name. ``query`` asks the database."""
-    tables = query(_TABLE, (schema, table))
-    if not tables:
-        return None
-    oid, kind = tables[0]
-    found = query(_ALL, (oid,) * _PLACES)[0]
-    columns, told, keys, privileges, foreign_keys, movable, calls, encodings = found
+def table_facts(query: Query, places: Sequence[Place]) -> dict[Place, TableFacts | None]:
+    """The facts of tables by schema and name, None where there is none of that name. ``query`` asks
+    the database: once, for to plan this takes longer than to answer it for a table."""
+    found = query(_ALL, ([schema for schema, _ in places], [table for _, table in places]))
+    return dict.fromkeys(places) | {(row[0], row[1]): _facts(*row[2:]) for row in found}
+
+
+def _facts(
+    kind: str,
+    columns: Rows,
+    told: Rows,
+    keys: Rows,
+    privileges: Rows,
+    foreign_keys: Rows,
+    movable: Rows,
+    calls: Rows,
+    encodings: Rows,
+) -> TableFacts:
     hazards = [
         Hazard(HazardKind(code), what, column or "", Under(under))
         for code, column, what, under in told
@@ -79,13 +93,10 @@ _ENCODINGS = {
 }
 #: What has columns and is no table.
 _OTHER_KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
-_TABLE = """SELECT c.oid, c.relkind::text FROM pg_catalog.pg_class c
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
 #: (name, generated, identity, type without length, base type of a domain, type in full)
 _COLUMNS = """WITH RECURSIVE base (attnum, type, size) AS (
     SELECT attnum, atttypid, atttypmod FROM pg_catalog.pg_attribute
-    WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+    WHERE attrelid = asked.oid AND attnum > 0 AND NOT attisdropped
     UNION ALL SELECT b.attnum, t.typbasetype, t.typtypmod FROM base b
     JOIN pg_catalog.pg_type t ON t.oid = b.type WHERE t.typtype = 'd'),
 own AS (SELECT b.*, t.typname, t.typtype FROM base b
@@ -96,12 +107,12 @@ SELECT a.attname, a.attgenerated <> '', a.attidentity::text,
         ELSE pg_catalog.format_type(o.type, o.size) END,
     pg_catalog.format_type(a.atttypid, a.atttypmod)
 FROM pg_catalog.pg_attribute a JOIN own o ON o.attnum = a.attnum
-WHERE a.attrelid = %s ORDER BY a.attnum"""
+WHERE a.attrelid = asked.oid ORDER BY a.attnum"""
 #: An invalid index, one whose making beside other work failed, may hold equal keys.
 _KEYS = """SELECT array_agg(a.attname::text ORDER BY k.place) FROM pg_catalog.pg_index i
 CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k (attnum, place)
 JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-WHERE i.indrelid = %s AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+WHERE i.indrelid = asked.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
 AND i.indexprs IS NULL AND k.place <= i.indnkeyatts
 GROUP BY i.indexrelid ORDER BY min(i.indexrelid)"""
 #: Of either side: (schema, table, columns) of the child and of the parent.
@@ -118,7 +129,7 @@ JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
 JOIN pg_catalog.pg_namespace m ON m.oid = p.relnamespace
-WHERE k.contype = 'f' AND (k.conrelid = %s OR k.confrelid = %s) ORDER BY k.conname, k.oid"""
+WHERE k.contype = 'f' AND asked.oid IN (k.conrelid, k.confrelid) ORDER BY k.conname, k.oid"""
 #: First oid of what is not PostgreSQL's own.
 _FIRST_OID = 16384
 #: A table that is neither parent, partition nor child of another, without triggers, rules,
@@ -143,11 +154,11 @@ _MOVABLE = f"""SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relhasr
         OR EXISTS (SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_collation l
             ON l.oid = a.attcollation WHERE a.attrelid = k.confrelid
             AND a.attnum = ANY (k.confkey) AND NOT l.collisdeterministic)))
-FROM pg_catalog.pg_class c WHERE c.oid = %s"""
+FROM pg_catalog.pg_class c WHERE c.oid = asked.oid"""
 #: Whether a check, a domain's check, a default or a computed column of a table, its partitions and
 #: inheritance children calls a function or an operator that somebody made, not an extension's; or
 #: whether a function is called wherever a staging table is made.
-_CALLS = """WITH RECURSIVE tree AS (SELECT %s::oid AS oid
+_CALLS = """WITH RECURSIVE tree AS (SELECT asked.oid AS oid
     UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid),
 domain AS (SELECT a.atttypid AS oid FROM tree
     JOIN pg_catalog.pg_attribute a ON a.attrelid = tree.oid
@@ -166,7 +177,7 @@ SELECT EXISTS (SELECT FROM expression JOIN pg_catalog.pg_depend d
     OR EXISTS (SELECT FROM pg_catalog.pg_event_trigger v WHERE v.evtenabled <> 'D'
         AND v.evtevent LIKE 'ddl_command_%%'
         AND (v.evttags IS NULL OR 'CREATE TABLE' = ANY (v.evttags)))"""
-_PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(%s::oid, p)
+_PRIVILEGES = """SELECT p, pg_catalog.has_table_privilege(asked.oid, p)
 FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS p"""
 
 #: Which ``--enforcement`` a trigger or a rule acts under.
@@ -213,11 +224,12 @@ _QUERIES: dict[HazardKind, str] = {
     FROM root JOIN pg_catalog.pg_attribute a ON a.attrelid = root.oid
     JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND NOT a.atthasdef AND a.attidentity = ''
-    AND y.typdefault IS NULL AND (EXISTS (SELECT FROM {_TYPES} u WHERE u.typnotnull)
-        OR EXISTS (SELECT FROM tree
-        JOIN pg_catalog.pg_class p ON p.oid = tree.oid AND (p.oid = root.oid OR p.relispartition)
-        JOIN pg_catalog.pg_attribute b ON b.attrelid = p.oid AND b.attname = a.attname
-        WHERE b.attnotnull))""",
+    AND y.typdefault IS NULL
+    AND ((y.typtype = 'd' AND EXISTS (SELECT FROM {_TYPES} u WHERE u.typnotnull))
+        OR EXISTS (SELECT FROM tree WHERE (tree.oid = root.oid
+        OR (SELECT p.relispartition FROM pg_catalog.pg_class p WHERE p.oid = tree.oid))
+        AND (SELECT b.attnotnull FROM pg_catalog.pg_attribute b
+            WHERE b.attrelid = tree.oid AND b.attname = a.attname)))""",
     HazardKind.COMPARISON: f"""SELECT a.attname, CASE WHEN l.collisdeterministic THEN 'citext'
         ELSE 'collation ' || l.collname END, 'both'
     FROM root, pg_catalog.pg_attribute a
@@ -260,15 +272,15 @@ _PARTS = " UNION ALL ".join(
     f"SELECT '{kind}' AS kind, q.* FROM ({query}) AS q (on_column, what, enforcement)"
     for kind, query in _QUERIES.items()
 )
-_HAZARDS = f"""WITH RECURSIVE root AS (SELECT %s::oid AS oid), tree AS (SELECT oid FROM root
+_HAZARDS = f"""WITH RECURSIVE root AS (SELECT asked.oid AS oid), tree AS (SELECT oid FROM root
     UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.oid)
 SELECT kind, on_column::text, what::text, enforcement FROM ({_PARTS}) AS hazards ORDER BY 1, 2, 3"""
 _ENCODING = "SELECT pg_catalog.current_setting('server_encoding')"
 
 
 def _as_one(*parts: tuple[str, int]) -> str:
-    """One query for the rows of several queries, each with the number of its columns: a row, whose
-    columns are lists of rows as JSON. Each place for a value stands as often as it did."""
+    """One query for the rows of several queries of the table ``asked.oid``, each with the number of
+    its columns: schema, name and kind of each table asked for, and lists of rows as JSON."""
     lists = []
     for text, count in parts:
         names = ", ".join(f"c{number}" for number in range(count))
@@ -276,7 +288,11 @@ def _as_one(*parts: tuple[str, int]) -> str:
             f"(SELECT coalesce(json_agg(json_build_array({names})), '[]')"
             f" FROM ({text}) AS q ({names}))"
         )
-    return f"SELECT {', '.join(lists)}"
+    return f"""SELECT space.nspname::text, asked.relname::text, asked.relkind::text,
+    {", ".join(lists)} FROM pg_catalog.pg_class asked
+    JOIN pg_catalog.pg_namespace space ON space.oid = asked.relnamespace
+    WHERE (space.nspname, asked.relname) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+    AND asked.relkind IN ('r', 'p', 'v', 'm', 'f')"""
 
 
 _ALL = _as_one(
@@ -289,5 +305,3 @@ _ALL = _as_one(
     (_CALLS, 1),
     (_ENCODING, 1),
 )
-#: The places for the oid of a table in that (a doubled mark is a mark).
-_PLACES = _ALL.replace("%%", "").count("%s")

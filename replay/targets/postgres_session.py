@@ -336,7 +336,12 @@ class PostgresSession(SqlSession):
             return StatementCounts([], self.failure(error))
 
     def facts(self, schema: str, table: str) -> TableFacts | None:
-        return table_facts(self.query, schema, table)
+        return self.facts_of([(schema, table)])[schema, table]
+
+    def facts_of(
+        self, places: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], TableFacts | None]:
+        return table_facts(self.query, places)
 
     def sequences(self, schema: str, table: str) -> list[str]:
         found = self.query(_SEQUENCES, (schema, table))

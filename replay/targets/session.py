@@ -130,6 +130,12 @@ class SqlSession:
     def facts(self, schema: str, table: str) -> TableFacts | None:
         """What :class:`TableFacts` says, None when there is no such table."""
 
+    def facts_of(
+        self, places: Sequence[tuple[str, str]]
+    ) -> dict[tuple[str, str], TableFacts | None]:
+        """:meth:`facts` of tables by schema and name."""
+        return {place: self.facts(*place) for place in places}
+
     def touched(self, cursor: Any) -> int:
         """The rows that a statement touched, -1 where nobody says it."""
         return int(cursor.rowcount)
