@@ -166,7 +166,7 @@ def plain_texts(
     if kind in _TEXTS:
         if kind is SqlType.CHAR and policy.char_padding == "strip":
             values = pc.utf8_rtrim(values, " ")
-        if not profile.null_byte and (octets(values) == 0).any():
+        if not profile.null_byte and (as_bytes(values) == 0).any():
             return _without_nul(values, column, profile, policy)
         return values, []
     if kind in FLOATS:
@@ -268,7 +268,7 @@ def hexadecimal(values: pa.Array) -> pa.Array:
     )
 
 
-def octets(text: pa.Array) -> Codes:
+def as_bytes(text: pa.Array) -> Codes:
     """All characters of a string array, as bytes."""
     _, offsets, data = text.buffers()
     if data is None or len(text) == 0:
@@ -298,7 +298,7 @@ def _characters(values: pa.Array, column: Column, profile: Profile, policy: Poli
         values = pc.utf8_rtrim(values, " ")
     if profile.empty_is_null:
         values, problems = _empty_texts(values, column, profile, policy)
-    raw = octets(values)
+    raw = as_bytes(values)
     special = special_bytes(form)[raw].any()
     if special and not profile.null_byte and (raw == 0).any():
         values, nul_problems = _without_nul(values, column, profile, policy)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from sqlgen.dialects import Profile
 from sqlgen.hidden import ESCAPES, HIDDEN_PATTERN
-from sqlgen.literals import octets
+from sqlgen.literals import as_bytes
 
 #: How many of the columns that a comment says tell units apart.
 NAMING = 2
@@ -53,7 +53,7 @@ def escape_comment(text: pa.Array) -> pa.Array:
     """Text that is safe in a one-line comment: hidden characters as ``\\uXXXX``, null as nothing.
     Vectorised where there are none to hide, which is nearly always."""
     text = pc.fill_null(text, "")
-    raw = octets(text)
+    raw = as_bytes(text)
     if not ((raw < 0x20) | (raw >= 0x7F)).any():
         return text
     wild = pc.match_substring_regex(text, HIDDEN_PATTERN)

@@ -224,7 +224,7 @@ def opaque(raw: Bytes) -> Records:
     return np.ascontiguousarray(raw).view(f"V{raw.shape[1]}").reshape(-1)
 
 
-def octets(column: Records) -> Bytes:
+def as_bytes(column: Records) -> Bytes:
     """An opaque column as ``uint8[n, width]``."""
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.dtype.itemsize)
 

@@ -25,17 +25,17 @@ UNIT_FIELDS = np.dtype([("urid", "V10"), ("member", ">u2")])
 UNIT_POSITION_FIELDS = np.dtype([("commit", POSITION), ("unit", UNIT)])
 
 
-class _Octets(bytes):
+class _FixedBytes(bytes):
     """Bytes of one length. ValueError for any other length."""
 
     __slots__ = ()  # millions may be held
 
     SIZE: int
 
-    def __new__(cls, octets: bytes) -> Self:
-        if len(octets) != cls.SIZE:
-            raise ValueError(f"found {len(octets)} bytes; expected {cls.SIZE} ({cls.__name__})")
-        return super().__new__(cls, octets)
+    def __new__(cls, value: bytes) -> Self:
+        if len(value) != cls.SIZE:
+            raise ValueError(f"found {len(value)} bytes; expected {cls.SIZE} ({cls.__name__})")
+        return super().__new__(cls, value)
 
     @classmethod
     def from_hex(cls, text: str) -> Self:
@@ -48,7 +48,7 @@ class _Octets(bytes):
         return self.hex().upper()
 
 
-class Position(_Octets):
+class Position(_FixedBytes):
     """A commit position: 10 bytes."""
 
     __slots__ = ()
@@ -76,7 +76,7 @@ class Position(_Octets):
         return UnitPosition(self + FIRST_UNIT)
 
 
-class UnitId(_Octets):
+class UnitId(_FixedBytes):
     """A unit of recovery: URID (10 bytes) and data sharing member (2 bytes)."""
 
     __slots__ = ()
@@ -106,7 +106,7 @@ class UnitId(_Octets):
         return cls(bytes.fromhex(urid) + int(member).to_bytes(2))
 
 
-class UnitPosition(_Octets):
+class UnitPosition(_FixedBytes):
     """A commit position and a unit of recovery that commits there: 22 bytes."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Index, Mask, Records, take_rows
-from replay.changes.envelope import Envelope, compare, octets, opaque
+from replay.changes.envelope import Envelope, as_bytes, compare, opaque
 from replay.changes.position import (
     POSITION,
     UNIT,
@@ -253,7 +253,7 @@ class AppliedUnits:
         """Which units are (columns of dtypes POSITION and UNIT)."""
         there = np.full(len(commit), self.every)
         if self.position is not None:
-            there |= compare(octets(unit_positions(commit, unit)), self.position) <= 0
+            there |= compare(as_bytes(unit_positions(commit, unit)), self.position) <= 0
             if self.pending:
                 rows = np.flatnonzero(there)
                 there[rows[np.isin(unit[rows], unit_column(self.pending))]] = False

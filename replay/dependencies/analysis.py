@@ -20,7 +20,7 @@ from replay.arrays import Index, Mask, Records
 from replay.changes import order
 from replay.changes.envelope import (
     RECORD,
-    octets,
+    as_bytes,
 )
 from replay.changes.position import (
     HIGHEST,
@@ -356,7 +356,7 @@ class DependencyAnalysis:
     def _unproven(self, asked: Records, torn: UnitSet, pieces: Records) -> UnitRows:
         """The units of questions that the state before the log does not answer as the log needs it,
         with the first such question of each."""
-        asked = asked[~np.isin(unit_hash(octets(asked["unit"])), unit_hashes(torn))]
+        asked = asked[~np.isin(unit_hash(as_bytes(asked["unit"])), unit_hashes(torn))]
         if self.prover is not None and len(asked):
             asked = asked[~self.prover.proven(self, asked, pieces)]
         asked = asked[np.lexsort([asked["change"], asked["ask"]])][::-1]

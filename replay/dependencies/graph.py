@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Hashes, Index, Mask, Records, take_rows
-from replay.changes.envelope import octets
+from replay.changes.envelope import as_bytes
 from replay.changes.position import UNIT, UNIT_POSITION_FIELDS, UnitId, UnitPosition
 from replay.changes.units import unit_column
 from replay.decoding.hashes import unit_hash
@@ -115,7 +115,7 @@ class _Seen:
 
 def packed_edges(touches: Records, between: Links) -> bytes:
     """The different unit pairs of links, for :class:`Edges`."""
-    unit = unit_hash(octets(touches["unit"]))
+    unit = unit_hash(as_bytes(touches["unit"]))
     pairs = np.stack([unit[between.source], unit[between.target]], axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     if not len(pairs):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes import order
-from replay.changes.envelope import octets
+from replay.changes.envelope import as_bytes
 from replay.decoding.hashes import mixed, unit_hash
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.write_sets import KeyRole
@@ -255,7 +255,7 @@ def form_edges(touches: Records) -> bytes:
     follows = np.append(space[1:] == space[:-1], False)
     if not follows.any():
         return b""
-    unit = unit_hash(octets(np.ascontiguousarray(touches["unit"])[place]))
+    unit = unit_hash(as_bytes(np.ascontiguousarray(touches["unit"])[place]))
     number = np.arange(len(space), dtype=np.uint64)
     knot: Hashes = mixed((space.astype(np.uint64) << np.uint64(40)) ^ number ^ _KNOT)
     into = follows[run]

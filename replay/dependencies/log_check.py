@@ -24,8 +24,8 @@ from replay.changes.envelope import (
     RECORD,
     Change,
     Envelope,
+    as_bytes,
     distinct,
-    octets,
 )
 from replay.changes.position import UnitId
 from replay.decoding.hashes import mixed, unit_hash, unit_hashes
@@ -229,13 +229,13 @@ class CheckJob(EdgeJob):
     def _units(self, records: Records) -> Iterator[tuple[int, bytes]]:
         """One record for each unit, commit position and disposition of a batch."""
         commit = np.zeros((len(records), 16), np.uint8)
-        commit[:, :10] = octets(records["commit"])
-        hashes = unit_hash(octets(records["unit"]))
+        commit[:, :10] = as_bytes(records["commit"])
+        hashes = unit_hash(as_bytes(records["unit"]))
         for word in (records["unit_facts"], *commit.view(np.uint64).T):
             hashes = mixed(hashes) ^ word
         _, first = np.unique(mixed(hashes), return_index=True)
         chosen = take_rows(records, first.astype(np.int64))
-        bucket = KEY_BUCKETS + unit_hash(octets(chosen["unit"])) % np.uint64(KEY_BUCKETS)
+        bucket = KEY_BUCKETS + unit_hash(as_bytes(chosen["unit"])) % np.uint64(KEY_BUCKETS)
         for number in np.unique(bucket).tolist():
             yield int(number), take_rows(chosen, np.flatnonzero(bucket == number)).tobytes()
 
@@ -291,7 +291,7 @@ class CheckJob(EdgeJob):
         yield pickle.dumps(result)
 
     def _reduce_units(self, log: LogFile, result: _Result, records: Records) -> None:
-        hashes = unit_hash(octets(records["unit"]))
+        hashes = unit_hash(as_bytes(records["unit"]))
         sequence = np.argsort(hashes, kind="stable")
         records, hashes = take_rows(records, sequence), hashes[sequence]
         same = np.flatnonzero(hashes[1:] == hashes[:-1])

@@ -22,8 +22,8 @@ from replay.changes.envelope import (
     WHOLE_TABLE,
     Change,
     Envelope,
+    as_bytes,
     compare,
-    octets,
     opaque,
 )
 from replay.changes.position import (
@@ -407,7 +407,7 @@ class CollectJob(Look):
         """Blocks of records, each with their touches."""
         write_sets = WriteSets(log, self.spaces, self.evented, with_forms=True, each=True)
         for records, envelope, change, version in self.batches(log, split):
-            hashes = unit_hash(octets(records["unit"]))
+            hashes = unit_hash(as_bytes(records["unit"]))
             place = np.minimum(np.searchsorted(self.units, hashes), max(len(self.units) - 1, 0))
             wanted = (
                 np.flatnonzero(self.units[place] == hashes)

@@ -21,7 +21,7 @@ from enum import IntEnum
 import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records
-from replay.changes.envelope import compare, octets
+from replay.changes.envelope import as_bytes, compare
 from replay.changes.position import POSITION, UNIT, Position
 from replay.changes.units import AppliedUnits
 from replay.decoding.hashes import unit_hash
@@ -90,7 +90,7 @@ class AskedUnits:
         """Which touches are of units that are asked about references alone."""
         if self.after is None:
             return np.zeros(len(touches), bool)
-        later = compare(octets(np.ascontiguousarray(touches["commit"])), self.after) > 0
+        later = compare(as_bytes(np.ascontiguousarray(touches["commit"])), self.after) > 0
         return later & ~np.isin(hashes, self.flagged) & ~np.isin(hashes, self.incomplete)
 
 
@@ -130,7 +130,7 @@ def questions(
     them, and their ``change`` is as in QUESTION. ``first_version``: by table version, that of the
     table at the beginning of the log.
     """
-    hashes = unit_hash(octets(np.ascontiguousarray(touches["unit"])))
+    hashes = unit_hash(as_bytes(np.ascontiguousarray(touches["unit"])))
     ours, unflagged = np.isin(hashes, about.flagged), about.unflagged(touches, hashes)
     roled = (KeyRole.DESTROY, KeyRole.REFER) if about.parents else (KeyRole.DESTROY,)
     referred = unflagged & np.isin(touches["role"], roled)

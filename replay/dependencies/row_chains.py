@@ -17,7 +17,7 @@ import numpy as np
 
 from replay.arrays import Hashes, Index, Mask, Records
 from replay.changes import order
-from replay.changes.envelope import octets
+from replay.changes.envelope import as_bytes
 from replay.changes.position import sortable
 from replay.decoding.hashes import mixed, unit_hash
 from replay.dependencies.write_sets import KeyRole
@@ -114,7 +114,7 @@ def contradictions(
     kind[~visits.open & ~visits.closed & ~reshaped] = Contradiction.WITHIN_UNIT
     if rising:
         kind[(kind == 0) & _falling(touches, visits)] = Contradiction.POSITION
-    lacks = np.isin(unit_hash(octets(touches["unit"][visits.first])), incomplete)
+    lacks = np.isin(unit_hash(as_bytes(touches["unit"][visits.first])), incomplete)
     lacks |= there & lacks[before]
     counts["incomplete"] = int((lacks & (kind > 0)).sum())
     kind[lacks] = 0
@@ -235,7 +235,7 @@ def _falling(touches: Records, visits: Visits) -> Mask:
     """Visits that stand before the visit before them in the log of their member."""
     here, there = visits.first, np.append(0, visits.last[:-1])
     position = np.ascontiguousarray(touches["position"])
-    member = octets(np.ascontiguousarray(touches["unit"]))[:, 10:]
+    member = as_bytes(np.ascontiguousarray(touches["unit"]))[:, 10:]
     same = visits.follows & (member[here] == member[there]).all(axis=1)
-    later = sortable(octets(position[there])) > sortable(octets(position[here]))
+    later = sortable(as_bytes(position[there])) > sortable(as_bytes(position[here]))
     return np.asarray(same & later)

@@ -13,7 +13,7 @@ from typing import overload
 import numpy as np
 
 from replay.arrays import Index, Mask, Records
-from replay.changes.envelope import compare, octets, opaque
+from replay.changes.envelope import as_bytes, compare, opaque
 from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import (
     POSITION,
@@ -301,7 +301,7 @@ class Route:
 
     def _due(self, keys: Records) -> Mask:
         """Which units (of dtype UNIT_POSITION) are to be applied."""
-        both = octets(keys)
+        both = as_bytes(keys)
         late = np.isin(opaque(both[:, POSITION.itemsize :]), _column(self.pending, UNIT))
         beyond = compare(both, self.position) > 0
         if self.forward:

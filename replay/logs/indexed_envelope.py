@@ -50,23 +50,23 @@ class IndexedEnvelope:
         values[unit < 0] = np.zeros(1, column.dtype)[0]
         return np.asarray(values)
 
-    def octets(self, name: str) -> Bytes:
+    def as_bytes(self, name: str) -> Bytes:
         """The same as bytes, ``uint8[n, size]``."""
         values = np.ascontiguousarray(self.of_unit(name))
         return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
 
     def commit(self) -> Bytes:
         """Position of the unit's end."""
-        return self.octets("commit")
+        return self.as_bytes("commit")
 
     def unit(self) -> Bytes:
         """How often the id was used before (4 bytes), transaction id (6), log stream or zeros
         (2)."""
-        return self.octets("unit")
+        return self.as_bytes("unit")
 
     def unit_position(self) -> Bytes:
         """Where the unit begins."""
-        return self.octets("start")
+        return self.as_bytes("start")
 
     def log_position(self) -> Bytes:
         """The number of the change's first record in the log."""

@@ -23,7 +23,7 @@ from replay.changes.envelope import (
     ROW_CHANGES,
     TABLE_EVENTS,
     Change,
-    octets,
+    as_bytes,
 )
 from replay.changes.options import Export
 from replay.changes.position import urids_of
@@ -395,7 +395,7 @@ class BucketExporter(BucketReader[list[Piece]]):
             **{name: values.take(of_unit) for name, values in names.items()},
             "origin": origin,
             "sequence": pa.array(sequence),
-            "log_position": codecs.hex_text(octets(records["position"])),
+            "log_position": codecs.hex_text(as_bytes(records["position"])),
             "log_file": files.take(pa.array(records["file"])),
             "log_record": pa.array(records["number"].astype(np.int64)),
         }

@@ -1,5 +1,5 @@
 """The changes of a log as rows of values, bucket by bucket in commit order, with those that were
-rolled back and those of units that are set aside: what histories, states and the rows that a target
+rolled back and those of quarantined units: what histories, states and the rows that a target
 should have are made of.
 
 They go through the same jobs as an export, into streams in a temporary folder.
@@ -32,15 +32,15 @@ from replay.pipeline.plan import BucketResult, Plan, UnitDecisions
 
 #: What orders changes: units of recovery by commit, and changes within a unit by their place.
 IN_ORDER = [(name, "ascending") for name in ("commit_lrsn", "urid", "member", "log_position")]
-#: ``fate`` of a committed change of a unit that is set aside (incomplete, or builds on one).
-SET_ASIDE = -1
+#: ``fate`` of a committed change of a quarantined unit (incomplete, or builds on one).
+QUARANTINED = -1
 #: Rows that are read together where their order does not count, at least.
 _TOGETHER = 65_536
 
 
 def fate_text(fate: int, log: LogFile) -> str:
     """What became of a change, in words that users of such logs know."""
-    if fate == SET_ASIDE:
+    if fate == QUARANTINED:
         return "quarantined"
     return log.in_words(REASONS[fate].replace("unit of recovery ", "")) if fate else "committed"
 
@@ -69,9 +69,9 @@ def in_turn(parts: Sequence[tuple[Dataset, pa.Table]]) -> Iterator[tuple[Dataset
 
 @dataclass(frozen=True)
 class RowChanges:
-    """Streams of changes by bucket: (dataset, whether its units are set aside, file). ``plan`` as
+    """Streams of changes by bucket: (dataset, whether its units are quarantined, file). ``plan`` as
     it was carried out, ``datasets`` of its catalog; ``tally`` says what became of every record;
-    ``aside`` why units are set aside; ``damaged`` those of them whose changes cannot be read;
+    ``quarantined`` why units are; ``damaged`` those of them whose changes cannot be read;
     ``warnings`` of who asked for them."""
 
     folder: Path
@@ -79,7 +79,7 @@ class RowChanges:
     plan: Plan
     datasets: Datasets
     tally: Tally
-    aside: Verdicts
+    quarantined: Verdicts
     damaged: UnitSet
     warnings: tuple[str, ...] = ()
 
@@ -101,13 +101,13 @@ class RowChanges:
         for bucket in self.buckets:
             parts: dict[str, list[pa.Table]] = {}
             datasets = {dataset.name: dataset for dataset, _, _ in bucket}
-            for dataset, aside, path in bucket:
+            for dataset, quarantined, path in bucket:
                 if not wanted(dataset):
                     continue
                 with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
                     rows = stream.read_all()
-                if aside:
-                    marked = pa.array(np.full(len(rows), SET_ASIDE, np.int32))
+                if quarantined:
+                    marked = pa.array(np.full(len(rows), QUARANTINED, np.int32))
                     where = rows.schema.get_field_index("fate")
                     fate = pc.if_else(pc.equal(rows["fate"], 0), marked, rows["fate"])
                     rows = rows.set_column(where, rows.schema.field(where), fate)
@@ -121,7 +121,7 @@ class RowChanges:
         self, wanted: Callable[[Dataset], bool] = lambda _: True
     ) -> Iterator[tuple[Dataset, pa.Table]]:
         """The changes of each ``wanted`` dataset in no order, some at a time however large a bucket
-        is; of units that are set aside, too. May be read again until :meth:`close`."""
+        is; of quarantined units, too. May be read again until :meth:`close`."""
         for dataset, _, path in (entry for bucket in self.buckets for entry in bucket):
             if not wanted(dataset):
                 continue
@@ -145,11 +145,11 @@ def row_changes(
     log: LogFile,
     engine: Engine,
     folder: Path,
-    with_aside: bool = False,
+    with_quarantined: bool = False,
     state: StateBefore | None = None,
 ) -> RowChanges:
     """The changes of a plan whose export is :data:`replay.output.formats.ROW_BATCHES`, in
-    ``folder``; ``with_aside``: also those of units that are set aside; ``state``: what proves
+    ``folder``; ``with_quarantined``: also those of quarantined units; ``state``: what proves
     flagged units.
 
     Raises what :func:`replay.output.bundle.write_bundle` raises."""
@@ -158,11 +158,11 @@ def row_changes(
     later.mkdir()
     outcome = carry_out(plan, log, engine, known, state)
     raise_for(outcome.plan, outcome.tally)
-    aside = outcome.tally.quarantined_units
-    damaged = damaged_units(aside, outcome.plan)
+    quarantined = outcome.tally.quarantined_units
+    damaged = damaged_units(quarantined, outcome.plan)
     results: list[BucketResult] = []
-    if with_aside and aside.units() - damaged:
-        only = UnitDecisions(only=aside.units() - damaged)
+    if with_quarantined and quarantined.units() - damaged:
+        only = UnitDecisions(only=quarantined.units() - damaged)
         plan = replace(outcome.plan, decisions=only, flags_resolved=True)
         _, results = write(engine, plan, log, later)
     form = format_of(outcome.plan.export, plan.options.render)  # type: ignore[arg-type]
@@ -171,13 +171,13 @@ def row_changes(
     by_name = {dataset.name: dataset for dataset in map(datasets.of, taken)}
     by_name[structure_dataset().name] = structure_dataset()
     streams: dict[str, list[tuple[Dataset, bool, Path]]] = {}
-    for place, is_aside, bucket_results in (
+    for place, is_quarantined, bucket_results in (
         (known, False, outcome.results),
         (later, True, results),
     ):
         for file in (file for result in bucket_results for file in result.files):
             dataset = by_name[file.name.rpartition("/commit_date=")[0].rpartition("/")[2]]
             bucket = file.name.rpartition("/part-")[2].partition(".")[0].partition("-")[0]
-            streams.setdefault(bucket, []).append((dataset, is_aside, place / file.name))
+            streams.setdefault(bucket, []).append((dataset, is_quarantined, place / file.name))
     buckets = tuple(tuple(streams[number]) for number in sorted(streams))
-    return RowChanges(folder, buckets, outcome.plan, datasets, outcome.tally, aside, damaged)
+    return RowChanges(folder, buckets, outcome.plan, datasets, outcome.tally, quarantined, damaged)

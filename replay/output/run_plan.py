@@ -13,7 +13,7 @@ import numpy as np
 
 from replay.changes.balance import Tally
 from replay.changes.choices import BehindDamage
-from replay.changes.envelope import compare, octets
+from replay.changes.envelope import as_bytes, compare
 from replay.changes.position import UNIT_POSITION_FIELDS
 from replay.changes.units import UnitSet, unit_column
 from replay.changes.verdicts import DAMAGED, Verdicts
@@ -203,7 +203,7 @@ def _late(plan: Plan, tally: Tally, results: Sequence[BucketResult]) -> bool:
     for result in results:
         fields = result.units.view(UNIT_POSITION_FIELDS)
         commits = fields["commit"][np.isin(np.ascontiguousarray(fields["unit"]), waiting)]
-        if len(commits) and (compare(octets(commits), plan.continued.position.commit) < 0).any():
+        if len(commits) and (compare(as_bytes(commits), plan.continued.position.commit) < 0).any():
             return True
     return False
 

@@ -36,7 +36,7 @@ from replay.pipeline.script_client import script_form
 from sqlgen.choices import Deferral
 from sqlgen.dialects import profile_named
 from sqlgen.lazy_imports import when_used
-from sqlgen.literals import octets
+from sqlgen.literals import as_bytes
 from sqlgen.script import script_prologue, unit_names
 
 with when_used():  # what some scripts alone need
@@ -337,7 +337,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
 
     def _further_lines(self, text: pa.Array, counted: Mask | Index) -> int:
         """How many statements there are beyond one for each change."""
-        if not self.plan.options.render.upsert or not (octets(text) == ord("\n")).any():
+        if not self.plan.options.render.upsert or not (as_bytes(text) == ord("\n")).any():
             return 0
         return int(pc.count_substring(text, "\n").to_numpy()[counted].sum())
 

@@ -15,7 +15,7 @@ import numpy as np
 from replay.arrays import Bytes, Mask, Records, Versions
 from replay.changes import order
 from replay.changes.catalog import EndedTable, TableVersion, ended_tables
-from replay.changes.envelope import RECORD, Change, bounds_of, compare, octets
+from replay.changes.envelope import RECORD, Change, as_bytes, bounds_of, compare
 from replay.changes.position import HIGHEST, LOWEST, POSITION, Position, unit_of
 from replay.changes.selection import (
     AFTER_RANGE,
@@ -437,7 +437,9 @@ def catalog_drops(log: LogFile, plan: Plan | None = None) -> list[CatalogDrop]:
         if plan is not None:
             verdict = plan.without_taken(verdict, some.envelope)
         commit = some.envelope.commit()
-        point = octets(log.commit_keys(some.envelope))[:, POSITION.itemsize : 2 * POSITION.itemsize]
+        point = as_bytes(log.commit_keys(some.envelope))[
+            :, POSITION.itemsize : 2 * POSITION.itemsize
+        ]
         within = done & ~np.isin(verdict, _OUTSIDE)
         first, last = min(first, _first(commit[done])), max(last, _last(commit[done]))
         begin = min(begin, _first(commit[within]))

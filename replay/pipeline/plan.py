@@ -16,7 +16,7 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.changes.choices import Mode
-from replay.changes.envelope import Envelope, octets, opaque
+from replay.changes.envelope import Envelope, as_bytes, opaque
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import (
     UnitId,
@@ -114,9 +114,9 @@ class UnitDecisions:
             column = unit_column(some)
             marked.put(column, np.broadcast_to(np.uint8(mark), len(column)))
         units, marks = marked.units().column(), marked.columns()[1]
-        hashes = unit_hash(octets(units))
+        hashes = unit_hash(as_bytes(units))
         rising = np.argsort(hashes)
-        return octets(units)[rising], hashes[rising], marks[rising]
+        return as_bytes(units)[rising], hashes[rising], marks[rising]
 
 
 class _Marks(UnitTable[int]):
@@ -319,7 +319,7 @@ def contradictory_units(columns: Iterable[Records]) -> frozenset[UnitId]:
     :data:`replay.changes.position.UNIT_POSITION`: at least one of their records is damaged."""
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *columns])
     units = np.ascontiguousarray(seen.view(UNIT_POSITION_FIELDS)["unit"])
-    hashes = unit_hash(octets(units))
+    hashes = unit_hash(as_bytes(units))
     several = np.sort(hashes)
     several = several[1:][several[1:] == several[:-1]]
     if not len(several):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from replay.arrays import Index, Records, take_rows
-from replay.changes.envelope import ROW_CHANGES, Change, octets
+from replay.changes.envelope import ROW_CHANGES, Change, as_bytes
 from replay.errors import (
     CODES,
     EXIT_ERROR,
@@ -170,7 +170,7 @@ class _Values:
             return
         records = np.concatenate(self.parts)
         keys = np.concatenate(
-            [octets(records[name]) for name in ("commit", "unit", "position")], axis=1
+            [as_bytes(records[name]) for name in ("commit", "unit", "position")], axis=1
         )
         change = np.ascontiguousarray(keys).view(f"S{keys.shape[1]}").reshape(-1)
         order = np.lexsort((records["segment"], change))

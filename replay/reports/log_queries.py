@@ -168,12 +168,12 @@ def row_request(asked: Asked, selection: Selection, unchanged: bool = False) -> 
 
 
 def rows_of(
-    asked: Asked, request: Request, with_aside: bool = True, state: StateBefore | None = None
+    asked: Asked, request: Request, with_quarantined: bool = True, state: StateBefore | None = None
 ) -> RowChanges:
     """The changes of a request; ``state``: what proves flagged units."""
     log, engine = request.log, asked.engine
     plan = request.plan(asked.split_bytes, engine)
-    changes = row_changes(plan, log, engine, asked.folder(), with_aside, state)
+    changes = row_changes(plan, log, engine, asked.folder(), with_quarantined, state)
     told = selection_warnings(changes.plan, log, changes.tally, engine)
     return replace(changes, warnings=(*request.warnings, *told))
 
@@ -188,12 +188,14 @@ def left_out_columns(request: Request) -> list[str]:
     return notes
 
 
-def aside_warnings(changes: RowChanges) -> list[str]:
+def quarantine_warnings(changes: RowChanges) -> list[str]:
     """What a user must know of quarantined units."""
     warnings = list(changes.warnings)
     for unit in sorted(changes.damaged)[:20]:
-        warnings.append(f"unit {unit} cannot be read, so it is not here: {changes.aside[unit]}")
-    waiting = sorted(changes.aside.keys() - changes.damaged)
+        warnings.append(
+            f"unit {unit} cannot be read, so it is not here: {changes.quarantined[unit]}"
+        )
+    waiting = sorted(changes.quarantined.keys() - changes.damaged)
     if waiting:
         named = ", ".join(map(str, waiting[:5])) + (" …" if len(waiting) > 5 else "")
         warnings.append(
@@ -272,7 +274,7 @@ def history_of(
         of,
         tuple(versions),
         (*hidden_notes(hidden), *left_out_columns(request)),
-        tuple(aside_warnings(changes)),
+        tuple(quarantine_warnings(changes)),
         reason,
         tuple(_commands(asked, versions)),
         bool(changes.damaged),
@@ -474,7 +476,7 @@ def _of_changes(asked: Asked, selection: Selection, rolled_back: bool) -> RowHis
             numbers[change["identity"], change["key_after"]] = change["row"]
     versions, hidden = _shown(every, tables, rolled_back, asked.log)
     changes.close()
-    warnings = aside_warnings(changes)
+    warnings = quarantine_warnings(changes)
     reason = "" if versions else "nothing found: the log has no change that the selection takes"
     if not versions and hidden:
         reason = "nothing to show: all of it was rolled back"

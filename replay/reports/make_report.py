@@ -19,10 +19,10 @@ from replay.reports.layout import Report
 from replay.reports.log_queries import (
     Asked,
     Tables,
-    aside_warnings,
     knows_undone,
     left_out_columns,
     point_of,
+    quarantine_warnings,
     row_request,
     row_versions,
     rows_of,
@@ -107,7 +107,7 @@ def _by_values(
     changes.close()
     relations.run("row_parts")
     relations.run("headers")
-    report = counts(kind, relations, options, aside_warnings(changes))
+    report = counts(kind, relations, options, quarantine_warnings(changes))
     columns = tuple(name for name in report.columns if name != "bytes")
     totals = {name: value for name, value in report.totals.items() if name != "bytes"}
     report = replace(report, columns=columns, totals=totals, notes=())
@@ -176,7 +176,7 @@ def _audit(asked: Asked, selection: Selection, options: ReportOptions) -> Report
     few = changes.tally.statements <= options.most_rows
     ordered = sorted(versions, key=_place) if few else versions
     notes = left_out_columns(request)
-    report = listed(ordered, options, notes, aside_warnings(changes))
+    report = listed(ordered, options, notes, quarantine_warnings(changes))
     changes.close()
     return replace(report, damaged=bool(changes.damaged))
 

@@ -17,8 +17,8 @@ from replay.pipeline.request import Demand, make_request
 from replay.reports.log_queries import (
     Asked,
     Tables,
-    aside_warnings,
     knows_undone,
+    quarantine_warnings,
     row_request,
     rows_of,
 )
@@ -244,7 +244,7 @@ def _add_changes(
         none = [f"NULL::{maps} AS {name}" for name in ("key", "before", "after")]
         both = both or [f"SELECT {', '.join([*empty, *none])} WHERE false"]
         relations.execute(f"CREATE VIEW changes AS {' UNION ALL BY NAME '.join(both)}")
-    return [*request.warnings, *aside_warnings(changes)]
+    return [*request.warnings, *quarantine_warnings(changes)]
 
 
 def _images(columns: Sequence[Column], names: QueryNames) -> list[str]:

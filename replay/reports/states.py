@@ -63,9 +63,9 @@ from replay.reports.layout import Report
 from replay.reports.log_queries import (
     Asked,
     Tables,
-    aside_warnings,
     left_out_columns,
     point_of,
+    quarantine_warnings,
     row_request,
     rows_of,
 )
@@ -286,7 +286,7 @@ def _nets(
         stretch.end()
     changes.close()
     return _Nets(
-        nets, left_out_columns(request), aside_warnings(changes), forms, bool(changes.damaged)
+        nets, left_out_columns(request), quarantine_warnings(changes), forms, bool(changes.damaged)
     )
 
 

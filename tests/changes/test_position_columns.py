@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from replay.changes.envelope import octets, opaque
+from replay.changes.envelope import as_bytes, opaque
 from replay.changes.position import (
     HIGHEST,
     LOWEST,
@@ -43,7 +43,7 @@ def test_columns_say_what_scalars_say(count: int) -> None:
     rows = both.view(UNIT_POSITION_FIELDS)
     assert [commit_of(row) for row in rows] == positions
     assert [unit_of(row) for row in rows] == units
-    urids = urids_of(octets(unit))
+    urids = urids_of(as_bytes(unit))
     assert urids.shape == (count, 10)
     assert [row.tobytes() for row in urids] == [one.urid for one in units]
 
@@ -52,11 +52,11 @@ def test_order_of_columns_is_order_of_octets() -> None:
     shuffled = [POSITIONS[place] for place in (3, 0, 4, 2, 1)]
     column = np.frombuffer(b"".join(shuffled), POSITION)
     assert [shuffled[place] for place in np.argsort(sortable(column))] == POSITIONS
-    assert (sortable(octets(column)) == sortable(column)).all()
+    assert (sortable(as_bytes(column)) == sortable(column)).all()
     words = leading_words(column).tolist()
     assert words == [int.from_bytes(one) >> 16 for one in shuffled]
     assert highest_of(column) == HIGHEST
-    assert highest_of(opaque(octets(column)[1:2])) == LOWEST
+    assert highest_of(opaque(as_bytes(column)[1:2])) == LOWEST
     assert lowest_of(column) == LOWEST
     assert lowest_of(column[[0, 2, 3]]) == Position(b"\1" + bytes(9))
     assert type(lowest_of(column)) is Position

@@ -317,7 +317,7 @@ class LuwEntries(indexed_envelope.IndexedEnvelope):
 
     def commit_time(self) -> Bytes:
         """Commit time as 34 packed digits."""
-        return self.octets("time")
+        return self.as_bytes("time")
 
     def incomplete_unit(self) -> Mask:
         """Units whose beginning is not in the log, or another part of them."""

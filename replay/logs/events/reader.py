@@ -89,7 +89,7 @@ class EventEntries(indexed_envelope.IndexedEnvelope):
 
     def commit_time(self) -> Bytes:
         """When the transaction was committed, in UTC."""
-        return self.octets("time")
+        return self.as_bytes("time")
 
 
 @dataclass(kw_only=True)

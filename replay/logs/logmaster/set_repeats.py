@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
-from replay.changes.envelope import octets
+from replay.changes.envelope import as_bytes
 from replay.changes.order import lexical_order, words
 from replay.changes.position import POSITION, UNIT, Position
 from replay.decoding.hashes import hash_ranges, mixed, unit_hash
@@ -210,7 +210,7 @@ def settle(copies: Records) -> Settled:
 
 
 def _hashes(units: Records) -> Hashes:
-    return np.unique(unit_hash(octets(units))) if len(units) else _NO_HASHES
+    return np.unique(unit_hash(as_bytes(units))) if len(units) else _NO_HASHES
 
 
 def _differing(copies: Records, pieces: Index, left: Mask, plain: Mask) -> list[tuple[int, int]]:

@@ -70,7 +70,7 @@ class LoadEntries(indexed_envelope.IndexedEnvelope):
 
     def commit_time(self) -> Bytes:
         """The time of the unit of recovery, zeros without."""
-        return self.octets("time")
+        return self.as_bytes("time")
 
     def member(self) -> Index:
         """The data sharing member."""

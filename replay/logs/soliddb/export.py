@@ -112,9 +112,9 @@ class ExportReading:
                 if name in self.numbers:
                     self.numbers[name].add(rows.numbers(name))
                 elif name == "DATA":
-                    self._add_data(*rows.octets(name))
+                    self._add_data(*rows.as_bytes(name))
                 else:
-                    self._add_addresses(*rows.octets(name))
+                    self._add_addresses(*rows.as_bytes(name))
             except InputError as error:  # of the first piece that has one
                 self.wrong[name] = error
         if "TEXTDATA" in table.column_names:
@@ -281,7 +281,7 @@ class SomeRows:
         values = self._cast(column, name, pa.int64(), "whole numbers")
         return np.asarray(_filled(values, NONE).to_numpy(zero_copy_only=False), np.int64)
 
-    def octets(self, name: str) -> tuple[Bytes, Index, Mask]:
+    def as_bytes(self, name: str) -> tuple[Bytes, Index, Mask]:
         """(bytes, ``n + 1`` offsets, nulls) of a binary column."""
         column = self._column(name)
         null = np.asarray(column.is_null().to_numpy(zero_copy_only=False), bool)

@@ -188,7 +188,7 @@ class SolidLog(RowLog):
         name = "commit-logaddr" if self.by_address else "commit-at"
         size = self.logaddr().shape[1]
         position = (
-            np.ascontiguousarray(envelope.octets("address")[:, :size])
+            np.ascontiguousarray(envelope.as_bytes("address")[:, :size])
             if self.by_address
             else envelope.commit()
         )

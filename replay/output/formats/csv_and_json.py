@@ -25,7 +25,7 @@ from replay.output.formats.exported_values import (
     quoted_floats,
     shaped,
 )
-from sqlgen.literals import Policy, ValueProblem, hexadecimal, octets
+from sqlgen.literals import Policy, ValueProblem, as_bytes, hexadecimal
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import FLOATS, Column, SqlType
 from sqlgen.statements import joined
@@ -44,7 +44,7 @@ class LineWriter:
     def write(self, rows: pa.Table) -> None:
         """Append rows."""
         for chunk in rows.column(0).chunks:
-            self.file.write(octets(pc.binary_join_element_wise(chunk, "\n", "")).data)
+            self.file.write(as_bytes(pc.binary_join_element_wise(chunk, "\n", "")).data)
 
     def close(self) -> None:
         """End the file."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from replay.arrays import Mask
 from replay.output.formats import ImageColumns
 from sqlgen.dialects import Profile, profile_named
-from sqlgen.literals import Policy, ValueProblem, octets, plain_texts
+from sqlgen.literals import Policy, ValueProblem, as_bytes, plain_texts
 from sqlgen.schema import FLOATS, Column, SqlType
 
 TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.CLOB, SqlType.XML})
@@ -132,7 +132,7 @@ def base64_of(values: pa.Array) -> pa.Array:
     size = pc.fill_null(pc.binary_length(values), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     groups = -(-size // 3)
     begin = np.concatenate([[0], np.cumsum(groups)])
-    raw = octets(pc.fill_null(values, b""))
+    raw = as_bytes(pc.fill_null(values, b""))
     padded = np.zeros(int(begin[-1]) * 3, np.uint8)
     starts = np.cumsum(size) - size
     padded[np.arange(len(raw)) + np.repeat(begin[:-1] * 3 - starts, size)] = raw
@@ -162,7 +162,7 @@ _LINE_ENDS = {0xC2: "\x85", 0xE2: "\u2028\u2029"}
 def json_text(values: pa.Array) -> pa.Array:
     """Text as JSON strings with their quotes; null stays null. Everything that could end a line is
     escaped."""
-    present = np.bincount(octets(values), minlength=256)
+    present = np.bincount(as_bytes(values), minlength=256)
     for code in (92, 34, *range(32)):
         if present[code]:
             values = pc.replace_substring(
@@ -177,7 +177,7 @@ def json_text(values: pa.Array) -> pa.Array:
 def csv_text(values: pa.Array) -> pa.Array:
     """Text in quotes for CSV (RFC 4180); null stays null, which is nothing between two commas,
     while empty text is ``""``."""
-    if (octets(values) == 34).any():
+    if (as_bytes(values) == 34).any():
         values = pc.replace_substring(values, '"', '""')
     return pc.binary_join_element_wise('"', values, '"', "")
 
