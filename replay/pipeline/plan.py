@@ -36,6 +36,7 @@ from replay.changes.units import AppliedUnits, UnitTable, unit_column
 from replay.changes.verdicts import Verdicts
 from replay.decoding.hashes import unit_hash
 from replay.engine.contract import Engine
+from replay.errors import UsageError
 from replay.logs import LogFile, Split
 from replay.logs.unchanged import seen_unchanged
 from replay.pipeline.input_digests import FileDigest
@@ -262,9 +263,17 @@ def make_plan(
     """Index the data files, sample the commit positions of what is selected, and cut. Tasks of
     ``engine`` index a large log (:mod:`replay.pipeline.range_walk`).
 
-    Raises InputError where a file's framing is damaged, or a file is another one than when the log
-    was opened, and what tasks raise.
+    Raises UsageError (LR1001) for an undo of all but some units, which only redo leaves out,
+    InputError where a file's framing is damaged, or a file is another one than when the log was
+    opened, and what tasks raise.
     """
+    if selection.excepted is not None and mode is Mode.UNDO:
+        raise UsageError(
+            "LR1001",
+            "found --except on the way back (undo, or a replay backward); expected it with redo,"
+            " export or a replay forward",
+            hint="Choose what is to be undone: --ur, --user, --job",
+        )
     taken = log.catalog.taken_by(selection.takes_tables)
     with seen_unchanged(log):
         found = index_by_tasks(log, selection, taken, split_bytes, engine)

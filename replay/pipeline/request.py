@@ -337,19 +337,12 @@ def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:
 
 
 def _check_units(demand: Demand, selection: Selection) -> None:
-    """UsageError (LR1001) where units would be written that are to stay out: incomplete ones as if
-    they were whole, or those that only a redo leaves out."""
+    """UsageError (LR1001) where incomplete units would be written as if they were whole."""
     if selection.incomplete is Incomplete.KEEP and demand.options is not None:
         raise UsageError(
             "LR1001",
             f"found --incomplete keep; expected one of: {', '.join(SETTING_ASIDE)}",
             hint="Only a copy of the log (extract) can keep incomplete units, flagged as they are",
-        )
-    if selection.excepted is not None and demand.mode is Mode.UNDO:
-        raise UsageError(
-            "LR1001",
-            "found --except with undo; expected redo or export",
-            hint="Choose what is to be undone: --ur, --user, --job",
         )
 
 

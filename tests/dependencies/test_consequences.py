@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -269,16 +271,28 @@ def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) 
     )
 
 
-def test_an_undo_of_all_but_some_units_is_refused(tmp_path: Path) -> None:
+def test_the_way_back_of_all_but_some_units_is_refused(tmp_path: Path) -> None:
     """Nothing was left out of it: it undid the units that were to stay."""
     log = LogBuilder()
-    unit = log.unit()
+    unit, stays = log.unit(), log.unit()
     unit.insert(ACCT, acct(1))
+    stays.insert(ACCT, acct(2))
     control, data = log.write(tmp_path)
-    chosen = Selection(excepted=Selection(units=(unit.key,)))
-    refused = pytest.raises(UsageError, match="found --except with undo; expected redo or export")
-    with replay.open_log(control=control, data=data) as opened, refused:
-        opened.take(chosen).undo(schema="none").write(tmp_path / "out")
+    target, script = tmp_path / "testown.db", tmp_path / "tables.sql"
+    words = ["--control", str(control), "--data", *map(str, data), "--out", str(script)]
+    assert main(["ddl", *words, "--dialect", "sqlite"]) == 0
+    with closing(sqlite3.connect(target)) as base:
+        base.executescript(script.read_text().replace("testown.", ""))
+    with replay.open_log(control=control, data=data) as opened:
+        to = f"sqlite:///{target}?schema=testown"
+        other = opened.take(Selection(excepted=Selection(units=(unit.key,))))
+        assert other.replay(to, schema="none").apply().units == 1
+        for write in (
+            lambda: other.undo(schema="none").write(tmp_path / "out"),
+            lambda: other.replay(to, schema="none", until="0" * 20),
+        ):
+            with pytest.raises(UsageError, match="found --except on the way back"):
+                write()
 
 
 def test_what_is_left_out_must_be_readable(tmp_path: Path) -> None:
