@@ -96,14 +96,13 @@ class LogChanges:
         self.partial = not self._changes.plan.whole_rows
         versions = work.log.catalog.versions
         self._names = names_apart(_name(version.source) for version in versions)
-        #: Where another table takes the name of one that was dropped, before the last unit.
-        self._remade: dict[str, list[Place]] = {}
+        self._structure: dict[str, list[tuple[Place, str]]] = {}
         for drop in catalog_drops(work.log):
             place = place_of_drop(drop)
-            if drop.amid and drop.table.later and (until is None or precedes(place, self._end)):
-                name = self._identity(_name(versions[drop.table.own[0]].source))
-                self._remade.setdefault(name, []).append(place)
-        self._structure: dict[str, list[tuple[Place, str]]] = {}
+            if drop.amid and (until is None or precedes(place, self._end)):
+                act = Action.CREATE_TABLE if drop.table.later else Action.DROP_TABLE
+                name = self._identity(drop.table.name)
+                self._structure.setdefault(name, []).append((place, act.value))
         for place, image in structure_images(self._changes, self._within):
             if image["action"] not in _HARMLESS:
                 name = self._identity(f"{image['table_owner']}.{image['table_name']}")
@@ -132,7 +131,6 @@ class LogChanges:
         acts = sorted(act for name in names for act in self._structure.get(name, ()))
         ends = [(place, action) for place, action in acts if action in _RENEWING]
         emptied = [place for place, _ in ends]
-        emptied += [place for name in names for place in self._remade.get(name, ())]
         for _, rows in self._of(versions) if kinds & set(_EMPTYING) else ():
             events = rows.filter(pc.equal(rows["op"], "truncate"))
             events = events.filter(pa.array(self._within(events)))

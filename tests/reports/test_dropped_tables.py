@@ -308,3 +308,31 @@ def test_the_columns_of_one_of_three_tables_of_a_name(
         at = ("--at", zos.lrsn(number).hex(), "--table", "T", "--out", "-")
         assert main(["state", *words, *at]) == (4 if lines else 8)
         assert capsys.readouterr().out.upper().splitlines() == lines
+
+
+def test_a_table_that_only_the_catalog_drops_is_not_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its rows are in no state behind the drop, and in none that a target is compared with."""
+    columns = (zos.Col("K", "INT", 4, key=1), zos.Col("A", "INT", 4))
+    gone, stays = zos.Tab("T", columns, dropped=zos.lrsn(2000)), zos.Tab("U", columns, obid=99)
+    log = zos.LogBuilder((gone, stays))
+    for clock, table in ((1000, gone), (3000, stays)):
+        log.unit(commit=clock).insert(table, (1, 10))
+    control, data = log.write(tmp_path, seed=1)
+    words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
+    assert main(["state", *words, "--at", "end", "--table", "T", "--out", "-"]) in (0, 4)
+    assert capsys.readouterr().out.splitlines()[1:] == []
+    (tmp_path / "rows").mkdir()
+    for name in ("t", "u"):
+        (tmp_path / "rows" / f"{name}.csv").write_text("k,a\n")
+    to = ["--to", f"sqlite:///{tmp_path}/testown.db?schema=testown"]
+    with closing(sqlite3.connect(tmp_path / "testown.db", isolation_level=None)) as base:
+        for name in ("t", "u"):
+            base.execute(f"CREATE TABLE {name} (k INTEGER PRIMARY KEY NOT NULL, a INTEGER)")
+        assert main(["replay", *words, *to, "--schema", "none", "--apply"]) == 0
+        verify = ["verify", *words, *to, "--expected", str(tmp_path / "rows")]
+        assert main(verify) == 8
+        assert "t: table not expected, the log drops it" in capsys.readouterr().out
+        base.execute("DROP TABLE t")
+        assert main(verify) == 0
