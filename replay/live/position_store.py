@@ -347,6 +347,7 @@ class Store:
             logs,
             last.pending_logs if forward else None,
             last.last_records if last.position == stored.position else None,
+            last.tables,
         )
 
     # -- units set aside, rejects, marks

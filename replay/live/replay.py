@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 
 from replay.changes.balance import Tally
+from replay.changes.catalog import TableVersion
 from replay.changes.choices import Derived, Mode
 from replay.changes.options import ScriptOptions
 from replay.changes.position import UNIT_POSITION_FIELDS, Position, UnitId, UnitPosition
@@ -51,7 +52,12 @@ from replay.live.replay_run import (
 )
 from replay.live.route import Route, Workload, find_route
 from replay.live.target_state import TargetState
-from replay.output.bundle import raise_for, refuse_drops, selection_warnings
+from replay.output.bundle import (
+    raise_for,
+    refuse_drops,
+    refuse_other_tables,
+    selection_warnings,
+)
 from replay.output.quarantine import described, flags_alone, taken_by_flags
 from replay.output.run_plan import CompletedRun, carry_out
 from replay.output.steps import Script, scripts_of_folder
@@ -211,7 +217,7 @@ class ReplayPlan:
             refuse_rests(log, plan.splits, before, pending)
         runs = store.runs(_LATEST_RUNS) if stored is not None else []
         began = time.perf_counter()
-        outcome, scripts = self._carry_out(plan, route, facts)
+        outcome, scripts = self._carry_out(plan, route, facts, before)
         seconds = time.perf_counter() - began
         plan, tally = outcome.plan, outcome.tally
         workload = route.workload(scripts)
@@ -231,7 +237,8 @@ class ReplayPlan:
         aside = tally.quarantined_units if route.forward else Verdicts()
         units = [result.units for result in outcome.results] if route.forward else []
         back = None if route.forward or route.until is None else route.until.end
-        after = position_after(begins, log, plan, aside, units, True, back)
+        changed = tally.changes if route.forward else ()
+        after = position_after(begins, log, plan, aside, units, True, back, changed)
         self._statements = PlannedStatements(
             plan=plan,
             tally=tally,
@@ -266,7 +273,7 @@ class ReplayPlan:
         return plan
 
     def _carry_out(
-        self, plan: Plan, route: Route, facts: Facts
+        self, plan: Plan, route: Route, facts: Facts, before: LogPosition | None
     ) -> tuple[CompletedRun, list[Script]]:
         """Make the statements. What ends a replay before it begins is raised; reasons why it would
         be refused become :attr:`problems`."""
@@ -275,10 +282,11 @@ class ReplayPlan:
         folder = Path(self._resources.enter_context(WorkFolder()))
         state = self._state(route, options)
         there = AppliedUnits(route.position, route.pending) if route.forward else None
-        refuse_drops(replace(plan, continued=there), log)
+        refuse_drops(replace(plan, continued=there), log, self._is_empty)
         outcome = carry_out(plan, log, engine, folder, state)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
+        refuse_other_tables(plan, log, tally, before, self._is_empty)
         if route.forward:
             self._keep_applied(plan, tally, route)
         else:
@@ -289,6 +297,11 @@ class ReplayPlan:
         )
         self.problems += missing_rights(self._session, plan, log, tally)
         return outcome, [Script(path) for path in scripts_of_folder(folder)]
+
+    def _is_empty(self, version: TableVersion) -> bool:
+        """Whether the target has no rows of a table."""
+        schema, table = self.source.options.place(version.table)
+        return table in self._session.tables_of(schema) and not self._session.count(schema, table)
 
     def _keep_applied(self, plan: Plan, tally: Tally, route: Route) -> None:
         """Set no unit aside that the target has, from a log in which it was whole or not flagged:

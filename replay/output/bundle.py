@@ -3,13 +3,14 @@ in it and where it came from. It appears whole or not at all (:mod:`replay.outpu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replay.changes.balance import Tally
+from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import LEFT_TO_TARGET, REASONS
@@ -30,6 +31,7 @@ from replay.output.structure import catalog_drops
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.input_digests import Digests
 from replay.pipeline.plan import BucketResult, Plan
+from replay.pipeline.positions import LogPosition, table_ids
 from replay.pipeline.script_client import JOB, check_sizes, job_of
 from replay.storage import Place
 from replay.version import __version__
@@ -98,6 +100,7 @@ def write_bundle(
         outcome = carry_out(asked, log, engine, work, state, stored)
         plan, tally = outcome.plan, outcome.tally
         raise_for(plan, tally)
+        warnings += refuse_other_tables(plan, log, tally, before.ended if before else None)
         apart = (
             quarantine.write_quarantine(outcome, log, engine, work, stored)
             if tally.quarantined_units
@@ -119,14 +122,12 @@ def write_bundle(
         )
         manifest = manifest_of(plan, log, tally, contents, digests.wait(), warnings)
         if can_continue(plan):
-            units = [result.units for result in outcome.results]
+            units = [one.units for one in outcome.results]
             manifest["positions"] = positions(
-                before, log, plan, tally.quarantined_units, units, goes_on
+                before, log, plan, tally.quarantined_units, units, goes_on, tally.changes
             )
-            if plan.export is None and plan.options != asked.options:
-                manifest["positions"]["options"] = _options(
-                    asked
-                )  # the run changed them for itself alone
+            if plan.export is None and plan.options != asked.options:  # changed for this run alone
+                manifest["positions"]["options"] = _options(asked)
         if before is not None:
             refuse_other_options(before, manifest)
             if plan.export is not None:
@@ -251,20 +252,70 @@ def raise_for(plan: Plan, tally: Tally) -> None:
         )
 
 
-def refuse_drops(plan: Plan, log: LogFile) -> list[str]:
+#: What no record of a log does where only its catalog knows that a table was dropped.
+_STAY = "no change takes away the rows that it had till then"
+
+
+def refuse_other_tables(
+    plan: Plan,
+    log: LogFile,
+    tally: Tally,
+    before: LogPosition | None,
+    is_empty: Callable[[TableVersion], bool] = lambda _: False,
+) -> list[str]:
+    """Refusal (LR3002, LR3003) for changes of a table whose name another one had in the logs
+    ``before``: it was dropped between, and the rows of the one would stay in the other, but where
+    that ``is_empty``. What a user must know of an export that has such."""
+    told, undo = [], plan.mode == "undo"
+    known = {} if before is None or plan.copies else before.tables
+    for index in sorted({version for version, _ in tally.changes}) if known else ():
+        version = log.catalog.versions[index]
+        name, now = version.name, table_ids(log, [index]).get(version.name)
+        was = known.get(name, now)
+        if now is None or now == was or (not undo and is_empty(version)):
+            continue
+        found = (
+            f"found changes of {name} (DBID.PSID.OBID {now}), which was another table ({was}) in"
+            " the logs before: it was dropped and made again"
+        )
+        if plan.export is not None and plan.export.format != "debezium":
+            told.append(f"{found}, and {_STAY}")
+            continue
+        at = before.position.commit.above if before is not None and before.position else None
+        start = f" --from-position {at.hexadecimal}" if at is not None else ""
+        hint = (
+            "Empty the table, or make it anew as it was made then: a replay goes on where it"
+            f" stands, scripts and events as another chain or folder (--after none{start})"
+        )
+        if undo:
+            hint = "Take a copy of the target from before that: its rows do not come back"
+        raise Refusal(
+            "LR3002" if undo else "LR3003",
+            f"{found}; expected the same table: {_STAY}",
+            Where(table=name),
+            hint,
+        )
+    return told
+
+
+def refuse_drops(
+    plan: Plan, log: LogFile, is_empty: Callable[[TableVersion], bool] = lambda _: False
+) -> list[str]:
     """Refusal (LR3002, LR3003) for what goes over the drop of a table, of which only the catalog of
-    the log knows: no statement takes away the rows of the one, so they would stay in another one.
-    What a user must know of an export that does."""
+    the log knows: no statement takes away the rows of the one, so they would stay in another one,
+    but where that ``is_empty``. What a user must know of an export that does."""
     told, undo, until = [], plan.mode == "undo", plan.selection.until_position
     for drop in () if plan.copies else catalog_drops(log, plan):
         there = plan.steps and until is not None and until <= drop.there
         if not (drop.before and not there if undo else drop.over):
             continue
+        if not drop.before and is_empty(log.catalog.versions[drop.table.later[0]]):
+            continue
         at, name = drop.table.at.hex().upper(), drop.table.name
         found = f"found changes of {name}, which was dropped at {at} and made again"
         last, following = (one.hexadecimal for one in (drop.there, drop.there.above))
         if plan.export is not None and plan.export.format != "debezium":
-            told.append(f"{found}: no change takes away the rows that it had till then")
+            told.append(f"{found}: {_STAY}")
             continue
         raise Refusal(
             "LR3002" if undo else "LR3003",

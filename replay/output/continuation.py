@@ -207,12 +207,13 @@ def positions(
     pending: Verdicts,
     units: Sequence[Records],
     goes_on: bool,
+    changed: Iterable[tuple[int, int]] = (),
 ) -> dict[str, Any]:
     """What the manifest says of where a bundle began and ended that took ``units``
     (:data:`replay.changes.position.UNIT_POSITION`) and set ``pending`` ones aside. ``goes_on``: it
-    is one of a chain."""
+    is one of a chain; ``changed``: versions of tables and kinds of changes."""
     began = None if before is None else before.ended
-    ended = position_after(began, log, plan, pending, units, goes_on)
+    ended = position_after(began, log, plan, pending, units, goes_on, changed=changed)
     told = None if before is None else before.described()
     return {"before": told, "after": ended.describe()}
 

@@ -409,12 +409,13 @@ class CatalogDrop:
         self._again = Position(min(self._again, _first(commit[later & taken])))
         self.before |= bool((own & taken).any())
 
-    def settle(self, first: bytes, last: bytes, begin: bytes) -> None:
+    def settle(self, first: bytes, last: bytes, begin: bytes, goes_on: bytes) -> None:
         """All records were looked at; where the log begins and ends, and a selection does
-        (``begin``)."""
+        (``begin``), and what was taken before it (``goes_on``)."""
         at = Position(self.table.at)
         if any(at[1:4]) == any(last[1:4]):
             self.there, self.gone = at.below, at
+            begin = min(begin, goes_on)
         self.by_unit = self._latest >= self.gone
         if self.by_unit:
             self.there = self.gone = self._latest
@@ -437,17 +438,17 @@ def catalog_drops(log: LogFile, plan: Plan | None = None) -> list[CatalogDrop]:
         if plan is not None:
             verdict = plan.without_taken(verdict, some.envelope)
         commit = some.envelope.commit()
-        point = as_bytes(log.commit_keys(some.envelope))[
-            :, POSITION.itemsize : 2 * POSITION.itemsize
-        ]
+        keys = as_bytes(log.commit_keys(some.envelope))
+        point = keys[:, POSITION.itemsize : 2 * POSITION.itemsize]
         within = done & ~np.isin(verdict, _OUTSIDE)
         first, last = min(first, _first(commit[done])), max(last, _last(commit[done]))
         begin = min(begin, _first(commit[within]))
         for one in seen:
             one.look(commit, point, version, done, verdict == 0)
-    begin = begin if chosen.whole_tables else HIGHEST
+    goes_on = None if plan is None or plan.continued is None else plan.continued.position
+    starts = begin, HIGHEST if goes_on is None else goes_on.commit
     for one in seen:
-        one.settle(first, last, begin)
+        one.settle(first, last, *starts if chosen.whole_tables else (HIGHEST, HIGHEST))
     return seen
 
 

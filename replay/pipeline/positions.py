@@ -61,7 +61,9 @@ class LogPosition:
     that were read, as :func:`logs_of` names them, each with a sum of its records that were taken,
     by which one is known that comes again longer, or mended ('': not made). ``pending_logs``: those
     of them that ``pending`` units are in or hang on (None: not known). ``last_records``: how many
-    changes the log with most of them has of the last unit that was taken (None: not known)."""
+    changes the log with most of them has of the last unit that was taken (None: not known).
+    ``tables``: by OWNER.NAME the ids of the tables of which changes were taken, of the one that had
+    the name last."""
 
     source: str
     position: UnitPosition | None = None
@@ -71,6 +73,7 @@ class LogPosition:
     logs: Mapping[str, str] = field(default_factory=dict)
     pending_logs: frozenset[str] | None = None
     last_records: int | None = None
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""
@@ -88,6 +91,8 @@ class LogPosition:
             told["pending_logs"] = sorted(self.pending_logs)
         if self.last_records is not None:
             told["last_records"] = self.last_records
+        if self.tables:
+            told["tables"] = dict(self.tables)
         return told
 
     def place(self) -> dict[str, Any]:
@@ -119,6 +124,7 @@ class LogPosition:
             told.get("logs", {}),
             None if "pending_logs" not in told else frozenset(told["pending_logs"]),
             told.get("last_records"),
+            told.get("tables", {}),
         )
 
     def applied(self, log: LogFile) -> AppliedUnits:
@@ -547,10 +553,12 @@ def position_after(
     units: Sequence[Records],
     goes_on: bool,
     back: UnitPosition | None = None,
+    changed: Iterable[tuple[int, int]] = (),
 ) -> LogPosition:
     """Where a run over a log ends that took ``units`` (:data:`UNIT_POSITION`) and set ``pending``
     ones aside; ``before``: where it began, ``back``: where a run on the way back ends. ``goes_on``:
-    another one goes on from there, so that it is worth to read all headers once more."""
+    another one goes on from there, so that it is worth to read all headers once more. ``changed``:
+    the versions of tables of which it took changes, with the kinds of these."""
     names = LastingNames(log)
     seen = np.concatenate([np.zeros(0, UNIT_POSITION), *units])
     stated = log.stated_end if isinstance(log, MadeOfLogs) else None
@@ -599,7 +607,17 @@ def position_after(
     if is_placed(log):  # all files are given, in order
         logs = {name: logs[name] for name, _, _ in given}
     hanging = (hanging or None) if aside else None
-    return LogPosition(log.source, at, ends, stated, aside, logs, hanging, most)
+    tables = {} if before is None else before.tables
+    tables = {**tables, **table_ids(log, sorted({version for version, _ in changed}))}
+    return LogPosition(log.source, at, ends, stated, aside, logs, hanging, most, tables)
+
+
+def table_ids(log: LogFile, versions: Iterable[int]) -> dict[str, str]:
+    """By OWNER.NAME the ids (DBID.PSID.OBID) that the catalog has of the tables of some versions,
+    of the one that was made last where several have the name; none where a family has no such
+    ids."""
+    known = sorted((log.catalog.versions[index] for index in versions), key=lambda v: v.created)
+    return {v.name: f"{v.dbid}.{v.psid}.{v.obid}" for v in known if v.dbid}
 
 
 def _later(one: Position | None, other: Position | None) -> Position | None:

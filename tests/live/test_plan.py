@@ -3,8 +3,11 @@ does it."""
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from replay.changes.options import ScriptOptions
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.cli.main import main
 from replay.engine import local
 from replay.errors import EXIT_ERROR, EXIT_OK, Refusal
 from replay.live.replay import ReplayInput, ReplayPlan, ReplayRequest, plan_replay
@@ -19,6 +23,7 @@ from replay.live.route import Destination
 from replay.logs.logmaster.opening import open_log
 from replay.targets.postgres import POSTGRES as postgres
 from sqlgen.render_options import RenderOptions
+from tests.support.logbuilder import Col, LogBuilder, Tab, generation, lrsn
 from tests.support.replayed import AT_PIT1, PIT1, START, position, rows, same
 
 Replay = Callable[..., int]
@@ -128,3 +133,77 @@ def test_nothing_to_do(planned: Planned, replay: Replay, database: str) -> None:
         assert plan.is_empty
         assert str(plan).startswith("Nothing to do: the target stands at commit LRSN")
         assert str(plan.apply()) == ""
+
+
+def two_logs(folder: Path, known: str, changed: str = "T") -> tuple[list[str], list[str]]:
+    """Log Master: words for a log with changes of a table and for one of another table of its name,
+    which was made between the two; ``known``: the tables that the second control file has,
+    ``changed``: the table that the first log has changes of."""
+    columns = (Col("K", "INT", 4, key=1), Col("A", "INT", 4))
+    first = Tab("T", columns)
+    second = generation(first, 1, psid=110, obid=111, created=lrsn(2000), dropped=bytes(10))
+    gone = replace(first, dropped=lrsn(2000))
+    found = []
+    for number, tables in enumerate([(first,), (gone, second) if known == "both" else (second,)]):
+        log = LogBuilder((*tables, Tab("U", columns, obid=99)))
+        log.clock = 3000 * number
+        for key in (1, 2):
+            table = tables[-1] if number or changed == "T" else Tab(changed, columns, obid=99)
+            log.unit(commit=log.clock + 1000).insert(table, (key + number, 10 * number))
+        place = folder / f"log{number}"
+        place.mkdir()
+        control, data = log.write(place, seed=number)
+        found.append(["--control", str(control), "--data", *map(str, data), "--engine", "local"])
+    return found[0], found[1]
+
+
+def test_a_table_without_changes_is_made_again_between_two_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rows that it had before the first log are in the target."""
+    redo = ["--dialect", "sqlite", "--schema", "none", "--gaps", "warn"]
+    one, two = (["redo", *words, *redo] for words in two_logs(tmp_path, "both", "U"))
+    assert main([*one, "--out", f"{tmp_path}/one", "--after", "none"]) == 0
+    assert main([*two, "--out", f"{tmp_path}/two", "--after", f"{tmp_path}/one"]) == 8
+    assert "which was dropped at" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("known", ["both", "alone"])
+def test_a_table_that_was_made_again_between_two_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str
+) -> None:
+    """Redo goes on with another chain, a replay with an empty table; rows as data are warned of."""
+    one, two = two_logs(tmp_path, known)
+    sql = ["--dialect", "sqlite", "--schema", "none"]
+    more = ["--gaps", "warn"]
+
+    def chain(words: list[str], out: str, after: str) -> int:
+        return main([*words, "--out", f"{tmp_path}/{out}", "--after", after])
+
+    assert chain(["redo", *one, *sql], "redo0", "none") == 0
+    capsys.readouterr()
+    assert chain(["redo", *two, *sql, *more], "redo1", f"{tmp_path}/redo0") == 8
+    said = capsys.readouterr().err
+    assert re.search("LR3003 .*found changes of", said)
+    part = re.findall(r"(--from-position) (\w+)", said)[0]
+    assert chain(["redo", *two, *sql, *part], "redo2", "none") in (0, 4)
+    for form, codes in (("csv", (0, 4)), ("debezium", (0, 8))):
+        export = ["export", "--format", form, "--grow", "--out", f"{tmp_path}/{form}"]
+        assert main([*export, *one]) == codes[0]
+        capsys.readouterr()
+        assert main([*export, *two, *more]) == codes[1]
+        assert re.search("no .*takes away the rows", capsys.readouterr().err)
+    with closing(sqlite3.connect(tmp_path / "testown.db", isolation_level=None)) as base:
+        base.execute("CREATE TABLE t (k INTEGER PRIMARY KEY NOT NULL, a INTEGER)")
+        more = ["--adjoining"]
+        to = ["--to", f"sqlite:///{tmp_path}/testown.db?schema=testown", "--schema", "none"]
+        assert main(["replay", *one, *to, "--apply"]) == 0
+        assert main(["replay", *two, *to, *more, "--apply"]) == 8
+        assert re.search("LR3003 .*found changes of", capsys.readouterr().err)
+        base.execute("DELETE FROM t")
+        assert main(["replay", *two, *to, *more, "--apply"]) in (0, 4)
+        assert base.execute("SELECT * FROM t ORDER BY k").fetchall() == [(2, 10), (3, 10)]
+        back = ["replay", *one, *to, *more, "--until-position", "0" * 20, "--apply"]
+        capsys.readouterr()
+        assert main(back) == 8
+        assert re.search("LR3002 .*found changes of", capsys.readouterr().err)
