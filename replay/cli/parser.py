@@ -66,7 +66,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             f"logreplay {command.name}",
             usage=" ".join(["%(prog)s", *words, "[OPTIONS]"]),
-            description=f"{_sentence(command.summary)}\n\n{command.text}".strip(),
+            description="\n\n".join(
+                [textwrap.fill(_sentence(command.summary), 100), command.text]
+            ).strip(),
             epilog=f"{_examples(command)}\n\n{EPILOG}",
             formatter_class=HelpLayout,
             add_help=False,

@@ -136,7 +136,7 @@ class Agreement:
 
     def __str__(self) -> str:
         checked = ", ".join(f"{number:,} {what}" for what, number in self.counts.items())
-        lines = [f"Checked: {checked}"]
+        lines = [f"Checked: {checked or 'nothing'}"]
         lines += [
             f"Not compared: {number:,} {UNCHECKED[what]}"
             for what, number in sorted(self.unchecked.items())

@@ -43,9 +43,9 @@ _FIRST_LOG = (
     " have had the rows as they were before this log"
 )
 _FIRST_LOG_HINT = (
-    f"{_FIRST_LOG}. If an earlier log changes them, give that one as well: how to begin with it is"
-    " said then. If its rows are those of a later point, say so with --at-position (in a fresh"
-    " target). If rows were not loaded, load them. Else find out who changed the row, or"
+    f"{_FIRST_LOG}. If an earlier log changes them, give that one as well: the plan then says how"
+    " to begin with it. If its rows are those of a later point, say so with --at-position (in a"
+    " fresh target). If rows were not loaded, load them. Else find out who changed the row, or"
     " {way_out}; then run replay again, it goes on here"
 )
 _LATER_ROWS_HINT = (

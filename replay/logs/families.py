@@ -229,10 +229,12 @@ class Family:
                 )
         for name in self.needs:
             if name not in given:
+                files = " and ".join(f"--{one}" for one in self.needs)
                 raise UsageError(
                     "LR1001",
-                    f"found no --{name}; expected the files or the folder of a log, as in logreplay"
-                    f" COMMAND LOG, or --{name} with --source {self.name} ({self.title})",
+                    f"found no {f'--{name}' if given else 'log'}; expected its files or its folder,"
+                    f" as in logreplay COMMAND LOG, or {files} with --source {self.name}"
+                    f" ({self.title})",
                 )
         if inputs.framing is not None and inputs.framing not in self.framings:
             raise UsageError(

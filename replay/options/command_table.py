@@ -190,13 +190,15 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "report",
         ASK,
-        "audit, summary, quiet, open, catalog or page",
+        "changes one by one (audit), counted (summary), spans without an open unit (quiet), units"
+        " without an end (open), changes of structure (catalog), or all as a page for a browser"
+        " (page)",
         (
             f"page {_LOG} {_KEYS} --out page.html",
             f"summary {_LOG} --group-by user,hour",
             f"quiet {_LOG} --min 5s --max-open 1",
         ),
-        f"KIND LOG --format --out --group-by {_WHOSE}",
+        f"KIND LOG --format --out --group-by --min --max-open --at {_WHOSE}",
         REPORT,
     ),
     Command(

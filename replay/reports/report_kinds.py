@@ -194,6 +194,7 @@ def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str])
     if not spans:
         open_units = counted(most + 1, "unit") + (" was" if most == 0 else " were")
         reason = f"nothing found: at least {open_units} open at all times"
+        reason += f"; --max-open {most + 1} looks for spans with no more open"
     if not totals["units"]:
         reason = "nothing found: there is no unit of recovery"
     report = Report(ReportKind.QUIET, title, columns, rows, totals, (), tuple(warnings), reason)

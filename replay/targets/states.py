@@ -30,7 +30,10 @@ def state_tables(folder: Path) -> dict[str, Path]:
     }
     if not tables:
         raise InputError(
-            "LR2001", "found no .csv or .csv.gz file in the state folder", Where(file=str(folder))
+            "LR2001",
+            "found no .csv or .csv.gz file in the state folder; expected one for each table",
+            Where(file=str(folder)),
+            "logreplay state writes them with --format csv",
         )
     return tables
 

@@ -525,7 +525,10 @@ def decoded(raw: bytes, dialect: str, encoding: str = "") -> tuple[str, tuple[st
     code page ``encoding``, else Latin-1 where only comments and texts depend on that. SqlgenError
     LR1010 where that cannot be, or there is no such code page."""
     marked = raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    hint = "--schema-encoding names the code page of the file, such as cp1252 or cp037"
+    hint = (
+        "Name a file of DDL statements; --schema-encoding names its code page, such as cp1252 or"
+        " cp037"
+    )
     for known in ("utf-16" if marked else "utf-8-sig", encoding):
         try:
             if known:
@@ -541,7 +544,7 @@ def decoded(raw: bytes, dialect: str, encoding: str = "") -> tuple[str, tuple[st
     for token in script.tokens(0, len(script.text)):
         if encoding or (token.kind != "text" and not token.text.isascii()):
             line = script.text.count("\n", 0, token.start) + 1
-            what = f"text in {encoding}" if encoding else "UTF-8, for a name is concerned"
+            what = f"text in {encoding}" if encoding else "UTF-8, and a name depends on it"
             raise SqlgenError("LR1010", f"line {line} of the schema is no {what}", hint)
     return text, (
         "the schema is no UTF-8, and was read as Latin-1: only comments and texts differ",

@@ -101,7 +101,7 @@ who C --group-by usr | 2 | did you mean user?
 report summary C --group-by user,our | 2 | did you mean hour?
 redo C --from-time yesterday --out o | 2 | expected YYYY-MM-DD
 redo C --from-time 2024-03-15T08:00:00Z --out o | 2 | without a zone: times are those of the log
-redo --out o | 12 | expected the files or the folder of a log, as in logreplay COMMAND LOG
+redo --out o | 12 | found no log; expected its files or its folder, as in logreplay COMMAND LOG
 redo --control D --data C --out o | 12 | Are --control and --data swapped?
 redo --control C --out o | 12 | found no --data; expected
 redo --control . --data D --out o | 12 | the file cannot be read: Is a directory

@@ -27,7 +27,7 @@ def _redo(log: Path, tmp_path: Path) -> list[str]:
     ("option", "holds", "expected"),
     [
         ("--schema", None, "the file cannot be read: No such file or directory\n"),
-        ("--schema", b"t\xfcr", "line 1 of the schema is no UTF-8, for a name is concerned"),
+        ("--schema", b"t\xfcr", "line 1 of the schema is no UTF-8, and a name depends on it"),
         ("--mapping", b"# M\xfcller", "found X'FC' at offset 3; expected text in UTF-8\n"),
         ("--mapping", b"x = [", "the mapping is not TOML: Invalid value (at end of document)\n"),
         ("--mapping", b"[zzz]", "found [zzz]; expected one of: schemas, tables."),

@@ -474,7 +474,7 @@ def test_encodings_of_a_file(raw: bytes, encoding: str, notes: int) -> None:
 @pytest.mark.parametrize(
     ("encoding", "said"),
     [
-        ("", "line 2 of the schema is no UTF-8, for a name is concerned"),
+        ("", "line 2 of the schema is no UTF-8, and a name depends on it"),
         ("ascii", "line 1 of the schema is no text in ascii"),
         ("cp99", "found the code page cp99"),
     ],
