@@ -256,7 +256,7 @@ COMMANDS: tuple[Command, ...] = (
             f"{_LOG} --table SAKILA.RENTAL --out out/rental",
             f"{_SMALL} --dialect sqlite --out - > redo.sql",
         ),
-        f"LOG --out --dry-run --dialect --encoding {_WHOSE}",
+        f"LOG --out --dry-run --dialect --encoding --except {_WHOSE}",
     ),
     Command(
         "undo",

@@ -78,6 +78,7 @@ function update() {
   if (size) inside.sort((a, b) => size[b] - size[a] || a - b);
   days.clear();
   if (!size && timed) for (const n of inside) days.set(day(n), (days.get(day(n)) ?? 0) + 1);
+  if (days.size < 2) days.clear();  // one day stands in each line
   shown = Int32Array.from(inside);
   const span = chosen.span ? `, ${moment(low)} to ${moment(high)}` : "";
   $("count").textContent = `${shown.length.toLocaleString("en")} of ${N.toLocaleString("en")} units, `
@@ -328,7 +329,8 @@ function related(units, parent) {  // a table: who, when, how many changes, and 
   more(units, 20, body, ([other, edge], rows) => {
     const line = element("tr", "", rows);
     linkTo(other, `${timed ? moment(U.time[other]) : "unit " + (other + 1)} ${U.name[other]}`, element("td", "", line));
-    for (const text of [at(U.user, other), sums[other].toLocaleString("en"), at(E.why, edge)]) element("td", text, line);
+    for (const text of [at(U.user, other), sums[other].toLocaleString("en")]) element("td", text, line, "whole");
+    element("td", at(E.why, edge), line);
   });
 }
 function showRow(n) {

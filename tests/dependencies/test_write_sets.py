@@ -292,12 +292,12 @@ def test_rows_are_the_same_where_their_values_are(tmp_path: Path, key: int) -> N
     """Not what stands under a null, nor which sign of a packed decimal is plus; blanks at the end
     of text do count."""
     number, text = Col("N", "DEC", 2, key=key), Col("T", "VCHR", 4, nulls="Y")
-    small = Col("S", "INT", 2, nulls="Y")
-    table = Tab("THING", (number, small, text))
+    small, other = Col("S", "INT", 2, nulls="Y"), Col("M", "DEC", 1)
+    table = Tab("THING", (number, other, small, text))
 
     def image(decimal: str, least: str, word: str) -> bytes:
         texts = word.encode("cp037")
-        return bytes.fromhex(decimal + least) + b"\0" + len(texts).to_bytes(2, "big") + texts
+        return bytes.fromhex(f"{decimal}2C{least}") + b"\0" + len(texts).to_bytes(2, "big") + texts
 
     images = [
         image("001C", "FF0000", "A"),
