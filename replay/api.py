@@ -33,7 +33,7 @@ from replay.engine import local
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import EXIT_OK, UsageError, counted
 from replay.live.keys import key_source
-from replay.logs import Inputs, MakesFiles, inspect, source_named
+from replay.logs import Inputs, MakesFiles, source_named
 from replay.logs.named import Paths, gathered, paths_of, words_of
 from replay.logs.recognized import recognized
 from replay.options.keywords import (
@@ -190,7 +190,7 @@ class Log(Questions):
         return f"<Log {self.opened.log.source}: {files}, {counted(len(self.tables), 'table')}>"
 
     def _repr_html_(self) -> str:
-        return preformatted(inspect.describe(self.opened.family, self.opened.log).text())
+        return preformatted(self.opened.family.description(self.opened.log).text())
 
     def __enter__(self) -> Log:
         return self
@@ -216,7 +216,7 @@ class Log(Questions):
 
     def describe(self) -> dict[str, Any]:
         """What is in the log, as ``logreplay inspect --json`` says it."""
-        return dict(inspect.describe(self.opened.family, self.opened.log).values)
+        return dict(self.opened.family.description(self.opened.log).values)
 
     @checked
     def check(self, schema: KeySource = None) -> log_check.Agreement:

@@ -40,7 +40,7 @@ from replay.changes.envelope import RECORD, Change
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline.row_batch import whole_rows
-from replay.targets.mysql_url import connect_arguments
+from replay.targets.mysql_settings import connect_arguments
 from sqlgen import ddl
 from sqlgen.dialects import profile_named
 from sqlgen.rows import Op, Rows

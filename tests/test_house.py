@@ -167,7 +167,7 @@ READS_ENVIRONMENT = (
     "replay.engine.spark_start",
     "replay.engine.spark_tasks",
     "replay.targets.embedded",
-    "replay.targets.mysql_url",
+    "replay.targets.mysql_settings",
 )
 READS_CLOCK = ("replay.cli",)
 DECODES_BYTES = ("replay.changes.position", "replay.decoding", "replay.logs")
@@ -359,7 +359,7 @@ def test_one_log_family_does_not_know_another(module: str) -> None:
         "replay.logs.indexed_log",
         "replay.logs.files",
         "replay.logs.made_images",
-        "replay.logs.plain_images",
+        "replay.logs.log_file",
         "replay.logs.text",
         "replay.logs.capabilities",
         "replay.logs.change_types",

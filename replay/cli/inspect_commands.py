@@ -25,7 +25,7 @@ from replay.errors import (
     Refusal,
     UsageError,
 )
-from replay.logs import inspect, source_named
+from replay.logs import source_named
 from replay.logs.words import said_of
 from replay.output.whole_folder import check_output
 from replay.pipeline.extent import refuse_other_run
@@ -386,7 +386,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             return EXIT_OK
         with Bar(sys.stderr) as progress:
             refuse_other_run(log, reading.engine_for(log, progress), reading.split_bytes)
-        description = inspect.describe(family, log)
+        description = family.description(log)
         checked = _agreement(reading, opened) if arguments.deep else None
     code, values = description.exit_code, dict(description.values)
     if checked is not None:

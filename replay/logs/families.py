@@ -4,7 +4,7 @@ name."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -212,6 +212,14 @@ class Family:
     exact_decimals: bool = True
     #: What writes parts of its logs as logs again, and what to use where nothing does.
     writer: Callable[[], LogWriter] | None = None
+
+    def description(self, log: LogFile) -> Description:
+        """What is in a log, and what its logs cannot tell."""
+        described = self.describe(log)
+        unknown = dict(self.capabilities.unknown)
+        values = {"source": self.name, **described.values, "cannot_be_known": unknown}
+        meanings = {**described.meanings, "cannot_be_known": FACTS}
+        return replace(described, values=values, meanings=meanings)
 
     def open_log(self, inputs: Inputs) -> LogFile:
         """Open a log. UsageError when the files or settings are not those of this family, else as

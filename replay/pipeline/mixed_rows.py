@@ -16,7 +16,7 @@ from replay.arrays import Bytes, Index, Mask, Records, of_rows
 from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.decoding.image_layouts import PlainRows
 from replay.logs import LogFile
-from replay.logs.plain_images import FoundImages, PlainImages
+from replay.logs.log_file import FoundImages, PlainImages
 from replay.native import fast_path, fast_program
 from replay.native import fast_path_tables as tables
 from replay.pipeline.row_batch import OPS

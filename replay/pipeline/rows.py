@@ -21,7 +21,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED
 from replay.logs import Images, LogFile
-from replay.logs.plain_images import PlainImages
+from replay.logs.log_file import PlainImages
 from replay.native import machine_code
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import OPS, RowBatch, RowProblem

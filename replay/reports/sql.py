@@ -24,7 +24,7 @@ from replay.reports.log_queries import (
 )
 from replay.reports.make_report import headers_in
 from replay.reports.relations import Relations, quoted
-from sqlgen.query_names import QueryNames, query_names
+from sqlgen.predicate import QueryNames, query_names
 from sqlgen.schema import Column, SqlType
 
 #: Relations and columns that every log has.

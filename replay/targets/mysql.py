@@ -27,7 +27,6 @@ from replay.targets import (
     mysql_settings,
 )
 from replay.targets.mysql_facts import MysqlCatalog
-from replay.targets.mysql_url import connect_arguments
 from replay.targets.outcomes import Reference
 from replay.targets.session import NOT_REACHED, SqlSession
 from replay.targets.states import script_parts
@@ -178,7 +177,7 @@ class MysqlSession(SqlSession):
         super().__init__(url)
         self.dialect = self.title = dialect
         self._arguments: dict[str, Any] = {
-            **connect_arguments(url),
+            **mysql_settings.connect_arguments(url),
             "charset": "utf8mb4",
             "autocommit": True,
             "client_flag": CLIENT.FOUND_ROWS | CLIENT.MULTI_STATEMENTS,

@@ -1,13 +1,18 @@
 """What a session on a MariaDB or MySQL sets, whatever the server has set; what a user lacks to
-replay into it, and whether the server takes changes at all."""
+replay into it, and whether the server takes changes at all; and the URL as arguments of
+the driver."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from replay.errors import TargetError
 from replay.targets import ConnectionLost
+from replay.targets.states import parameters_of
 
 Query = Callable[..., list[tuple[Any, ...]]]
 Execute = Callable[..., int]
@@ -146,3 +151,28 @@ def _denied(execute: Execute, statement: str) -> bool:
 
 
 _DENIED = (1044, 1045, 1142, 1143, 1227, 1370)
+
+
+# -- its URL
+# -------------------------------------------------------------------------------------------------
+
+_PORT = 3306
+
+
+def connect_arguments(url: str) -> dict[str, Any]:
+    """What the driver wants to know."""
+    parts = urlsplit(url)
+    spelled = {"socket": "unix_socket", "ca": "ssl_ca", "defaults-file": "read_default_file"}
+    options = parameters_of(url, spelled)
+    settings: dict[str, Any] = {"host": parts.hostname or "localhost", "port": parts.port or _PORT}
+    if parts.username:
+        settings["user"] = unquote(parts.username)
+    password = (
+        unquote(parts.password) if parts.password is not None else os.environ.get("MYSQL_PWD")
+    )
+    if password is not None:
+        settings["password"] = password
+    settings |= {spelled[name]: str(Path(value).expanduser()) for name, value in options.items()}
+    return settings | (
+        {"ssl_verify_cert": True, "ssl_verify_identity": True} if "ca" in options else {}
+    )

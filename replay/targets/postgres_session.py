@@ -25,7 +25,6 @@ from replay.targets import (
     StatementFailure,
     TableFacts,
     postgres_own,
-    postgres_rights,
 )
 from replay.targets.postgres_facts import table_facts
 from replay.targets.postgres_settings import (
@@ -165,13 +164,13 @@ class PostgresSession(SqlSession):
         return postgres_own.spelled(kind)
 
     def read_only(self) -> str:
-        return postgres_rights.read_only(self.query)
+        return postgres_own.read_only(self.query)
 
     def missing_rights(self, schema: str, table: str, empties: bool) -> list[str]:
-        return postgres_rights.missing_rights(self.query, schema, table, empties)
+        return postgres_own.missing_rights(self.query, schema, table, empties)
 
     def missing_for_own(self, tables: Mapping[str, OwnTable]) -> list[str]:
-        return postgres_rights.missing_for_own(self.query, tables.keys() - self.own_tables())
+        return postgres_own.missing_for_own(self.query, tables.keys() - self.own_tables())
 
     def grants(self, role: str, tables: Iterable[str]) -> list[str]:
         rights = f"GRANT SELECT, INSERT, UPDATE, DELETE ON {', '.join(map(self.own, tables))}"

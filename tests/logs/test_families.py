@@ -13,7 +13,7 @@ import pytest
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import Refusal, UsageError
-from replay.logs import FACTS, FAMILIES, Capabilities, Family, Inputs, inspect, source_named
+from replay.logs import FACTS, FAMILIES, Capabilities, Family, Inputs, source_named
 from replay.logs.capabilities import check_needs, needed
 from tests.support.words import of_log_master
 
@@ -149,7 +149,7 @@ def test_the_description_names_its_family(sakila_small: Path) -> None:
     log = family.open_log(
         Inputs(control=str(sakila_small / "small.ctl"), data=(str(sakila_small / "small.dat"),))
     )
-    description = inspect.describe(family, log).values
+    description = family.description(log).values
     assert description["source"] == "logmaster"
     assert set(description["cannot_be_known"]) == {"structure"}
 

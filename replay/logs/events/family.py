@@ -7,7 +7,7 @@ from replay.logs.events.opening import open_log
 from sqlgen.lazy_imports import when_used
 
 with when_used():  # a run that only writes scripts needs none of them
-    from replay.logs.events import checkup, inspect
+    from replay.logs.events import inspect
 
 _KNOWN = frozenset({"before images", "commit times"})
 _UNKNOWN = {
@@ -60,5 +60,5 @@ FAMILY = Family(
     open=open_log,
     describe=lambda log: inspect.describe(log),
     dump_record=lambda *record: inspect.dump_record(*record),
-    checkup=lambda log: checkup.checkup(log),
+    checkup=lambda log: inspect.checkup(log),
 )

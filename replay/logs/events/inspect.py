@@ -1,7 +1,9 @@
-"""What is in files of change events, for people and programs, and one line field by field."""
+"""What is in files of change events, for people and programs; one line field by field; and
+what they say of what is left open."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,15 @@ from replay.changes.position import UnitId
 from replay.logs import indexed_inspect
 from replay.logs.description import Description
 from replay.logs.events.reader import EventLog
-from replay.logs.indexed_inspect import fault_lines, kind_of, place_of, row_lines
+from replay.logs.indexed_inspect import (
+    fault_lines,
+    kind_of,
+    place_of,
+    row_lines,
+    tables_laid_out,
+    tally_faults,
+)
+from replay.logs.readings import Checkup, Evidence
 from replay.logs.text import byte_lines, hexadecimal
 
 
@@ -55,3 +65,18 @@ def dump_record(log: EventLog, number: int, file: int, with_hex: bool) -> list[s
         if size and start >= 0:
             lines += [f"  {side}", *byte_lines(log.array(2)[start : start + size].tobytes(), 0)]
     return lines
+
+
+# -- for doctor
+# -------------------------------------------------------------------------------------------------
+
+
+def checkup(log: EventLog) -> Checkup:
+    """What events say of the open points."""
+    known = Counter(log.identities.values())
+    whole = known["old rows are whole"]
+    return Checkup(
+        {"tables": tables_laid_out(log, lambda column: column.code)},
+        {"faults": tally_faults(log.entries())},
+        (Evidence("replica-identity", known.total(), {"whole": whole}),),
+    )

@@ -25,7 +25,6 @@ from replay.logs.events import (
     rows,
     rules,
     schemas,
-    snapshots,
     sources,
 )
 from replay.logs.files import mapped, unpacked_together
@@ -166,7 +165,7 @@ class _Pile:
 
     found: Growing
     images: Growing
-    snapshot: snapshots.Snapshot | None
+    snapshot: rules.Snapshot | None
     sources: sources.EventSources = field(default_factory=sources.EventSources)
     #: GTIDs of changes of structure.
     structure: list[Index] = field(default_factory=list)
@@ -180,7 +179,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     _option(inputs, "cascades", "logged")
     unavailable = inputs.options.get("unavailable", rows.UNAVAILABLE)
     tables, files = _Tables(catalog=_catalog(inputs)), list[IndexedFile]()
-    snapshot = snapshots.Snapshot() if _option(inputs, "snapshot", "insert") else None
+    snapshot = rules.Snapshot() if _option(inputs, "snapshot", "insert") else None
     pile = _Pile(Growing(rules.LINE, inputs.scratch), Growing(np.uint8, inputs.scratch), snapshot)
     first, connection = 0, pgoutput.Connection()
     there = unpacked_together(inputs.log, inputs.scratch)

@@ -25,6 +25,7 @@ from replay.errors import Finding, Where
 from replay.logs import Images, Split, SqlText, urids, widened_position
 from replay.logs.change_types import CHANGE_OF_TYPE
 from replay.logs.files import FilesOfBytes, in_place
+from replay.logs.log_file import FoundImages
 from replay.logs.logmaster import framing, header_checks
 from replay.logs.logmaster.control import ControlFile
 from replay.logs.logmaster.control_columns import column_warnings
@@ -40,7 +41,6 @@ from replay.logs.logmaster.framing import Framing, RecordShape
 from replay.logs.logmaster.header_checks import HeaderRules
 from replay.logs.logmaster.headers import OPTIONAL, Headers
 from replay.logs.logmaster.row_readings import FitCounts, seem_full, whole_log
-from replay.logs.plain_images import FoundImages
 from replay.logs.unchanged import FileState
 from sqlgen.constraints import Constraints
 

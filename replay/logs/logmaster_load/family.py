@@ -8,7 +8,7 @@ from replay.logs.logmaster_load.opening import open_log
 from sqlgen.lazy_imports import when_used
 
 with when_used():  # a run that only writes scripts needs none of them
-    from replay.logs.logmaster_load import checkup, inspect
+    from replay.logs.logmaster_load import inspect
 
 _NOWHERE = "LOAD files say of a row which table it is of, and nothing of where it lies"
 _KNOWN = {"before images", *TELLS.values()}
@@ -51,5 +51,5 @@ FAMILY = Family(
     open=open_log,
     describe=lambda log: inspect.describe(log),
     dump_record=lambda *record: inspect.dump_record(*record),
-    checkup=lambda log: checkup.checkup(log),
+    checkup=lambda log: inspect.checkup(log),
 )

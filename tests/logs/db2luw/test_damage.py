@@ -15,7 +15,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import InputError, Refusal, UsageError
-from replay.logs import Inputs, inspect, source_named
+from replay.logs import Inputs, source_named
 from replay.logs.db2luw.reader import open_log
 from sqlgen.render_options import RenderOptions
 from tests.support.luwbuilder import PLAIN, LogBuilder, Tab, Transaction, catalog_csv
@@ -181,7 +181,7 @@ def test_open_units_are_reported_and_not_written(tmp_path: Path) -> None:
     skipped = bundle.manifest["balance"]["skipped"]
     assert skipped["unit of recovery in flight at the end of the log"] == 1
     assert skipped["unit of recovery in doubt (prepared)"] == 1
-    described = inspect.describe(source_named("db2luw"), log).values
+    described = source_named("db2luw").description(log).values
     assert [(unit["state"], unit["changes"]) for unit in described["units"]["not_ended"]] == [
         ("in flight", 1),
         ("in doubt", 1),

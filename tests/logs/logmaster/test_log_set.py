@@ -12,7 +12,6 @@ import replay
 from replay.cli.main import main
 from replay.errors import InputError, UsageError
 from replay.logs import LogPair, source_named
-from replay.logs.inspect import describe
 from replay.logs.logmaster.set_opening import open_set
 from replay.logs.named import listed
 from replay.output.bundle import Bundle
@@ -327,7 +326,7 @@ def test_the_timeline_says_how_logs_join(tmp_path: Path) -> None:
     pairs = three(tmp_path)
     path = list_of(tmp_path, pairs, [(0, 400), (400, 800), (700, 1200)])
     with replay.open_log(logs=path) as opened:
-        described = describe(opened.opened.family, opened.opened.log)
+        described = opened.opened.family.description(opened.opened.log)
         assert [entry["joint"] for entry in described.values["set"]] == [
             "first",
             "joins",

@@ -15,7 +15,7 @@ import pytest
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.errors import InputError, LogReplayError, Refusal, UsageError
-from replay.logs import Inputs, inspect, source_named
+from replay.logs import Inputs, source_named
 from replay.logs.soliddb.reader import SolidLog, open_log
 from replay.output.bundle import Bundle
 from sqlgen.errors import SqlgenError
@@ -803,7 +803,7 @@ def test_what_inspect_says_of_damage(tmp_path: Path) -> None:
     rows = two_units(LogBuilder()).rows
     rows[1]["DATA"] = rows[1]["DATA"][:-1]
     found = opened(tmp_path, rows, framing="len32")
-    described = inspect.describe(source_named("soliddb"), found).values
+    described = source_named("soliddb").description(found).values
     assert described["exit_code"] == 8
     assert described["damaged"]["count"] >= 1
     assert any("LR2014" in text and "record 2" in text for text in described["damaged"]["findings"])
@@ -914,7 +914,7 @@ def test_a_log_of_nothing(tmp_path: Path) -> None:
     found = opened(tmp_path, log)
     bundle, lines = script(found, tmp_path)
     assert (lines, bundle.exit_code) == ([], 0)
-    description = inspect.describe(source_named("soliddb"), found)
+    description = source_named("soliddb").description(found)
     described = description.values
     assert (described["exit_code"], described["commits"]) == (0, None)
     assert "Units: count 0" in description.text()
