@@ -15,7 +15,7 @@ from replay.changes.envelope import RECORD, ROW_CHANGES, Change
 from replay.errors import Finding, UsageError, Where
 from replay.logs.description import Description, exit_code_of
 from replay.logs.indexed_log import IndexedFile, IndexedLog
-from replay.logs.text import image_lines
+from replay.logs.text import byte_lines, image_lines
 
 _FINDINGS, _BATCH = 20, 65_536
 
@@ -248,4 +248,14 @@ def row_lines(log: IndexedLog, place: int) -> list[str]:
             if side is not None:
                 title = f"{name} image of {version.name}: {int(side[1][0] - side[0][0])} bytes"
                 lines += image_lines(title, log.walk(version.index, images.buffer, *side), columns)
+    return lines
+
+
+def made_image_lines(log: IndexedLog, entry: Any) -> list[str]:
+    """The bytes of the images that opening the log made of an entry."""
+    lines = []
+    for side in ("before", "after"):
+        start, size = int(entry[side]), int(entry[f"{side}_size"])
+        if size and start >= 0:
+            lines += [f"  {side}", *byte_lines(log.array(2)[start : start + size].tobytes(), 0)]
     return lines

@@ -18,8 +18,22 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import RowFormat
 from replay.decoding import codecs
+from sqlgen.schema import SqlType
 
 NULL, ABSENT = -1, -2
+#: Bits of the whole numbers of a type, without the sign.
+WHOLE_BITS = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
+
+
+def unlike(text: pa.Array, pattern: str) -> Mask:
+    """Which texts do not match a pattern; null does."""
+    fits = pc.fill_null(pc.match_substring_regex(text, pattern), True)
+    return ~np.asarray(fits.to_numpy(zero_copy_only=False), bool)
+
+
+def usable(text: pa.Array, fails: Mask, instead: str) -> pa.Array:
+    """Texts with another one in place of those that fail."""
+    return pc.if_else(pa.array(fails), instead, text) if fails.any() else text
 
 
 def images(columns: Sequence[pa.Array], absent: Sequence[Mask | None] = ()) -> pa.Array:
@@ -100,6 +114,13 @@ class MadeWalk:
             same[rows[np.searchsorted(offsets, differ, side="right") - 1]] = False
         same |= theirs <= ABSENT
         return np.asarray(same & ~self.bad & ~other.bad)
+
+    def among(self, index: int, rows: Index | None) -> tuple[Index, Mask, Bytes, Index]:
+        """Of a column in some ``rows`` (None: all): their numbers, in which there is no value, and
+        :meth:`values`."""
+        chosen = np.arange(len(self.place)) if rows is None else rows
+        none = (self.length[chosen, index] < 0) | self.bad[chosen]
+        return chosen, none, *self.values(index, chosen, none)
 
     def values(self, index: int, chosen: Index, none: Mask) -> tuple[Bytes, Index]:
         """The bytes of a column in ``chosen`` rows (``int64[k]``), none of those that are ``none``,

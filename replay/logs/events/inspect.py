@@ -15,13 +15,14 @@ from replay.logs.events.reader import EventLog
 from replay.logs.indexed_inspect import (
     fault_lines,
     kind_of,
+    made_image_lines,
     place_of,
     row_lines,
     tables_laid_out,
     tally_faults,
 )
 from replay.logs.readings import Checkup, Evidence
-from replay.logs.text import byte_lines, hexadecimal
+from replay.logs.text import hexadecimal
 
 
 def describe(log: EventLog) -> Description:
@@ -60,11 +61,7 @@ def dump_record(log: EventLog, number: int, file: int, with_hex: bool) -> list[s
             f"  committed {hexadecimal(unit['commit'].tobytes())}",
         ]
     lines += [*fault_lines(log, place), *row_lines(log, place)]
-    for side in ("before", "after") if with_hex else ():
-        start, size = int(entry[side]), int(entry[f"{side}_size"])
-        if size and start >= 0:
-            lines += [f"  {side}", *byte_lines(log.array(2)[start : start + size].tobytes(), 0)]
-    return lines
+    return lines + (made_image_lines(log, entry) if with_hex else [])
 
 
 # -- for doctor

@@ -16,7 +16,7 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.made_images import ABSENT, MadeWalk
+from replay.logs.made_images import ABSENT, WHOLE_BITS, MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
 
 _SHOWN = 40
@@ -45,13 +45,10 @@ class EventWalk(MadeWalk):
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
         """As :meth:`replay.logs.Walk.decode`."""
         column = self.format.columns[index]
-        chosen = np.arange(len(self.place)) if rows is None else rows
-        length = self.length[chosen, index]
-        none = (length < 0) | self.bad[chosen]
-        data, offsets = self.values(index, chosen, none)
+        chosen, none, data, offsets = self.among(index, rows)
         text, bad = codecs.decode_text(data, offsets, 1208, none if none.any() else None)
         values, fails = DECODERS[column.code](text, column)
-        missing = (length <= ABSENT) & ~self.bad[chosen]
+        missing = (self.length[chosen, index] <= ABSENT) & ~self.bad[chosen]
         for more in (bad, missing):
             if more is not None and more.any():
                 fails = more if fails is None else fails | more
@@ -78,33 +75,19 @@ def _mask(values: pa.Array) -> Mask:
     return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), bool)
 
 
-def _unlike(text: pa.Array, pattern: str) -> Mask:
-    return ~np.asarray(
-        pc.fill_null(pc.match_substring_regex(text, pattern), True).to_numpy(zero_copy_only=False),
-        bool,
-    )
-
-
-def _usable(text: pa.Array, fails: Mask, instead: str) -> pa.Array:
-    return pc.if_else(pa.array(fails), instead, text) if fails.any() else text
-
-
 def _numbers(text: pa.Array) -> tuple[pa.Array, Mask]:
     """Whole numbers of 64 bits. What has more than 18 digits is looked at alone."""
-    fails = _unlike(text, _WHOLE)
+    fails = unlike(text, _WHOLE)
     for row in np.flatnonzero(fails).tolist():
         value = text[row].as_py()
         if value.lstrip("-").isdecimal() and -(1 << 63) <= int(value) < 1 << 63:
             fails[row] = False
-    return pc.cast(_usable(text, fails, "0"), pa.int64()), fails
-
-
-_RANGES = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
+    return pc.cast(usable(text, fails, "0"), pa.int64()), fails
 
 
 def _whole(text: pa.Array, column: ColumnFormat) -> Decoded:
     values, fails = _numbers(text)
-    limit = 1 << _RANGES[column.column.type]
+    limit = 1 << WHOLE_BITS[column.column.type]
     if limit < 1 << 63:
         fails |= _mask(pc.or_(pc.less(values, -limit), pc.greater_equal(values, limit)))
     return values, fails
@@ -112,13 +95,13 @@ def _whole(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 def _float(text: pa.Array, column: ColumnFormat) -> Decoded:
     plain = r"^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$|^NaN$|^-?Infinity$"
-    fails = _unlike(text, plain)
-    values = pc.cast(_usable(text, fails, "0"), pa.float64())
+    fails = unlike(text, plain)
+    values = pc.cast(usable(text, fails, "0"), pa.float64())
     return pc.cast(values, ARROW_TYPES[column.column.type]), fails
 
 
 def _boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
-    return pc.equal(text, "true"), _unlike(text, "^(true|false)$")
+    return pc.equal(text, "true"), unlike(text, "^(true|false)$")
 
 
 def _text(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -251,8 +234,8 @@ def _without_zeros(shown: pa.Array) -> pa.Array:
 
 def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
     """``2024-02-29T21:59:59.123456Z``: an instant, in UTC, with its zone where the type has one."""
-    fails = _unlike(text, _ZONED) | _mask(pc.starts_with(text, "0000"))
-    text = _usable(text, fails, "1970-01-01T00:00:00Z")
+    fails = unlike(text, _ZONED) | _mask(pc.starts_with(text, "0000"))
+    text = usable(text, fails, "1970-01-01T00:00:00Z")
     moment = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
     rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20)
     rest = pc.utf8_slice_codeunits(pc.utf8_rpad(rest, 6, "0"), 0, 6)
@@ -299,15 +282,15 @@ _PG_ZONED = (
 
 
 def _pg_boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
-    return pc.equal(text, "t"), _unlike(text, "^[tf]$")
+    return pc.equal(text, "t"), unlike(text, "^[tf]$")
 
 
 def _pg_bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Bytes in hexadecimal digits, or (bytea_output=escape) as they are with ``\\\\`` and
     ``\\ooo``."""
-    fails = _unlike(text, rf"^\\x([0-9a-f]{{2}})*$|^({_PG_ESCAPED})*$")
+    fails = unlike(text, rf"^\\x([0-9a-f]{{2}})*$|^({_PG_ESCAPED})*$")
     found = [
-        None if one is None else _of_escaped(one) for one in _usable(text, fails, "").to_pylist()
+        None if one is None else _of_escaped(one) for one in usable(text, fails, "").to_pylist()
     ]
     return pa.array(found, pa.binary()), fails
 
@@ -322,19 +305,19 @@ def _of_escaped(text: str) -> bytes:
 def _pg_number(text: pa.Array, column: ColumnFormat) -> Decoded:
     scale, kind = column.scale, column.column.type
     behind = rf"[.][0-9]{{{scale}}}" if scale else ""
-    return text, _unlike(
+    return text, unlike(
         text, rf"^-?[0-9]+{behind}$" if kind is SqlType.DECIMAL else r"^-?[0-9]+([.][0-9]+)?$"
     )
 
 
 def _pg_date(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = _unlike(text, _PG_DATE)
-    return _usable(text, fails, "1970-01-01"), fails
+    fails = unlike(text, _PG_DATE)
+    return usable(text, fails, "1970-01-01"), fails
 
 
 def _pg_timestamp(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = _unlike(text, _PG_MOMENT)
-    text = _usable(text, fails, "1970-01-01 00:00:00")
+    fails = unlike(text, _PG_MOMENT)
+    text = usable(text, fails, "1970-01-01 00:00:00")
     return _with_digits(text, column.column.length), fails
 
 
@@ -346,8 +329,8 @@ def _with_digits(moment: pa.Array, digits: int) -> pa.Array:
 
 
 def _pg_zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
-    fails = _unlike(text, _PG_ZONED)
-    parts = pc.extract_regex(_usable(text, fails, "1970-01-01 00:00:00+00"), _PG_ZONED)
+    fails = unlike(text, _PG_ZONED)
+    parts = pc.extract_regex(usable(text, fails, "1970-01-01 00:00:00+00"), _PG_ZONED)
     moment = pc.struct_field(parts, "moment")
     ticks = np.array(pc.fill_null(moment, "1970-01-01").to_pylist(), "datetime64[us]")
     away = np.zeros(len(ticks), np.int64)
@@ -359,8 +342,8 @@ def _pg_zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
     days = ticks.astype("datetime64[D]").astype(np.int64)
     null = np.asarray(text.is_null().to_numpy(zero_copy_only=False), bool)
     fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
-    usable = np.where(fails | null, np.datetime64(0, "us"), ticks)
-    shown = np.char.replace(usable.astype(str), "T", " ")
+    good = np.where(fails | null, np.datetime64(0, "us"), ticks)
+    shown = np.char.replace(good.astype(str), "T", " ")
     made = _with_digits(pa.array(shown, pa.string(), mask=null), 6)
     return pc.binary_join_element_wise(made, "+00:00", ""), fails
 

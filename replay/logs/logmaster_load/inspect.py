@@ -10,11 +10,18 @@ from replay.changes.envelope import Change
 from replay.changes.position import UnitId
 from replay.logs import indexed_inspect
 from replay.logs.description import Description
-from replay.logs.indexed_inspect import fault_lines, kind_of, place_of, row_lines, tally
+from replay.logs.indexed_inspect import (
+    fault_lines,
+    kind_of,
+    made_image_lines,
+    place_of,
+    row_lines,
+    tally,
+)
 from replay.logs.logmaster_load.control import ROLES
 from replay.logs.logmaster_load.reader import NO_BEFORE_IMAGE, UNKNOWN_ACTION, LoadLog
 from replay.logs.readings import Checkup, Evidence
-from replay.logs.text import byte_lines, hexadecimal
+from replay.logs.text import hexadecimal
 
 
 def describe(log: LoadLog) -> Description:
@@ -44,11 +51,7 @@ def dump_record(log: LoadLog, number: int, file: int, with_hex: bool) -> list[st
         *fault_lines(log, place),
         *row_lines(log, place),
     ]
-    for side in ("before", "after") if with_hex else ():
-        start, size = int(entry[side]), int(entry[f"{side}_size"])
-        if size and start >= 0:
-            lines += [f"  {side}", *byte_lines(log.array(2)[start : start + size].tobytes(), 0)]
-    return lines
+    return lines + (made_image_lines(log, entry) if with_hex else [])
 
 
 # -- for doctor

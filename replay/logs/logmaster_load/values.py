@@ -10,11 +10,10 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.made_images import MadeWalk
+from replay.logs.made_images import WHOLE_BITS, MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
 
 _SHOWN = 64
-_RANGES = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
 _INTEGER = r"^[+-]?[0-9]{1,19}$"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -44,9 +43,8 @@ class LoadWalk(MadeWalk):
     def decode(self, index: int, rows: Index | None = None) -> tuple[pa.Array, Mask | None]:
         """As :meth:`replay.logs.Walk.decode`."""
         column = self.format.columns[index]
-        chosen = np.arange(len(self.place)) if rows is None else rows
-        null = (self.length[chosen, index] < 0) | self.bad[chosen]
-        values, fails = decoded(column, *self.values(index, chosen, null), null)
+        chosen, null, data, offsets = self.among(index, rows)
+        values, fails = decoded(column, data, offsets, null)
         if not column.nullable:
             lacking = null & ~self.bad[chosen]
             if lacking.any():
@@ -90,37 +88,28 @@ def decoded(column: ColumnFormat, data: Bytes, offsets: Index, null: Mask) -> De
         bad = long if bad is None else bad | long
         return (pc.utf8_rpad(text, size) if fixed else text), bad if bad.any() else None
     text = pc.utf8_trim_whitespace(text)
-    if kind in _RANGES:
-        values, fails = _integers(text, 1 << _RANGES[kind])
+    if kind in WHOLE_BITS:
+        values, fails = _integers(text, 1 << WHOLE_BITS[kind])
     elif kind is SqlType.DECIMAL:
         values, fails = _decimals(text, column.column.length, column.scale)
     elif kind in (SqlType.REAL, SqlType.DOUBLE):
-        fails = _unlike(text, _FLOAT)
-        values = pc.cast(_usable(text, fails, "0"), pa.float64()).cast(ARROW_TYPES[kind])
+        fails = unlike(text, _FLOAT)
+        values = pc.cast(usable(text, fails, "0"), pa.float64()).cast(ARROW_TYPES[kind])
         fails |= ~np.isfinite(pc.fill_null(values, 0).to_numpy(zero_copy_only=False))
     elif kind in (SqlType.BINARY, SqlType.VARBINARY):
         return _bits(text, null | wrong, column.column.length)
     elif kind is SqlType.DECFLOAT:
-        fails = _unlike(text, _DECFLOAT)
-        values = _usable(text, fails, "0")
+        fails = unlike(text, _DECFLOAT)
+        values = usable(text, fails, "0")
     else:
         return _moments(kind, text, column.column.length, null, wrong)
     fails = (fails | wrong) & ~null
     return values, fails if fails.any() else None
 
 
-def _unlike(text: pa.Array, pattern: str) -> Mask:
-    fits = pc.fill_null(pc.match_substring_regex(text, pattern), True)
-    return ~np.asarray(fits.to_numpy(zero_copy_only=False), bool)
-
-
-def _usable(text: pa.Array, fails: Mask, instead: str) -> pa.Array:
-    return pc.if_else(pa.array(fails), instead, text) if fails.any() else text
-
-
 def _integers(text: pa.Array, limit: int) -> tuple[pa.Array, Mask]:
-    fails = _unlike(text, _INTEGER)
-    plain = pc.replace_substring_regex(_usable(text, fails, "0"), r"^\+", "")
+    fails = unlike(text, _INTEGER)
+    plain = pc.replace_substring_regex(usable(text, fails, "0"), r"^\+", "")
     # 19 digits may be more than 64 bits hold
     digits = pc.utf8_ltrim(pc.utf8_ltrim(plain, "-"), "0")
     most = np.where(
@@ -129,13 +118,13 @@ def _integers(text: pa.Array, limit: int) -> tuple[pa.Array, Mask]:
     padded = pc.utf8_lpad(digits, 19, "0")
     over = pc.greater(padded, pc.utf8_lpad(pa.array(most, pa.string()), 19, "0"))
     fails |= np.asarray(pc.fill_null(over, False).to_numpy(zero_copy_only=False), bool)
-    return pc.cast(_usable(plain, fails, "0"), pa.int64()), fails
+    return pc.cast(usable(plain, fails, "0"), pa.int64()), fails
 
 
 def _decimals(text: pa.Array, digits: int, scale: int) -> tuple[pa.Array, Mask]:
     """Canonical digits with ``scale`` of them behind the point."""
-    fails = _unlike(text, _DECIMAL)
-    text = _usable(text, fails, "0")
+    fails = unlike(text, _DECIMAL)
+    text = usable(text, fails, "0")
     negative = pc.starts_with(text, "-")
     text = pc.utf8_ltrim(text, "+-")
     whole = pc.utf8_ltrim(pc.replace_substring_regex(text, r"\..*$", ""), "0")
@@ -155,9 +144,9 @@ def _decimals(text: pa.Array, digits: int, scale: int) -> tuple[pa.Array, Mask]:
 
 
 def _bits(text: pa.Array, null: Mask, most: int) -> Decoded:
-    fails = _unlike(text, _HEX)
+    fails = unlike(text, _HEX)
     fails |= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 2 * most), False))
-    plain = pc.fill_null(_usable(text, fails, ""), "")
+    plain = pc.fill_null(usable(text, fails, ""), "")
     length = np.asarray(pc.binary_length(plain)) // 2
     data = np.frombuffer(bytes.fromhex(pc.binary_join(_one_list(plain), "")[0].as_py()), np.uint8)
     offsets = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
