@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from replay.output.formats import (
     Writer,
 )
 from replay.output.formats.csv_and_json import JsonLines
-from replay.output.formats.exported_values import MOMENTS, both_images, profile_of, shaped
+from replay.output.formats.exported_values import MOMENTS, StructImages, profile_of, shaped
 from replay.output.formats.parquet import Parquet
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions
@@ -58,7 +57,7 @@ def row_values(values: pa.Array, column: Column) -> pa.Array:
     return shaped(values, column, RowValues.profile, Policy())[0]
 
 
-class RowValues:
+class RowValues(StructImages):
     """Structs of the values by the contract of :mod:`sqlgen.schema`, under the names of the
     source."""
 
@@ -67,24 +66,16 @@ class RowValues:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def images(
-        self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
-    ) -> tuple[pa.Table, list[ValueProblem]]:
-        """Two columns of structs."""
-        return both_images(partial(self._struct, dataset), before, after, count)
+    def fields(self, dataset: Dataset) -> list[pa.Field]:
+        """Those of :func:`row_type`."""
+        return list(row_type(dataset.columns))
 
-    def _struct(
-        self, dataset: Dataset, side: ImageColumns | None, count: int, problems: list[ValueProblem]
-    ) -> pa.Array:
-        kind = row_type(dataset.columns)
-        if side is None:
-            return pa.nulls(count, kind)
-        columns = []
-        for column, field in zip(dataset.columns, kind, strict=True):
-            values, value_problems = shaped(side[column.name], column, self.profile, self.policy)
-            columns.append(values.cast(field.type))
-            problems += value_problems
-        return pa.StructArray.from_arrays(columns, fields=list(kind))
+    def values(
+        self, values: pa.Array, column: Column, kind: pa.DataType
+    ) -> tuple[pa.Array, list[ValueProblem]]:
+        """The values themselves."""
+        values, problems = shaped(values, column, self.profile, self.policy)
+        return values.cast(kind), problems
 
 
 class Batches:

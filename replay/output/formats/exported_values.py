@@ -3,7 +3,8 @@ CSV. Column by column, never row by row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
-from replay.output.formats import ImageColumns
+from replay.output.formats import Dataset, ImageColumns
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import Policy, ValueProblem, as_bytes, plain_texts
 from sqlgen.schema import FLOATS, Column, SqlType
@@ -203,15 +204,34 @@ def quoted_floats(text: pa.Array) -> pa.Array:
     )
 
 
-#: Makes the structs of one side, or nulls where no change has it; its problems go into the list.
-StructMaker = Callable[[ImageColumns | None, int, list[ValueProblem]], pa.Array]
+class StructImages(ABC):
+    """A format whose images are structs, one value after the other."""
 
+    @abstractmethod
+    def fields(self, dataset: Dataset) -> list[pa.Field]:
+        """The fields of an image, one for each column of a dataset."""
 
-def both_images(
-    struct: StructMaker, before: ImageColumns | None, after: ImageColumns | None, count: int
-) -> tuple[pa.Table, list[ValueProblem]]:
-    """The columns ``before`` and ``after`` of ``count`` changes, as structs, and what is wrong with
-    their values."""
-    problems: list[ValueProblem] = []
-    sides = [struct(side, count, problems) for side in (before, after)]
-    return pa.table(sides, ["before", "after"]), problems
+    @abstractmethod
+    def values(
+        self, values: pa.Array, column: Column, kind: pa.DataType
+    ) -> tuple[pa.Array, list[ValueProblem]]:
+        """Values of a column as those of its field, and what is wrong with them."""
+
+    def images(
+        self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
+    ) -> tuple[pa.Table, list[ValueProblem]]:
+        """The columns ``before`` and ``after`` of ``count`` changes, and what is wrong with their
+        values."""
+        problems: list[ValueProblem] = []
+        fields, sides = self.fields(dataset), []
+        for side in (before, after):
+            if side is None:
+                sides.append(pa.nulls(count, pa.struct(fields)))
+                continue
+            columns = []
+            for column, field in zip(dataset.columns, fields, strict=True):
+                values, wrong = self.values(side[column.name], column, field.type)
+                columns.append(values)
+                problems += wrong
+            sides.append(pa.StructArray.from_arrays(columns, fields=fields))
+        return pa.table(sides, ["before", "after"]), problems

@@ -3,7 +3,6 @@ none)."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from replay.changes.options import Export
-from replay.output.formats import FACTS, Dataset, ImageColumns, Writer
-from replay.output.formats.exported_values import both_images, held, profile_of, seconds_of, shaped
+from replay.output.formats import FACTS, Dataset, Writer
+from replay.output.formats.exported_values import StructImages, held, profile_of, seconds_of, shaped
 from sqlgen.literals import Policy, ValueProblem
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType
@@ -51,7 +50,7 @@ def type_of(column: Column, native: bool) -> pa.DataType:
     return _TYPES.get(kind, pa.string())
 
 
-class Parquet:
+class Parquet(StructImages):
     """Typed columns; see :func:`type_of`."""
 
     suffix = "parquet"
@@ -62,31 +61,17 @@ class Parquet:
         self.profile = micro
         self._nano = profile_of("Parquet", 9, micro.hour_24)
 
-    def images(
-        self, dataset: Dataset, before: ImageColumns | None, after: ImageColumns | None, count: int
-    ) -> tuple[pa.Table, list[ValueProblem]]:
-        """Two columns of structs."""
-        return both_images(partial(self._struct, dataset), before, after, count)
-
-    def _struct(
-        self, dataset: Dataset, side: ImageColumns | None, count: int, problems: list[ValueProblem]
-    ) -> pa.Array:
-        fields = [
+    def fields(self, dataset: Dataset) -> list[pa.Field]:
+        """Typed, under the names of exports."""
+        return [
             pa.field(name, type_of(column, self.native))
             for column, name in zip(dataset.columns, dataset.names, strict=True)
         ]
-        if side is None:
-            return pa.nulls(count, pa.struct(fields))
-        columns = []
-        for column, field in zip(dataset.columns, fields, strict=True):
-            values, value_problems = self._values(side[column.name], column, field.type)
-            columns.append(values)
-            problems += value_problems
-        return pa.StructArray.from_arrays(columns, fields=fields)
 
-    def _values(
+    def values(
         self, values: pa.Array, column: Column, kind: pa.DataType
     ) -> tuple[pa.Array, list[ValueProblem]]:
+        """Values as Parquet holds them."""
         fine = pa.types.is_timestamp(kind) and kind.unit == "ns"
         values, problems = shaped(values, column, self._nano if fine else self.profile, self.policy)
         if pa.types.is_time(kind):
