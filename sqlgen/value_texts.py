@@ -13,7 +13,8 @@ from sqlgen.schema import Column, SqlType
 
 Value = int | str | float | bool | bytes
 
-_WHOLE_BITS = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
+#: Bits of the whole numbers of a type, without the sign.
+WHOLE_BITS = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _DATES = (
     re.compile(r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)", re.ASCII),
@@ -39,7 +40,7 @@ def value_of(text: str, column: Column) -> Value:
     """The value that a text is in a column, as :mod:`sqlgen.schema` has it: numbers in any
     spelling, dates and times in those of Db2. ValueError for what is no value of the type."""
     kind = column.type
-    if kind in _WHOLE_BITS:
+    if kind in WHOLE_BITS:
         return _whole(text.strip(), kind)
     reader = _READERS.get(kind)
     if reader is not None:
@@ -55,7 +56,7 @@ def constant(text: str, column: Column) -> Value | None:
     text = text.strip()
     if text.upper() == "NULL":
         return None
-    if column.type in (*_WHOLE_BITS, *_NUMBERS, SqlType.BOOLEAN):
+    if column.type in (*WHOLE_BITS, *_NUMBERS, SqlType.BOOLEAN):
         return value_of(text, column)
     if column.type in _BYTES and text[:1] in "XxBb":
         return value_of(text, column)
@@ -77,7 +78,7 @@ def _whole(text: str, kind: SqlType) -> int:
     number = _decimal(text)
     if number.adjusted() > 18 or number != int(number):
         raise ValueError(text)
-    if not -(1 << _WHOLE_BITS[kind]) <= int(number) < 1 << _WHOLE_BITS[kind]:
+    if not -(1 << WHOLE_BITS[kind]) <= int(number) < 1 << WHOLE_BITS[kind]:
         raise ValueError(text)
     return int(number)
 

@@ -18,11 +18,8 @@ import pyarrow.compute as pc
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import RowFormat
 from replay.decoding import codecs
-from sqlgen.schema import SqlType
 
 NULL, ABSENT = -1, -2
-#: Bits of the whole numbers of a type, without the sign.
-WHOLE_BITS = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
 
 
 def unlike(text: pa.Array, pattern: str) -> Mask:

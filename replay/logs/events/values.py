@@ -16,8 +16,9 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.made_images import ABSENT, WHOLE_BITS, MadeWalk, unlike, usable
+from replay.logs.made_images import ABSENT, MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
+from sqlgen.value_texts import WHOLE_BITS
 
 _SHOWN = 40
 #: Days, and ticks of a second by the digits of its fraction, that a date of four digits may have.

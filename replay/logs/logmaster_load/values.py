@@ -10,8 +10,9 @@ from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
-from replay.logs.made_images import WHOLE_BITS, MadeWalk, unlike, usable
+from replay.logs.made_images import MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
+from sqlgen.value_texts import WHOLE_BITS
 
 _SHOWN = 64
 _INTEGER = r"^[+-]?[0-9]{1,19}$"
