@@ -237,11 +237,11 @@ class Family:
                 )
         for name in self.needs:
             if name not in given:
-                files = " and ".join(f"--{one}" for one in self.needs)
+                needed = " and ".join(f"--{one}" for one in self.needs)
                 raise UsageError(
                     "LR1001",
                     f"found no {f'--{name}' if given else 'log'}; expected its files or its folder,"
-                    f" as in logreplay COMMAND LOG, or {files} with --source {self.name}"
+                    f" as in logreplay COMMAND LOG, or {needed} with --source {self.name}"
                     f" ({self.title})",
                 )
         if inputs.framing is not None and inputs.framing not in self.framings:

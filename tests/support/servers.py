@@ -13,15 +13,12 @@ IN_CONTAINERS = ("mariadb", "mysql")
 
 
 def kinds(*names: str, each: bool = False) -> list[Any]:
-    """Parameters of tests, marked where they need a container. What is for MariaDB is for MySQL,
-    too: in the long suite, unless ``each`` is to judge a commit, since both are one session with
-    other texts."""
+    """Parameters of tests; of MariaDB also of MySQL, in the long suite but for ``each``."""
     found = []
     for name in names:
         for kind in ("mariadb", "mysql") if name == "mariadb" else (name,):
             marks = [pytest.mark.containers] if kind in IN_CONTAINERS else []
-            if kind == "mysql" and not each:
-                marks.append(pytest.mark.long)
+            marks += [pytest.mark.long] if kind == "mysql" and not each else []
             found.append(pytest.param(kind, marks=marks))
     return found
 
