@@ -185,7 +185,7 @@ class MysqlSession(SqlSession):
             "program_name": "logreplay",
         }
         try:
-            self.connection: pymysql.Connection[Any] = pymysql.connect(**self._arguments)
+            self.connection: pymysql.Connection[Any] = mysql_settings.connected(self._arguments)
         except (pymysql.MySQLError, OSError) as error:
             said = f"cannot connect to {self.name}: {without(str(error), url)}"
             raise ConnectionLost("LR4003", said, hint=NOT_REACHED) from error
@@ -330,7 +330,7 @@ class MysqlSession(SqlSession):
 
         with (
             suppress(pymysql.MySQLError, OSError),
-            closing(pymysql.connect(**self._arguments)) as other,
+            closing(mysql_settings.connected(self._arguments)) as other,
             other.cursor() as cursor,
         ):
             number = self.connection.thread_id()  # type: ignore[no-untyped-call]

@@ -269,7 +269,7 @@ def url(kind: str, mapped: bool, request: pytest.FixtureRequest) -> Iterator[str
         pytest.param(*kind.values, 4, False, marks=kind.marks)
         for kind in kinds("sqlite", "duckdb", "mariadb", each=True)
     ]
-    + [("postgres", 24, False), ("postgres", 2, True)]
+    + [("postgres", 24, False), ("postgres", 4, True)]
     + [
         pytest.param(*kind.values, 2, True, marks=[*kind.marks, pytest.mark.long])
         for kind in kinds("mariadb", "duckdb")
