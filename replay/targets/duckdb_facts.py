@@ -64,7 +64,7 @@ def _hazards(
     if query(_VIEW, (schema, table)):
         yield Hazard(HazardKind.NO_TABLE, "a view")
         return
-    if _has_triggers():
+    if _has_triggers(query):
         for (trigger,) in query(_TRIGGERS, (schema, table)):
             yield Hazard(HazardKind.TRIGGER, trigger)
     for column in columns:
@@ -78,12 +78,11 @@ def _hazards(
     yield from comparisons(query, standard_name(schema, table), texts, _LIKE_A)
 
 
-def _has_triggers() -> bool:
-    """Whether this DuckDB is 2.0 or later. To ask it for a function of its catalog takes longer
+def _has_triggers(query: Query) -> bool:
+    """Whether this DuckDB is 2.0 or later. To look for the function in its catalog takes longer
     than all else that is asked of a table."""
-    import duckdb
-
-    return int(duckdb.__version__.partition(".")[0]) >= 2
+    ((version,),) = query("SELECT version()")
+    return int(version.lstrip("v").partition(".")[0]) >= 2
 
 
 def _index_columns(text: str, columns: Sequence[TableColumn]) -> list[str]:
