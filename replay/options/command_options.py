@@ -159,17 +159,17 @@ LOOKING = (
         only=f"kind={','.join(REPORT_KINDS[:-1])}",
     ),
     Option(
-        "--min TIME", TEXT, "quiet: spans of 30s, 5m, 1h30m … or more", "report", only="kind=quiet"
+        "--min TIME", TEXT, "spans of 30s, 5m, 1h30m or more in quiet", "report", only="kind=quiet"
     ),
     Option(
         "--max-open N",
         NUMBER,
-        "quiet: spans with at most N open units (default 0)",
+        "spans with at most N open units in quiet (default 0)",
         "report",
         default=0,
         only="kind=quiet",
     ),
-    Option("--at POINT", TEXT, "open: the units open at a point", "report", only="kind=open"),
+    Option("--at POINT", TEXT, "the units that open lists for a point", "report", only="kind=open"),
     Option(
         "--max-rows N",
         POSITIVE,
