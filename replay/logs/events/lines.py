@@ -300,15 +300,9 @@ def _literal(path: str) -> str:
 
 
 def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
-    """The values of some columns of rows (text of JSON), as string arrays; null where a row, or a
-    value of it, is null."""
-    paths = ", ".join(_quoted(name) for name in names)
-    connection = _database().cursor()
-    connection.register("rows", pa.table({"row": rows}))
-    found = connection.sql(f"SELECT json_extract_string(row, [{paths}]) AS v FROM rows")
-    lists = found.to_arrow_table().column("v").combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):
-        lists = lists.chunk(0)
+    """The values of some columns of rows (text of JSON, or lists of all their values), as string
+    arrays; null where a row, or a value of it, is null."""
+    lists = rows if pa.types.is_list(rows.type) else _listed(rows, names)
     count, width = len(rows), len(names)
     whole = np.asarray(lists.is_valid().to_numpy(zero_copy_only=False), bool)
     flat = lists.flatten()
@@ -318,6 +312,15 @@ def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
         places = pa.array(np.where(whole, start + number, 0), mask=~whole)
         made.append(flat.take(places) if len(flat) else pa.nulls(count, flat.type))
     return [one.cast(pa.string()) for one in made]
+
+
+def _listed(rows: pa.Array, names: list[str]) -> pa.Array:
+    paths = ", ".join(_quoted(name) for name in names)
+    connection = _database().cursor()
+    connection.register("rows", pa.table({"row": rows}))
+    found = connection.sql(f"SELECT json_extract_string(row, [{paths}]) AS v FROM rows")
+    lists = found.to_arrow_table().column("v").combine_chunks()
+    return lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
 
 
 def structures(rows: pa.Array) -> list[str]:

@@ -188,8 +188,9 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
         count = 0
-        for table, sizes in _tables_of(raw, path, connection, unavailable):
-            _take(path, number, count, table, sizes, tables, pile, whole, unavailable)
+        absent = pgoutput.UNAVAILABLE if pgoutput.is_pgoutput(raw) else unavailable
+        for table, sizes in _tables_of(raw, path, connection):
+            _take(path, number, count, table, sizes, tables, pile, whole, absent)
             count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
         first += count
@@ -266,11 +267,11 @@ def _said(identity: rows.OldRows) -> str:
 
 
 def _tables_of(
-    raw: Bytes, path: str, connection: pgoutput.Connection, unavailable: str
+    raw: Bytes, path: str, connection: pgoutput.Connection
 ) -> Iterator[tuple[pa.Table, Index]]:
     """What the lines, or messages, of a file say, part by part, and their sizes."""
     if pgoutput.is_pgoutput(raw):
-        yield from pgoutput.Reader(raw, path, connection, unavailable).tables()
+        yield from pgoutput.Reader(raw, path, connection).tables()
         return
     form = lines.form_of(raw, path)
     for row, texts in lines.windows(raw):

@@ -30,6 +30,10 @@ _LONGEST = 1 << 12
 #: Messages of later protocols.
 _LATER = {**dict.fromkeys("SEcA", "streaming"), **dict.fromkeys("bPKrp", "two_phase")}
 _NAMES = (*lines.FIELDS, "before", "after", "schema", "key", "key_schema")
+#: What stands for a value that was not sent: no text of PostgreSQL has it.
+UNAVAILABLE = "\0"
+_ROW = pa.list_(pa.string())
+_TYPES = {**dict.fromkeys(lines.NUMBERS, pa.int64()), "before": _ROW, "after": _ROW}
 
 
 def is_pgoutput(raw: Bytes | bytes) -> bool:
@@ -64,10 +68,9 @@ class Reader:
     """The messages of a file. InputError LR2006 for those that are none, Refusal LR3020 for what
     protocol 1 does not have."""
 
-    def __init__(self, raw: Bytes, path: str, connection: Connection, unavailable: str) -> None:
+    def __init__(self, raw: Bytes, path: str, connection: Connection) -> None:
         self.raw = memoryview(raw)  # type: ignore[arg-type]
         self.path, self.known = path, connection
-        self.unavailable = unavailable
         self.at = self.number = 0
 
     def tables(self) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
@@ -222,32 +225,34 @@ class Reader:
             )
         return self.known.relations[number]
 
-    def _row(self, kind: str, relation: _Relation) -> str:
-        """A row as text of JSON."""
+    def _row(self, kind: str, relation: _Relation) -> list[str | None]:
+        """A row: the values of its columns."""
         if chr(self._take(">B")) != kind or kind not in "KON":
             raise ValueError(kind)
-        count = self._take(">H")
-        row: dict[str, str | None] = {}
-        for name in relation.columns:
-            form = chr(self._take(">B"))
-            if form == "t":
-                size = self._take(">I")
-                if self.at + size > len(self.raw):
-                    raise ValueError(size)
-                row[name] = bytes(self.raw[self.at : self.at + size]).decode("utf-8")
-                self.at += size
-            elif form in "nu":
-                row[name] = None if form == "n" else self.unavailable
-            elif form == "b":
-                raise self._other("values that are no text", "binary")
-            else:
-                raise ValueError(form)
-        if count != len(row):
-            raise ValueError(count)
-        return json.dumps(row, ensure_ascii=False)
+        if self._take(">H") != len(relation.columns):
+            raise ValueError(relation.name)
+        return [self._value() for _ in relation.columns]
+
+    def _value(self) -> str | None:
+        form = chr(self._take(">B"))
+        if form == "t":
+            size = self._take(">I")
+            if self.at + size > len(self.raw):
+                raise ValueError(size)
+            self.at += size
+            return bytes(self.raw[self.at - size : self.at]).decode("utf-8")
+        if form == "b":
+            raise self._other("values that are no text", "binary")
+        if form not in "nu":
+            raise ValueError(form)
+        return None if form == "n" else UNAVAILABLE
 
     def _change(
-        self, op: str, relation: _Relation, before: str | None, after: str | None
+        self,
+        op: str,
+        relation: _Relation,
+        before: list[str | None] | None,
+        after: list[str | None] | None,
     ) -> dict[str, Any]:
         known = self.known
         if known.xid < 0:
@@ -272,10 +277,7 @@ class Reader:
 
 def _table(entries: list[dict[str, Any]]) -> pa.Table:
     columns = {
-        name: pa.array(
-            [entry.get(name) for entry in entries],
-            pa.int64() if name in lines.NUMBERS else pa.string(),
-        )
+        name: pa.array([entry.get(name) for entry in entries], _TYPES.get(name, pa.string()))
         for name in _NAMES
     }
     return pa.table(columns | {"nothing": [not entry for entry in entries]})

@@ -134,6 +134,9 @@ def test_later_protocols_are_refused(
     assert "proto_version=1" in said
 
 
+TEXT = struct.pack(">Ii", 25, -1)
+
+
 def inserted(value: bytes, form: bytes = b"t") -> bytes:
     """A file whose one transaction inserts a row with a bytea."""
     column = struct.pack(">Ii", 17, -1)
@@ -189,3 +192,10 @@ def test_values_that_are_no_text_are_refused_by_name(
     said = capsys.readouterr().err
     assert "LR3020" in said
     assert "(binary)" in said
+
+
+def test_a_text_that_stands_for_no_value_elsewhere_is_a_text(tmp_path: Path) -> None:
+    told = inserted(b"__debezium_unavailable_value").replace(struct.pack(">Ii", 17, -1), TEXT)
+    assert run(tmp_path, told) in (0, 4)
+    script = (tmp_path / "out" / "0000-redo.sql").read_text()
+    assert "VALUES ('__debezium_unavailable_value')" in script
