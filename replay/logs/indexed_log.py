@@ -158,6 +158,8 @@ class IndexedLog(ABC):
     #: Whether ids of units count how often the id was used in the files before, and each commit
     #: position has one unit.
     numbers_units: ClassVar[bool] = False
+    #: Whether files hold whole units of recovery, so that what two of them have is in both.
+    whole_units: ClassVar[bool] = False
 
     @property
     def has_structure(self) -> bool:

@@ -306,7 +306,7 @@ def refuse_passed(
     last = _is_last(log, before.position, every)
     passed = every[taken & ~last]
     new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
-    if len(every) and not indexed:
+    if len(every) and (not indexed or log.whole_units):
         read += [
             _read(plan, log, files, applied, listed=True).units
             for name, _, files in logs
@@ -314,6 +314,7 @@ def refuse_passed(
         ]
         others = np.concatenate(read)
         passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
+    if len(every) and not indexed:
         # one that had not all of its records is no other log's, either
         longer = _with_more(plan, log, every[taken], new_files)
         passed = np.unique(np.concatenate([passed, longer, every[taken & last & more]]))

@@ -212,6 +212,28 @@ def test_a_file_that_comes_behind_a_later_one_is_refused(
     assert receiver.keys() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_session_that_begins_before_what_was_read_and_has_it_too(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of each unit the copy counts that comes first; that is in the new session."""
+    site = SolidSite(tmp_path)
+    site.unit(1)
+    first = site.file(1)
+    site.unit(2)
+    second = site.file(2)
+    receiver = Receiver(kind, tmp_path, site.words())
+    assert receiver.take([first]) in (0, 4)
+    assert receiver.take([first, second]) in (0, 4)
+    site.unit(3)
+    site.done = 0
+    whole = site.file(3)
+    assert receiver.take([second, whole]) == 12
+    assert "found 1 unit " in capsys.readouterr().err
+    assert receiver.take([first, second, whole]) in (0, 4)
+    assert receiver.keys() == [1, 2, 3]
+
+
 @pytest.mark.parametrize("kind", few(KINDS, "grow"))
 def test_a_unit_whose_commit_alone_comes_behind(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

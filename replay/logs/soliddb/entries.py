@@ -60,11 +60,15 @@ UNIT = np.dtype(
 
 
 def units_of(rows: Joined, bounds: SolidTransactions) -> tuple[Records, bool]:
-    """The units of a log (dtype :data:`UNIT`), and whether commits are positioned by address: where
-    the first 8 bytes of the addresses tell all of them apart."""
+    """The units of a log (dtype :data:`UNIT`), of which copies are as what they are copies of, and
+    whether commits are positioned by address: where the first 8 bytes of the addresses tell all of
+    them apart."""
     by_address = _told_apart(rows, bounds)
     table = _placed_units(rows, bounds, by_address)
-    _name_units(table, rows.arrays)
+    _name_units(table, bounds, rows.arrays)
+    for part in windows(len(table)):
+        copies = part.start + np.flatnonzero(bounds.copy_of[part] >= 0)
+        table[copies] = table[bounds.copy_of[copies]]
     return table, by_address
 
 
@@ -115,7 +119,7 @@ def _heads(rows: Joined, bounds: SolidTransactions, part: slice) -> Hashes:
     """The beginnings of the addresses of commits that are whole and new, of other units 0."""
     octets = np.ascontiguousarray(rows.address[bounds.last[part], :8])
     value = octets.view(">u8").reshape(-1).astype(np.uint64)
-    new = bounds.whole[part] & ~bounds.repeated[part]
+    new = bounds.whole[part] & (bounds.copy_of[part] < 0)
     return np.where(new, value, np.uint64(0))
 
 
@@ -123,7 +127,7 @@ def _told_apart(rows: Joined, bounds: SolidTransactions) -> bool:
     """Whether the beginnings of the addresses of new commits rise from each to the next."""
     before = np.zeros(1, np.uint64)
     for part in windows(len(bounds.first)):
-        new = bounds.whole[part] & ~bounds.repeated[part]
+        new = bounds.whole[part] & (bounds.copy_of[part] < 0)
         done = np.concatenate([before, _heads(rows, bounds, part)[new]])
         if not (done[1:] > done[:-1]).all():
             return False
@@ -131,12 +135,12 @@ def _told_apart(rows: Joined, bounds: SolidTransactions) -> bool:
     return True
 
 
-def _name_units(table: Records, arrays: Spill) -> None:
+def _name_units(table: Records, bounds: SolidTransactions, arrays: Spill) -> None:
     """Name units by their TRXID, and how often it was used before: it may come again (section
-    3)."""
+    3). Copies have no names yet."""
     trx = table["trx"]
-    everyone = arrays.places(len(table), lambda part: np.ones(part.stop - part.start, bool))
-    order = arrays.by(everyone, lambda some: np.asarray(trx[some]))
+    units = arrays.places(len(table), lambda part: bounds.copy_of[part] < 0)
+    order = arrays.by(units, lambda some: np.asarray(trx[some]))
     before, uses = -1, 0
     for part in windows(len(order)):
         mine: Index = order[part]

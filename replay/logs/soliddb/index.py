@@ -107,7 +107,7 @@ class _IndexBuilder:
             unit = bounds.unit[part]
             inside = np.flatnonzero(unit >= 0)
             mine = unit[inside]
-            good = (bounds.disposition[mine] == ord("C")) & ~bounds.repeated[mine]
+            good = (bounds.disposition[mine] == ord("C")) & (bounds.copy_of[mine] < 0)
             self.live[part.start + inside] = good
             recid = self.recid[part]
             self.kind[part] = np.where((recid >= 0) & (recid < _NO_KIND), recid, _NO_KIND)
@@ -195,7 +195,7 @@ class _IndexBuilder:
         entries["change"][row & system] = Change.CATALOG
         entries["change"][holds & away] = Change.ELSEWHERE
         repeated = unit >= 0
-        repeated[repeated] = self.bounds.repeated[unit[repeated]]
+        repeated[repeated] = self.bounds.copy_of[unit[repeated]] >= 0
         entries["change"][holds & repeated] = Change.REPEATED
         return np.asarray(row & self.live[part] & ~system & ~away & (entries["fault"] == 0))
 
@@ -251,7 +251,7 @@ class _IndexBuilder:
         """The first row behind a commit."""
         bounds, behind = self.bounds, 0
         for part in windows(len(bounds.last)):
-            last = bounds.last[part][bounds.whole[part] & ~bounds.repeated[part]]
+            last = bounds.last[part][bounds.whole[part] & (bounds.copy_of[part] < 0)]
             if len(at) == self.rows.address.shape[1]:
                 up_to = last[self.rows.addresses(last) <= at]
             else:

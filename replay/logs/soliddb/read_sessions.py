@@ -157,7 +157,7 @@ def _mark_repeated(rows: Joined, bounds: SolidTransactions) -> None:
                 continue
             if not _same_rows(rows, bounds, first, unit):
                 differs = min(differs, unit)
-            bounds.repeated[unit] = True
+            bounds.copy_of[unit] = first
     if differs < len(bounds.last):
         address = rows.address_of(int(bounds.last[differs]))
         message = (

@@ -50,7 +50,7 @@ class SolidLog(RowLog):
 
     ENVELOPE_CLASS: ClassVar[type[SolidEntries]] = SolidEntries
     PLACE_IN_FILE: ClassVar[str] = "row"
-    numbers_units = True
+    numbers_units = whole_units = True
     BESIDE_DATA: ClassVar[int] = 64
     MAKE_AGAIN: ClassVar[str] = "Export the log again"
 
@@ -128,7 +128,9 @@ class SolidLog(RowLog):
         place = bisect_right(addresses, position) - 1 if last else bisect_left(addresses, position)
         if not 0 <= place < len(units):
             return Position((b"\0" if last else b"\xff") * Position.SIZE)
-        return Position(bytes(units["commit"][place])[:8] + (b"\xff\xff" if last else b"\0\0"))
+        # (a copy is placed where what it is a copy of is)
+        commit = max(one.tobytes() for one in units["commit"][: place + 1])
+        return Position(commit[:8] + (b"\xff\xff" if last else b"\0\0"))
 
     # -- index
     # ---------------------------------------------------------------------------------------------

@@ -73,16 +73,16 @@ class OutsideRows:
 @dataclass
 class SolidTransactions:
     """``unit`` of each row (-1 none); of each unit its ``first`` and ``last`` row, ``disposition``
-    (C, or F where its end is not in the log), whether it is ``whole``, a transaction that an
-    earlier read session held already (``repeated``), and its start record's FLAGS. ``outside``:
-    rows that are in no whole one."""
+    (C, or F where its end is not in the log), whether it is ``whole``, the unit before it of which
+    it is a copy, in another read session (``copy_of``, -1 none), and its start record's FLAGS.
+    ``outside``: rows that are in no whole one."""
 
     unit: Index
     first: Index
     last: Index
     disposition: Bytes
     whole: Mask
-    repeated: Mask
+    copy_of: Index
     flags: Index
     outside: OutsideRows = field(default_factory=OutsideRows)
 
@@ -171,7 +171,7 @@ def _spans(rows: Joined) -> SolidTransactions:
         last.array(),
         disposition.array(),
         whole.array(),
-        arrays.zeros(len(first), bool),
+        arrays.full(len(first), -1, np.int64),
         arrays.zeros(len(first), np.int64),
     )
 

@@ -99,6 +99,22 @@ def test_sessions_whose_rows_are_counted_on_come_in_any_order(
     assert len(warnings) == (tuple(order) != (0, 1, 2))
 
 
+def test_a_transaction_and_its_copy_have_one_name(tmp_path: Path) -> None:
+    site = Sessions(tmp_path, OLD)
+    unit(site.log, lambda made: made.insert(OLD, (1, "a")))
+    name = f"{site.log.rows[0]['TRXID']:012X}"
+    files = [site.session("one")]
+    unit(site.log, lambda made: made.insert(OLD, (2, "a")))
+    files += [site.session("two"), tmp_path / "again.csv"]
+    files[2].write_bytes(files[0].read_bytes())
+    gaps = {"gaps": "accept"}
+    with replay.open_log(source="soliddb", log=files, catalog=tmp_path, options=gaps) as log:
+        lines = [*log.select(ur=name).statements("redo", "postgres", schema="none")]
+    assert [line for line in lines if "INSERT" in line] == [
+        "INSERT INTO dba.t (id, name) VALUES (1, 'a');"
+    ]
+
+
 def test_a_table_that_is_dropped_and_created_again(tmp_path: Path) -> None:
     """The system tables are those of both times: its old lines were kept."""
     site = Sessions(tmp_path, OLD, AGAIN)
