@@ -187,6 +187,10 @@ class Workload:
                  "BEGIN" if self.binlog else "SET CONSTRAINTS ALL DEFERRED", ""],
                 [3, 3, 1, 1, 1, 1, 20],
             )[0]  # fmt: skip
+            if word == "COMMIT" and not self.binlog and self.rng.random() < 0.3:
+                name = f"'{self.name}{connection}{len(made)}'"
+                made.append((connection, f"PREPARE TRANSACTION {name}"))
+                word = self.rng.choice(["COMMIT", "ROLLBACK"]) + f" PREPARED {name}"
             made.append((connection, word or self.statement()))
         return [*made, ("a", "COMMIT"), ("b", "COMMIT")]
 
@@ -243,11 +247,7 @@ def main(folder: Path, count: int, seed: int, kind: str) -> None:
         if binlog:
             work()
         else:
-            path = folder / "drawn.pgoutput"
-            record_pgoutput(source, path, work)
-            compressed = gzip.compress(path.read_bytes(), 9, mtime=0)
-            path.with_suffix(".pgoutput.gz").write_bytes(compressed)
-            path.unlink()
+            record_pgoutput(source, folder, work)
         recorder.wait('"finished"')
         time.sleep(1)
         for one, state in zip(workloads, kept, strict=True):

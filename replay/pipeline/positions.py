@@ -306,7 +306,7 @@ def refuse_passed(
     last = _is_last(log, before.position, every)
     passed = every[taken & ~last]
     new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
-    if len(every) and (not indexed or log.whole_units):
+    if len(every) and (not isinstance(log, IndexedLog) or log.whole_units):
         read += [
             _read(plan, log, files, applied, listed=True).units
             for name, _, files in logs

@@ -188,8 +188,9 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         if not len(raw):
             raise InputError("LR2002", "found an empty file; expected events", Where(path))
         count = 0
-        absent = pgoutput.UNAVAILABLE if pgoutput.is_pgoutput(raw) else unavailable
-        for table, sizes in _tables_of(raw, path, connection):
+        messages = pgoutput.is_pgoutput(raw) or connection.goes_on(raw)
+        absent = pgoutput.UNAVAILABLE if messages else unavailable
+        for table, sizes in _tables_of(raw, path, connection if messages else None):
             _take(path, number, count, table, sizes, tables, pile, whole, absent)
             count += len(sizes)
         files.append(IndexedFile(name=path, first=first, count=count))
@@ -222,7 +223,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         arrays=save((made.entries, made.units, buffer), inputs.scratch),
         changes={},
         source="events",
-        opening_warnings=(*_warnings(made, tables, missing), *passed),
+        opening_warnings=(*_warnings(made, tables, missing, len(connection.sent)), *passed),
         lacking=lacking,
         unread=tables.unread,
         snapshot=made.snapshot,
@@ -267,10 +268,10 @@ def _said(identity: rows.OldRows) -> str:
 
 
 def _tables_of(
-    raw: Bytes, path: str, connection: pgoutput.Connection
+    raw: Bytes, path: str, connection: pgoutput.Connection | None
 ) -> Iterator[tuple[pa.Table, Index]]:
     """What the lines, or messages, of a file say, part by part, and their sizes."""
-    if pgoutput.is_pgoutput(raw):
+    if connection is not None:
         yield from pgoutput.Reader(raw, path, connection).tables()
         return
     form = lines.form_of(raw, path)
@@ -536,12 +537,19 @@ def _forget(found: Records, buffer: Bytes, tables: _Tables) -> dict[str, tuple[s
     return lacking
 
 
-def _warnings(made: rules.Ordered, tables: _Tables, missing: int) -> Iterator[str]:
+def _warnings(
+    made: rules.Ordered, tables: _Tables, missing: int, uncommitted: int
+) -> Iterator[str]:
     if missing:
         yield (
             f"{missing:,} GTID(s) between those of the log are not in it: a TRUNCATE that the"
             " connector skips (skipped.operations, as it is by default), changes of tables that it"
             " does not capture, or of structure"
+        )
+    if uncommitted:
+        yield (
+            f"{uncommitted:,} transaction(s) had sent changes and neither committed nor rolled back"
+            " when the log ends: these changes are in no transaction of it"
         )
     if made.absent:
         yield (

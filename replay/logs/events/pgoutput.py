@@ -1,12 +1,17 @@
-"""What ``pg_recvlogical`` writes of PostgreSQL's own output plugin ``pgoutput``, protocol 1, values
-as text: messages behind each other, a line end behind each. They become what lines of change events
-say. Neither files nor messages have lengths, so each is read to find its end."""
+"""What ``pg_recvlogical`` writes of PostgreSQL's own output plugin ``pgoutput``, protocols 1 to 4,
+values as text: messages behind each other, a line end behind each. They become what lines of change
+events say. Neither files nor messages have lengths, so each is read to find its end.
+
+A transaction that is sent before it commits (``streaming``, ``two_phase``) is read twice: where its
+messages come, to find where they end, and when it commits; until then one of its subtransactions
+may be rolled back, and its descriptions of tables are its own."""
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -22,13 +27,15 @@ from replay.logs.events.sources import POSTGRES
 _EPOCH = 946_684_800_000_000
 #: Messages that are read at once.
 _TOGETHER = 1 << 15
-_BEGIN, _NEWLINE, _HEAD = b"B", 10, 21
-#: What may come behind the first message: also those of later protocols, to be refused by name.
-_SECOND = "RIUDTCMYOSb"
+_NEWLINE = 10
+#: Bytes of the first message of a file, by its kind; behind those of ``b`` a name comes.
+_FIRST = {"B": 21, "S": 6, "b": 29}
+#: What may come behind it.
+_SECOND = "RIUDTCMYOESPc"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
-#: Messages of later protocols.
-_LATER = {**dict.fromkeys("SEcA", "streaming"), **dict.fromkeys("bPKrp", "two_phase")}
+#: Messages that say in a streamed transaction which subtransaction they are of.
+_OF_TRANSACTION = "RYMIUDT"
 _NAMES = (*lines.FIELDS, "before", "after", "schema", "key", "key_schema")
 #: What stands for a value that was not sent: no text of PostgreSQL has it.
 UNAVAILABLE = "\0"
@@ -38,8 +45,15 @@ _TYPES = {**dict.fromkeys(lines.NUMBERS, pa.int64()), "before": _ROW, "after": _
 
 def is_pgoutput(raw: Bytes | bytes) -> bool:
     """Whether a file begins as pgoutput's first transaction does."""
-    begins = len(raw) > _HEAD + 1 and raw[0] == ord(_BEGIN) and raw[_HEAD] == _NEWLINE
-    return bool(begins and chr(raw[_HEAD + 1]) in _SECOND)
+    begin = bytes(raw[:_LONGEST])
+    kind = chr(begin[0]) if begin else ""
+    end = _FIRST.get(kind, len(begin))
+    if kind == "b":
+        end = begin.find(b"\0", end) + 1
+    if len(begin) < end + 2 or begin[end] != _NEWLINE:
+        return False
+    # an LSN begins with zeros, and a stream is the first of its transaction or is not
+    return begin[5 if kind == "S" else 1] < 2 and chr(begin[end + 1]) in _SECOND
 
 
 @dataclass(frozen=True)
@@ -53,54 +67,101 @@ class _Relation:
     key_schema: str
 
 
+#: That of a message that is read to find where it ends.
+_UNKNOWN = _Relation("", "", (), "", "")
+
+
+@dataclass
+class _Sent:
+    """The messages of a transaction that is sent before it commits: their ``files`` (bytes, path),
+    and of each the place of its file there, its number in it, where it begins, and its
+    subtransaction. ``streamed``: they name that; ``aborted``: those that were rolled back."""
+
+    streamed: bool
+    files: list[tuple[memoryview, str]] = field(default_factory=list)
+    places: array[int] = field(default_factory=lambda: array("q"))
+    aborted: set[int] = field(default_factory=set)
+
+    def add(self, raw: memoryview, path: str, number: int, at: int, part: int) -> None:
+        if not self.files or self.files[-1][0] is not raw:
+            self.files.append((raw, path))
+        self.places.extend((len(self.files) - 1, number, at, part))
+
+    def messages(self) -> Iterator[tuple[memoryview, str, int, int]]:
+        """(bytes, path, number, where it begins) of those that count."""
+        for row in range(0, len(self.places), 4):
+            file, number, at, part = self.places[row : row + 4]
+            if part not in self.aborted:
+                yield *self.files[file], number, at
+
+
 @dataclass
 class Connection:
-    """What messages refer to: the tables that those before describe, and the open transaction."""
+    """What messages refer to: the tables that those before describe, the open transaction, those
+    that were sent and have not committed by their id (``sent``) and which of these the messages are
+    of (``into``), and of prepared ones that committed where, and how many changes they have."""
 
     relations: dict[int, _Relation] = field(default_factory=dict)
     xid: int = -1
     final: int = -1
     micros: int = 0
     count: int = 0
+    sent: dict[int, _Sent] = field(default_factory=dict)
+    into: _Sent | None = None
+    prepared: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def goes_on(self, raw: Bytes) -> bool:
+        """Whether a file may go on where the one before ended, with any message."""
+        return bool(self.relations or self.sent) and raw[0] != ord("{")
 
 
 class Reader:
-    """The messages of a file. InputError LR2006 for those that are none, Refusal LR3020 for what
-    protocol 1 does not have."""
+    """The messages of a file. InputError LR2006 for those that are none, Refusal LR3020 for values
+    that are no text and for what refers to a file that is not given."""
 
     def __init__(self, raw: Bytes, path: str, connection: Connection) -> None:
         self.raw = memoryview(raw)  # type: ignore[arg-type]
         self.path, self.known = path, connection
         self.at = self.number = 0
+        #: Messages are read to find where they end.
+        self.blind = False
 
     def tables(self) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
         """What messages say, as :func:`replay.logs.events.lines.read` gives it, and their sizes,
         part by part. A TRUNCATE of several tables is several changes."""
         entries: list[dict[str, Any]] = []
         sizes: list[int] = []
-        while self.at < len(self.raw):
-            begin = self.at
-            try:
-                made = self._message()
-            except (struct.error, IndexError, ValueError):
-                self._cut()
-            if bytes(self.raw[self.at : self.at + 1]) != b"\n":
-                self._cut()
-            self.at += 1
-            self.number += 1
-            entries += made
-            sizes += [self.at - begin, *[0] * (len(made) - 1)]
+        for entry, size in self._entries():
+            entries.append(entry)
+            sizes.append(size)
             if len(entries) >= _TOGETHER:
                 yield _table(entries), np.array(sizes, np.int64)
                 entries, sizes = [], []
         if entries:
             yield _table(entries), np.array(sizes, np.int64)
 
+    def _entries(self) -> Iterator[tuple[dict[str, Any], int]]:
+        """What each message says, and its size; 0 for what else it says."""
+        while self.at < len(self.raw):
+            begin = self.at
+            try:
+                made = self._message()
+                size = self.at + 1 - begin
+                for entry in made:
+                    yield entry, size
+                    size = 0
+            except (struct.error, IndexError, ValueError):
+                self._cut()
+            if bytes(self.raw[self.at : self.at + 1]) != b"\n":
+                self._cut()
+            self.at += 1
+            self.number += 1
+
     def _cut(self) -> NoReturn:
         raise InputError(
             "LR2006",
-            "found a message that is not whole, or no message of pgoutput; expected protocol 1 with"
-            " values as text",
+            "found a message that is not whole, or no message of pgoutput; expected one of"
+            " protocols 1 to 4 with values as text",
             Where(self.path, self.number + 1),
             "pg_recvlogical that was ended in the middle of a message leaves it so; what it wrote"
             " since begins with that transaction again: give it as another file, and this one up to"
@@ -118,39 +179,154 @@ class Reader:
         self.at += len(text) + 1
         return text.decode("utf-8")
 
-    def _message(self) -> list[dict[str, Any]]:
-        kind = chr(self._take(">B"))
-        if kind in _LATER:
-            raise self._other(f"a message of kind {kind}", _LATER[kind])
-        read = getattr(self, f"_kind_{kind}", None)
+    def _message(self) -> Iterable[dict[str, Any]]:
+        kind, into = chr(self._take(">B")), self.known.into
+        part = 0
+        if into is not None and kind in _OF_TRANSACTION:
+            begin = self.at - 1
+            part = self._take(">I") if into.streamed else 0
+            into.add(self.raw, self.path, self.number, begin, part)
+        self.blind = into is not None
+        made = self._read(kind)
+        return [{}] if self.blind and kind in _OF_TRANSACTION else made
+
+    def _read(self, kind: str) -> Iterable[dict[str, Any]]:
+        read: Callable[[], Iterable[dict[str, Any]]] | None = getattr(self, f"_kind_{kind}", None)
         if read is None:
             raise ValueError(kind)
-        made: list[dict[str, Any]] = read()
-        return made
+        return read()
 
-    def _other(self, found: str, setting: str) -> Refusal:
+    # -- transactions that are sent before they commit
+    # ---------------------------------------------------------------------------------------------
+
+    def _open(self, xid: int, streamed: bool, first: bool) -> list[dict[str, Any]]:
+        """Messages of such a transaction follow; where they are the first ones, all of them (again,
+        where a connection ended in between)."""
+        if first:
+            self.known.sent[xid] = _Sent(streamed)
+        self.known.into, self.known.xid = self._known_sent(xid), -1
+        return [{}]
+
+    def _close(self) -> list[dict[str, Any]]:
+        if self.known.into is None:
+            raise ValueError
+        self.known.into = None
+        return [{}]
+
+    def _known_sent(self, xid: int) -> _Sent:
+        if xid not in self.known.sent:
+            raise self._before(f"the rest of transaction {xid}, which was sent before it committed")
+        return self.known.sent[xid]
+
+    def _committed(self, xid: int, commit: int, end: int, time: int) -> Iterator[dict[str, Any]]:
+        """What a transaction did that was sent before. One whose work was rolled back to a
+        savepoint is as if it were not sent, as it is not when it is sent at its commit."""
+        known, sent = self.known, self._known_sent(xid)
+        if known.into is not None or not commit < end:
+            raise ValueError(xid)
+        del known.sent[xid]
+        known.xid, known.final, known.micros, known.count = xid, commit, time + _EPOCH, 0
+        here = self.raw, self.path, self.number, self.at
+        self.blind = False
+        for self.raw, self.path, self.number, begin in sent.messages():
+            self.at, before = begin + 1 + 4 * sent.streamed, known.count
+            made = filter(None, self._read(chr(self.raw[begin])))
+            if known.count > before == 0:
+                yield {"status": "BEGIN", "id": f"{xid}:{commit}"}
+            yield from made
+        self.raw, self.path, self.number, self.at = here
+        yield self._end(end) if known.count else {}
+
+    def _end(self, end: int) -> dict[str, Any]:
+        known = self.known
+        unit, known.xid = f"{known.xid}:{end}", -1
+        return {"status": "END", "id": unit, "events": known.count}
+
+    def _kind_S(self) -> list[dict[str, Any]]:
+        xid, first = self._take(">IB")
+        return self._open(xid, True, bool(first))
+
+    def _kind_E(self) -> list[dict[str, Any]]:
+        return self._close()
+
+    def _kind_c(self) -> Iterator[dict[str, Any]]:
+        xid, _, commit, end, time = self._take(">IBQQq")
+        return self._committed(xid, commit, end, time)
+
+    def _kind_A(self) -> list[dict[str, Any]]:
+        xid, part = self._take(">II")
+        if self.raw[self.at] != _NEWLINE:  # (streaming=parallel: where and when)
+            self._take(">Qq")
+        sent = self._known_sent(xid)
+        sent.aborted.add(part)
+        if part == xid:
+            del self.known.sent[xid]
+        return [{}]
+
+    def _kind_b(self) -> list[dict[str, Any]]:
+        *_, xid = self._take(">QQqI")
+        self._text()
+        return self._open(xid, False, True)
+
+    def _kind_P(self) -> list[dict[str, Any]]:
+        self._take(">BQQqI")
+        self._text()
+        return self._close()
+
+    def _kind_p(self) -> list[dict[str, Any]]:
+        *_, xid = self._take(">BQQqI")
+        self._text()
+        self._known_sent(xid)
+        return [{}]
+
+    def _kind_K(self) -> Iterator[dict[str, Any]]:
+        _, *commit, xid = self._take(">BQQqI")
+        self._text()
+        return self._committed_later(xid, *commit)
+
+    def _committed_later(
+        self, xid: int, commit: int, end: int, time: int
+    ) -> Iterator[dict[str, Any]]:
+        """What a prepared transaction did; a connection may say its commit again, and that
+        alone."""
+        known = self.known
+        done, known.count = known.prepared.get(xid, (-1, 0))
+        if xid not in known.sent and done == commit:
+            known.xid = xid
+            yield self._end(end)
+            return
+        yield from self._committed(xid, commit, end, time)
+        known.prepared[xid] = commit, known.count
+
+    def _kind_r(self) -> list[dict[str, Any]]:
+        *_, xid = self._take(">BQQqqI")
+        self._text()
+        self.known.sent.pop(xid, None)
+        return [{}]
+
+    # -- messages of all protocols
+    # ---------------------------------------------------------------------------------------------
+
+    def _before(self, found: str) -> Refusal:
         return Refusal(
             "LR3020",
-            f"found {found} ({setting}); expected those of protocol 1, whose transactions lie"
-            " behind each other when they are committed, with values as text",
+            f"found {found}; expected its beginning, which pgoutput sends once a connection",
             Where(self.path, self.number + 1),
-            "Record with proto_version=1, without streaming, two_phase and binary",
+            "Give the file before, too: this one begins in the middle of a connection",
         )
 
     def _kind_B(self) -> list[dict[str, Any]]:
         known = self.known
+        known.into = None
         known.final, time, known.xid = self._take(">QqI")
         known.micros, known.count = time + _EPOCH, 0
         return [{"status": "BEGIN", "id": f"{known.xid}:{known.final}"}]
 
     def _kind_C(self) -> list[dict[str, Any]]:
         _, commit, end, _ = self._take(">BQQq")
-        if not self.known.final == commit < end:
+        if self.known.xid < 0 or not self.known.final == commit < end:
             raise ValueError(commit)
-        unit = f"{self.known.xid}:{end}"
-        made = {"status": "END", "id": unit, "events": self.known.count}
-        self.known.xid = -1
-        return [made]
+        return [self._end(end)]
 
     def _kind_R(self) -> list[dict[str, Any]]:
         number = self._take(">I")
@@ -165,6 +341,8 @@ class Reader:
                 of_key.append({"field": column})
             said = {"parameters": {"oid": oid, "modifier": modifier}}
             fields.append({"field": column, "type": "pgoutput", "optional": True, **said})
+        if self.blind:
+            return []
         rows = {"field": "after", "type": "struct", "fields": fields}
         self.known.relations[number] = _Relation(
             schema,
@@ -215,23 +393,20 @@ class Reader:
         ]
 
     def _relation(self, number: int) -> _Relation:
+        if self.blind:
+            return _UNKNOWN
         if number not in self.known.relations:
-            raise Refusal(
-                "LR3020",
-                "found a change of a table that no message describes; expected the description,"
-                " which pgoutput sends once a connection",
-                Where(self.path, self.number + 1),
-                "Give the file before, too: this one begins in the middle of a connection",
-            )
+            raise self._before("a change of a table that no message describes")
         return self.known.relations[number]
 
     def _row(self, kind: str, relation: _Relation) -> list[str | None]:
         """A row: the values of its columns."""
         if chr(self._take(">B")) != kind or kind not in "KON":
             raise ValueError(kind)
-        if self._take(">H") != len(relation.columns):
+        row = [self._value() for _ in range(self._take(">H"))]
+        if not self.blind and len(row) != len(relation.columns):
             raise ValueError(relation.name)
-        return [self._value() for _ in relation.columns]
+        return row
 
     def _value(self) -> str | None:
         form = chr(self._take(">B"))
@@ -242,7 +417,12 @@ class Reader:
             self.at += size
             return bytes(self.raw[self.at - size : self.at]).decode("utf-8")
         if form == "b":
-            raise self._other("values that are no text", "binary")
+            raise Refusal(
+                "LR3020",
+                "found values that are no text (binary); expected them as text",
+                Where(self.path, self.number + 1),
+                "Record without the option binary",
+            )
         if form not in "nu":
             raise ValueError(form)
         return None if form == "n" else UNAVAILABLE
@@ -255,6 +435,8 @@ class Reader:
         after: list[str | None] | None,
     ) -> dict[str, Any]:
         known = self.known
+        if self.blind:
+            return {}
         if known.xid < 0:
             raise ValueError(op)
         known.count += 1

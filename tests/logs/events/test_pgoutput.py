@@ -1,19 +1,24 @@
 """What pg_recvlogical recorded of a real PostgreSQL (scripts/record_events.py), by pgoutput's
-protocol 1: the same work as Debezium recorded, so the same rows are the truth."""
+protocol 1 and, each change at once, by its protocol 4: the same work as Debezium recorded, so the
+same rows are the truth."""
 
 from __future__ import annotations
 
 import gzip
 import struct
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from replay.cli.main import main
+from replay.logs.events.pgoutput import Connection, Reader
 from tests.logs.events.test_recorded import FOLDER, KEYS_ALONE, ROWS, SCHEMA, prepared, rows
 
 LOG = str(FOLDER / "pgoutput.gz")
 RAW = gzip.decompress((FOLDER / "pgoutput.gz").read_bytes())
+STREAMED = gzip.decompress((FOLDER / "streamed.gz").read_bytes())
 #: Tables that some statement makes another one in a way that the log does not tell: structure.
 APART = ("app.grown",)
 #: Its text depends on the server's settings, so its values are not exact.
@@ -124,14 +129,69 @@ def test_a_file_that_begins_inside_a_connection_is_refused(
     assert "Give the file before, too" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("kind", "found"), [(b"S", "streaming"), (b"b", "two_phase")])
-def test_later_protocols_are_refused(
-    kind: bytes, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def streamed_messages() -> list[bytes]:
+    """The messages of the other recording, each with its line end."""
+    reader = Reader(np.frombuffer(STREAMED, np.uint8), "", Connection())
+    sizes = np.concatenate([sizes for _, sizes in reader.tables()])
+    ends = np.cumsum(sizes[sizes > 0]).tolist()
+    return [STREAMED[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+def scripts_of(folder: Path, *files: bytes) -> bytes:
+    """The redo of a log in some files."""
+    folder.mkdir()
+    paths = [folder / f"{number}" for number in range(len(files))]
+    for path, raw in zip(paths, files, strict=True):
+        path.write_bytes(raw)
+    logs = [word for path in paths for word in ("--log", str(path))]
+    words = ["--source", "events", "--dialect", "postgres", "--schema", SCHEMA]
+    out = folder / "out"
+    assert main(["redo", *logs, *words, "--out", str(out)]) in (4, 8)
+    return b"".join(path.read_bytes() for path in sorted(out.glob("*.sql")))
+
+
+def test_what_is_sent_before_it_commits_is_the_same_work(tmp_path: Path) -> None:
+    """Each change at once, with subtransactions that are rolled back, and prepared transactions; in
+    one file, or in two of one connection; and what was sent is sent again after a connection ended
+    amid a transaction."""
+    expected = scripts_of(tmp_path / "plain", RAW)
+    assert {message[:1] for message in streamed_messages()} >= {b"S", b"E", b"c", b"A", b"p", b"K"}
+    assert scripts_of(tmp_path / "streamed", STREAMED) == expected
+    messages = streamed_messages()
+    for cut in (2, 17, 40, len(messages) - 9):
+        first = b"".join(messages[:cut])
+        assert scripts_of(tmp_path / f"files{cut}", first, STREAMED[len(first) :]) == expected
+        assert scripts_of(tmp_path / f"again{cut}", first, STREAMED) == expected
+
+
+@pytest.mark.parametrize("kind", [b"c", b"K"])
+def test_a_commit_of_what_was_not_sent_is_refused(
+    kind: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(tmp_path, units()[0] + kind + struct.pack(">I", 7) + b"\n") == 8
+    messages = streamed_messages()
+    at = next(n for n, message in enumerate(messages) if message[:1] == kind)
+    first = next(n for n, message in enumerate(messages[at:], at) if message[:1] == b"S")
+    assert run(tmp_path, b"".join([*messages[first:], messages[at]])) == 8
     said = capsys.readouterr().err
-    assert found in said
-    assert "proto_version=1" in said
+    assert "LR3020" in said
+    assert "Give the file before, too" in said
+
+
+def test_the_commit_of_a_prepared_transaction_may_come_again(tmp_path: Path) -> None:
+    (commit,) = (message for message in streamed_messages() if message[:1] == b"K")
+    once = scripts_of(tmp_path / "once", STREAMED)
+    assert scripts_of(tmp_path / "twice", STREAMED, commit) == once
+
+
+def test_what_had_not_committed_is_no_work_and_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages = streamed_messages()
+    at = max(n for n, message in enumerate(messages) if message[:1] == b"c")
+    assert run(tmp_path, b"".join(messages[:at])) == 4
+    assert "1 transaction(s) had sent changes and neither committed" in capsys.readouterr().err
+    assert run(tmp_path, STREAMED, "--overwrite") == 4
+    assert "had sent changes" not in capsys.readouterr().err
 
 
 TEXT = struct.pack(">Ii", 25, -1)
