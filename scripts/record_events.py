@@ -465,9 +465,10 @@ def record_day(source: Source) -> Recorder:
 
 
 #: How a slot is made, how it is read, and settings of its connection: transactions when they have
-#: committed; and each change at once, and what is prepared.
+#: committed; also when they are prepared; and each change at once.
 SLOTS = {
     "pgoutput": ([], ["proto_version=1"], ""),
+    "prepared": (["--two-phase"], ["proto_version=3", "two_phase=on"], ""),
     "streamed": (
         ["--two-phase"],
         ["proto_version=4", "streaming=parallel", "two_phase=on"],

@@ -3,8 +3,8 @@ values as text: messages behind each other, a line end behind each. They become 
 events say. Neither files nor messages have lengths, so each is read to find its end.
 
 A transaction that is sent before it commits (``streaming``, ``two_phase``) is read twice: where its
-messages come, to find where they end, and when it commits; until then one of its subtransactions
-may be rolled back, and its descriptions of tables are its own."""
+messages come, to find where they end, and when it commits. Until then one of the subtransactions of
+a streamed one may be rolled back, and its descriptions of tables are its own."""
 
 from __future__ import annotations
 
@@ -341,8 +341,8 @@ class Reader:
                 of_key.append({"field": column})
             said = {"parameters": {"oid": oid, "modifier": modifier}}
             fields.append({"field": column, "type": "pgoutput", "optional": True, **said})
-        if self.blind:
-            return []
+        if self.blind and self.known.into is not None and self.known.into.streamed:
+            return [{}]
         rows = {"field": "after", "type": "struct", "fields": fields}
         self.known.relations[number] = _Relation(
             schema,

@@ -18,7 +18,9 @@ from tests.logs.events.test_recorded import FOLDER, KEYS_ALONE, ROWS, SCHEMA, pr
 
 LOG = str(FOLDER / "pgoutput.gz")
 RAW = gzip.decompress((FOLDER / "pgoutput.gz").read_bytes())
-STREAMED = gzip.decompress((FOLDER / "streamed.gz").read_bytes())
+PREPARED, STREAMED = (
+    gzip.decompress((FOLDER / f"{name}.gz").read_bytes()) for name in ("prepared", "streamed")
+)
 #: Tables that some statement makes another one in a way that the log does not tell: structure.
 APART = ("app.grown",)
 #: Its text depends on the server's settings, so its values are not exact.
@@ -129,12 +131,12 @@ def test_a_file_that_begins_inside_a_connection_is_refused(
     assert "Give the file before, too" in capsys.readouterr().err
 
 
-def streamed_messages() -> list[bytes]:
-    """The messages of the other recording, each with its line end."""
-    reader = Reader(np.frombuffer(STREAMED, np.uint8), "", Connection())
+def messages_of(raw: bytes) -> list[bytes]:
+    """The messages of a recording, each with its line end."""
+    reader = Reader(np.frombuffer(raw, np.uint8), "", Connection())
     sizes = np.concatenate([sizes for _, sizes in reader.tables()])
     ends = np.cumsum(sizes[sizes > 0]).tolist()
-    return [STREAMED[begin:end] for begin, end in pairwise([0, *ends])]
+    return [raw[begin:end] for begin, end in pairwise([0, *ends])]
 
 
 def scripts_of(folder: Path, *files: bytes) -> bytes:
@@ -150,25 +152,50 @@ def scripts_of(folder: Path, *files: bytes) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(out.glob("*.sql")))
 
 
-def test_what_is_sent_before_it_commits_is_the_same_work(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("raw", "kinds"), [(STREAMED, b"SEcApK"), (PREPARED, b"BbPKr")])
+def test_what_is_sent_before_it_commits_is_the_same_work(
+    raw: bytes, kinds: bytes, tmp_path: Path
+) -> None:
     """Each change at once, with subtransactions that are rolled back, and prepared transactions; in
     one file, or in two of one connection; and what was sent is sent again after a connection ended
-    amid a transaction."""
+    amid a transaction, or by another slot."""
     expected = scripts_of(tmp_path / "plain", RAW)
-    assert {message[:1] for message in streamed_messages()} >= {b"S", b"E", b"c", b"A", b"p", b"K"}
-    assert scripts_of(tmp_path / "streamed", STREAMED) == expected
-    messages = streamed_messages()
-    for cut in (2, 17, 40, len(messages) - 9):
+    messages = messages_of(raw)
+    assert {message[0] for message in messages} >= {*kinds}
+    assert scripts_of(tmp_path / "once", raw) == expected
+    assert scripts_of(tmp_path / "slots", RAW, raw) == expected
+    for cut in (17, len(messages) - 9):
         first = b"".join(messages[:cut])
-        assert scripts_of(tmp_path / f"files{cut}", first, STREAMED[len(first) :]) == expected
-        assert scripts_of(tmp_path / f"again{cut}", first, STREAMED) == expected
+        assert scripts_of(tmp_path / f"files{cut}", first, raw[len(first) :]) == expected
+        assert scripts_of(tmp_path / f"again{cut}", first, raw) == expected
+
+
+def test_a_table_that_a_prepared_transaction_describes_is_known_though_it_is_rolled_back(
+    tmp_path: Path,
+) -> None:
+    """It is described once: others do without."""
+    messages = [
+        b"b" + struct.pack(">QQqI", 1000, 1040, 5, 7) + b"lost\0",
+        described(),
+        changed(b"1"),
+        b"P" + struct.pack(">BQQqI", 0, 1000, 1040, 5, 7) + b"lost\0",
+        b"r" + struct.pack(">BQQqqI", 0, 1040, 1100, 5, 6, 7) + b"lost\0",
+        b"B" + struct.pack(">QqI", 2000, 8, 8),
+        changed(b"2"),
+        b"C" + struct.pack(">BQQq", 0, 2000, 2040, 8),
+        b"",
+    ]
+    assert run(tmp_path, b"\n".join(messages)) in (0, 4)
+    text = (tmp_path / "out" / "0000-redo.sql").read_text()
+    assert text.count("INSERT") == 1
+    assert r"'\x32'::bytea" in text
 
 
 @pytest.mark.parametrize("kind", [b"c", b"K"])
 def test_a_commit_of_what_was_not_sent_is_refused(
     kind: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    messages = streamed_messages()
+    messages = messages_of(STREAMED)
     at = next(n for n, message in enumerate(messages) if message[:1] == kind)
     first = next(n for n, message in enumerate(messages[at:], at) if message[:1] == b"S")
     assert run(tmp_path, b"".join([*messages[first:], messages[at]])) == 8
@@ -178,7 +205,7 @@ def test_a_commit_of_what_was_not_sent_is_refused(
 
 
 def test_the_commit_of_a_prepared_transaction_may_come_again(tmp_path: Path) -> None:
-    (commit,) = (message for message in streamed_messages() if message[:1] == b"K")
+    (commit,) = (message for message in messages_of(STREAMED) if message[:1] == b"K")
     once = scripts_of(tmp_path / "once", STREAMED)
     assert scripts_of(tmp_path / "twice", STREAMED, commit) == once
 
@@ -186,7 +213,7 @@ def test_the_commit_of_a_prepared_transaction_may_come_again(tmp_path: Path) -> 
 def test_what_had_not_committed_is_no_work_and_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    messages = streamed_messages()
+    messages = messages_of(STREAMED)
     at = max(n for n, message in enumerate(messages) if message[:1] == b"c")
     assert run(tmp_path, b"".join(messages[:at])) == 4
     assert "1 transaction(s) had sent changes and neither committed" in capsys.readouterr().err
@@ -197,19 +224,29 @@ def test_what_had_not_committed_is_no_work_and_is_counted(
 TEXT = struct.pack(">Ii", 25, -1)
 
 
-def inserted(value: bytes, form: bytes = b"t") -> bytes:
-    """A file whose one transaction inserts a row with a bytea."""
+def described() -> bytes:
+    """A message that describes app.emp, with a bytea."""
     column = struct.pack(">Ii", 17, -1)
+    return b"R" + struct.pack(">I", 1) + b"app\0emp\0d" + struct.pack(">H", 1) + b"\0b\0" + column
+
+
+def changed(value: bytes, form: bytes = b"t") -> bytes:
+    """A message of a row of it that is inserted."""
+    row = form + struct.pack(">I", len(value)) + value
+    return b"I" + struct.pack(">I", 1) + b"N" + struct.pack(">H", 1) + row
+
+
+def inserted(value: bytes, form: bytes = b"t") -> bytes:
+    """A file whose one transaction inserts a row."""
     return b"\n".join(
         [
             b"B" + struct.pack(">QqI", 1000, 5, 7),
-            b"R" + struct.pack(">I", 1) + b"app\0emp\0d" + struct.pack(">H", 1) + b"\0b\0" + column,
-            b"I" + struct.pack(">I", 1) + b"N" + struct.pack(">H", 1) + form
-            + struct.pack(">I", len(value)) + value,
+            described(),
+            changed(value, form),
             b"C" + struct.pack(">BQQq", 0, 1000, 1040, 5),
             b"",
         ]
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
