@@ -285,7 +285,8 @@ class Selection:
             raise UsageError(
                 "LR1001",
                 "found --history skip, and no schema (--schema) states a history table of the log;"
-                " expected ADD VERSIONING USE HISTORY TABLE, or --history skip=TABLE,…",
+                " expected ADD VERSIONING USE HISTORY TABLE or HISTORY_TABLE = …, or --history"
+                " skip=TABLE,…",
             )
         taken = catalog.taken_by(Selection(tables=tables).takes_tables) if tables else ()
         numbers = tuple(map(int, np.flatnonzero(taken)))

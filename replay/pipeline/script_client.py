@@ -20,7 +20,7 @@ with when_used():  # what some scripts alone need
 #: The file of the job that runs scripts.
 JOB = "run.jcl"
 #: Special characters that have one code in all EBCDIC code pages, and end statements.
-_SAME_EVERYWHERE = ";%?&:+/*<>=-"
+_SAME_EVERYWHERE = ";%?&:+/*<>="
 
 
 def with_client(log: LogFile, options: ScriptOptions) -> ScriptOptions:
@@ -68,6 +68,7 @@ def _check_terminator(client: Client, terminator: str) -> None:
         return
     bad = client.bad_terminators
     special = len(terminator) == 1 and terminator.isprintable() and not terminator.isalnum()
+    special &= terminator != "-"  # of which comments are made
     # of records of any code page
     suits = terminator in _SAME_EVERYWHERE if client.ebcdic else terminator.isascii()
     if bad and special and suits and terminator not in bad:

@@ -162,7 +162,11 @@ class ScriptForm:
                         "Leave the column out (--exclude-columns)",
                     )
                 literal = f"{self.client.unicode}'{digits}'"
-                made.append(Lexeme("literal", literal, tokens[place].apart))
+                first = tokens[place]
+                unit = [Lexeme("literal", literal, first.apart)]
+                if first.text == "(":  # it may be that of VALUES
+                    unit = [first, unit[0]._replace(apart=False), tokens[end - 1]]
+                made += unit
             else:
                 end = max(end, place + 1)
                 made += tokens[place:end]
@@ -170,8 +174,8 @@ class ScriptForm:
         return made
 
     def _joined_text(self, tokens: list[Lexeme], place: int) -> tuple[str, int]:
-        """The text of the literals and characters at a place that are joined, and where they end;
-        nothing where none is."""
+        """The text of the literals and characters at a place that are joined, also in parentheses,
+        and where they end; nothing where none is."""
         text, end = "", place
         while place < len(tokens):
             token = tokens[place]
@@ -180,6 +184,11 @@ class ScriptForm:
                 text, place = text + token.text[1:-1].replace("''", "'"), place + 1
             elif words[:2] == ["CHR", "("] and words[3:] == [")"] and words[2].isdigit():
                 text, place = text + chr(int(words[2])), place + 4
+            elif token.text == "(":
+                inner, close = self._joined_text(tokens, place + 1)
+                if not inner or tokens[close : close + 1] != [Lexeme("other", ")", False)]:
+                    break
+                text, place = text + inner, close + 1
             else:
                 break
             end = place
@@ -208,11 +217,12 @@ class ScriptForm:
         for terminator in (self.terminator, *client.terminators):
             if terminator not in text:
                 return terminator
-        expected = " or ".join([self.terminator, *client.terminators])
+        expected = " or ".join(dict.fromkeys([self.terminator, *client.terminators]))
         raise SqlgenError(
             "LR3003",
             f"found each character that can end it; expected a statement without {expected}",
-            "Say what ends statements (--terminator), or choose another client (--client)",
+            "Leave the column out (--exclude-columns), say what ends statements (--terminator), or"
+            " choose another client (--client)",
         )
 
     def _record(self, line: str) -> bytes:

@@ -114,6 +114,12 @@ class TableReader(SchemaFacts):
             raise NotUnderstood
         self.spelled = cursor.source(begin)
         self.table = self._find(self.own)
+        words = cursor.words()
+        if self.dialect in TSQLS and "SYSTEM_VERSIONING" in words:
+            versions = Cursor(cursor.statement, cursor.at, cursor.end, set())
+            while versions and not versions.take("HISTORY_TABLE", "="):
+                versions.skip()
+            self._versioning(versions.name() if versions else None)
 
     def _entry(self, part: Cursor, adds: bool = False) -> None:
         """An entry of a table's list, or what is added to a table; what is not understood is

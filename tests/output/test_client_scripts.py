@@ -227,6 +227,8 @@ def test_the_code_page_is_that_of_the_log(tmp_path: Path) -> None:
         ("db2zos", {"asserts": "rows"}, "found --assert rows with --client dsntep2"),
         ("db2zos", {"terminator": "#"}, "found --terminator '#'"),
         ("db2zos", {"terminator": ","}, "found --terminator ','"),
+        ("db2zos", {"terminator": "-"}, "found --terminator '-'"),
+        ("db2", {"client": "clp", "terminator": "-"}, "found --terminator '-'"),
         ("oracle", {"client": "sqlplus", "terminator": "@"}, "expected ;"),
         ("oracle", {"client": "sqlplus", "encoding": "ibm037"}, "expected utf-8"),
         ("postgres", {"encoding": "ibm037"}, "--encoding without --client"),

@@ -123,6 +123,22 @@ def test_double_bytes_are_shifted_on_each_line() -> None:
     assert all(record[71:] == b"\x40" * 9 for record in records)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("UPDATE T SET A = (('漢' CONCAT CHR(9)) CONCAT ('b')) WHERE B = 'x'",
+         "UPDATE T SET A = (UX'6F2200090062') WHERE B = 'x'"),
+        ("INSERT INTO T (A) VALUES (('a' CONCAT CHR(9)) CONCAT '漢')",
+         "INSERT INTO T (A) VALUES (UX'006100096F22')"),
+        ("INSERT INTO T (A, B) VALUES ('a', ('b' CONCAT '漢'))",
+         "INSERT INTO T (A, B) VALUES ('a', (UX'00626F22'))"),
+    ],
+)  # fmt: skip
+def test_a_text_of_groups_of_pieces_is_of_one_kind(text: str, wanted: str) -> None:
+    (found,) = statements_of(records_of(form("dsntep2")(f"{text};\n".encode()), "cp037"), " ")
+    assert " ".join(found.split()) == wanted
+
+
 def test_a_comment_behind_a_statement_stands_before_it() -> None:
     data = form("dsntep2", "utf-8")(b"DELETE FROM T WHERE A = 1; -- lrsn=00; rba='1\n")
     assert data == b"-- lrsn=00  rba='1\nDELETE FROM T WHERE A = 1;\n"
@@ -133,7 +149,7 @@ def test_a_comment_behind_a_statement_stands_before_it() -> None:
     [
         ("dsntiad", "UPDATE T SET A = 'x;y';", "LR3003", "each character that can end it"),
         ("solsql", "UPDATE T SET A = 'x;y';", "LR3003", "each character that can end it"),
-        ("spufi", "UPDATE T SET A = ';%?&:+/*';", "LR3003", "each character that can end it"),
+        ("spufi", "UPDATE T SET A = ';%?&:+/*';", "LR3003", "statement without ; or % or"),
         ("spufi", f'UPDATE T SET "{"a" * 80}" = 1;', "LR3003", "cannot be broken"),
         ("spufi", f"CREATE TABLE T (A CHAR(99) DEFAULT '{'a' * 80}');", "LR3003", "cannot be"),
         ("spufi", f"UPDATE T SET A = DATE '{'1' * 80}';", "LR3003", "cannot be broken"),

@@ -485,3 +485,14 @@ def test_an_encoding_that_cannot_be(encoding: str, said: str) -> None:
         decoded(raw, "postgres", encoding)
     assert caught.value.code == "LR1010"
     assert "--schema-encoding" in caught.value.hint
+
+
+def test_history_tables_of_sql_server() -> None:
+    on = "SYSTEM_VERSIONING = ON (HISTORY_TABLE = HARBOR.{}, DATA_CONSISTENCY_CHECK = ON)"
+    text = f"""CREATE TABLE HARBOR.OWNER (OWNER_ID int PRIMARY KEY) WITH ({on.format("CARGO")});
+        ALTER TABLE HARBOR.OWNER SET (SYSTEM_VERSIONING = OFF);
+        CREATE TABLE HARBOR.BERTH (BERTH_ID int PRIMARY KEY) WITH (SYSTEM_VERSIONING = ON);
+        ALTER TABLE HARBOR.VESSEL SET ({on.format("[LOGBOOK]")});"""
+    found = parse_constraints(text, "tsql", HARBOR)
+    assert found.history == (("HARBOR.LOGBOOK", "HARBOR.VESSEL"),)
+    assert found.unread == ()
