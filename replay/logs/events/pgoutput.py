@@ -31,7 +31,7 @@ _NEWLINE = 10
 #: Bytes of the first message of a file, by its kind; behind those of ``b`` a name comes.
 _FIRST = {"B": 21, "S": 6, "b": 29}
 #: What may come behind it.
-_SECOND = "RIUDTCMYOESPc"
+_SECOND = "BRIUDTCMYOESPc"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
 #: Messages that say in a streamed transaction which subtransaction they are of.
@@ -58,17 +58,19 @@ def is_pgoutput(raw: Bytes | bytes) -> bool:
 
 @dataclass(frozen=True)
 class _Relation:
-    """A table: its columns, and the schemas of its rows and keys as text of JSON."""
+    """A table: of which kind its old rows are (O: whole, K: keys), its columns, and the schemas of
+    its rows and keys as text of JSON."""
 
     schema: str
     name: str
+    old: str
     columns: tuple[str, ...]
     row_schema: str
     key_schema: str
 
 
 #: That of a message that is read to find where it ends.
-_UNKNOWN = _Relation("", "", (), "", "")
+_UNKNOWN = _Relation("", "", "", (), "", "")
 
 
 @dataclass
@@ -99,13 +101,15 @@ class _Sent:
 class Connection:
     """What messages refer to: the tables that those before describe, the open transaction, those
     that were sent and have not committed by their id (``sent``) and which of these the messages are
-    of (``into``), and of prepared ones that committed where, and how many changes they have."""
+    of (``into``), of prepared ones that committed where, and how many changes they have, and the
+    end of the last transaction."""
 
     relations: dict[int, _Relation] = field(default_factory=dict)
     xid: int = -1
     final: int = -1
     micros: int = 0
     count: int = 0
+    end: int = 0
     sent: dict[int, _Sent] = field(default_factory=dict)
     into: _Sent | None = None
     prepared: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -239,7 +243,7 @@ class Reader:
 
     def _end(self, end: int) -> dict[str, Any]:
         known = self.known
-        unit, known.xid = f"{known.xid}:{end}", -1
+        unit, known.xid, known.end = f"{known.xid}:{end}", -1, end
         return {"status": "END", "id": unit, "events": known.count}
 
     def _kind_S(self) -> list[dict[str, Any]]:
@@ -292,7 +296,7 @@ class Reader:
         known = self.known
         done, known.count = known.prepared.get(xid, (-1, 0))
         if xid not in known.sent and done == commit:
-            known.xid = xid
+            known.xid, known.final = xid, commit
             yield self._end(end)
             return
         yield from self._committed(xid, commit, end, time)
@@ -316,15 +320,19 @@ class Reader:
         )
 
     def _kind_B(self) -> list[dict[str, Any]]:
-        known = self.known
+        known, before = self.known, self.known.final
         known.into = None
-        known.final, time, known.xid = self._take(">QqI")
+        known.final, time, known.xid = self._take(">qqI")
+        if known.final < 0 or before < known.final < known.end:
+            raise ValueError(known.final)
         known.micros, known.count = time + _EPOCH, 0
         return [{"status": "BEGIN", "id": f"{known.xid}:{known.final}"}]
 
     def _kind_C(self) -> list[dict[str, Any]]:
-        _, commit, end, _ = self._take(">BQQq")
-        if self.known.xid < 0 or not self.known.final == commit < end:
+        known = self.known
+        _, commit, end, time = self._take(">Bqqq")
+        whole = known.final == commit < end and known.micros == time + _EPOCH
+        if known.xid < 0 or not whole:
             raise ValueError(commit)
         return [self._end(end)]
 
@@ -347,6 +355,7 @@ class Reader:
         self.known.relations[number] = _Relation(
             schema,
             name,
+            "O" if identity == "f" else "K",
             tuple(one["field"] for one in fields),
             json.dumps({"identity": identity, "fields": [rows]}),
             json.dumps({"fields": of_key}),
@@ -378,13 +387,13 @@ class Reader:
     def _kind_U(self) -> list[dict[str, Any]]:
         relation = self._relation(self._take(">I"))
         old = None
-        if chr(self.raw[self.at]) in "KO":
-            old = self._row(chr(self.raw[self.at]), relation)
+        if relation.old == "O" or chr(self.raw[self.at]) in "KO":
+            old = self._old_row(relation)
         return [self._change("u", relation, old, self._row("N", relation))]
 
     def _kind_D(self) -> list[dict[str, Any]]:
         relation = self._relation(self._take(">I"))
-        return [self._change("d", relation, self._row(chr(self.raw[self.at]), relation), None)]
+        return [self._change("d", relation, self._old_row(relation), None)]
 
     def _kind_T(self) -> list[dict[str, Any]]:
         count, _ = self._take(">IB")
@@ -399,9 +408,15 @@ class Reader:
             raise self._before("a change of a table that no message describes")
         return self.known.relations[number]
 
+    def _old_row(self, relation: _Relation) -> list[str | None]:
+        kind = chr(self.raw[self.at])
+        if kind not in (relation.old or "KO"):
+            raise ValueError(kind)
+        return self._row(kind, relation)
+
     def _row(self, kind: str, relation: _Relation) -> list[str | None]:
         """A row: the values of its columns."""
-        if chr(self._take(">B")) != kind or kind not in "KON":
+        if chr(self._take(">B")) != kind:
             raise ValueError(kind)
         row = [self._value() for _ in range(self._take(">H"))]
         if not self.blind and len(row) != len(relation.columns):

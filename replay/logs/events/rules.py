@@ -94,6 +94,8 @@ _CHANGE_OF = {
 #: The transaction that is the state before the log.
 STATE = 0
 _NEVER = np.iinfo(np.int64).max
+#: Microseconds to the year 10000, which no time of four digits of a year has.
+_LATEST = np.datetime64("10000-01-01", "us").astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -277,9 +279,9 @@ def _ids(ids: Index) -> npt.NDArray[np.void]:
 
 
 def packed(micros: Index) -> npt.NDArray[np.void]:
-    """Microseconds since 1970 as 34 packed digits; zeros for none."""
+    """Microseconds since 1970 as 34 packed digits; zeros for none, and for those behind 9999."""
     made = np.zeros((len(micros), 17), np.uint8)
-    rows = np.flatnonzero(micros > 0)
+    rows = np.flatnonzero((micros > 0) & (micros < _LATEST))
     if len(rows):
         text = micros[rows].astype("datetime64[us]").astype("S26").view("S1").reshape(-1, 26)
         digits = np.delete(text, (4, 7, 10, 13, 16, 19), axis=1).view(np.uint8) - ord("0")

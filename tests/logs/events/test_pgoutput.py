@@ -296,3 +296,29 @@ def test_a_text_that_stands_for_no_value_elsewhere_is_a_text(tmp_path: Path) -> 
     assert run(tmp_path, told) in (0, 4)
     script = (tmp_path / "out" / "0000-redo.sql").read_text()
     assert "VALUES ('__debezium_unavailable_value')" in script
+
+
+BEGUN, ENDED = struct.pack(">QqI", 1000, 5, 7), struct.pack(">BQQq", 0, 1000, 1040, 5)
+NEXT = b"B" + struct.pack(">QqI", 1020, 6, 8) + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "other"),
+    [
+        (ENDED, struct.pack(">BQQq", 0, 1000, 1040, 9)),  # another time
+        (ENDED + b"\n", ENDED + b"\nB" + struct.pack(">QqI", 1 << 63, 6, 8) + b"\n"),
+        (ENDED + b"\n", ENDED + b"\n" + NEXT),  # the next one commits inside of this one
+        (b"emp\0d", b"emp\0f"),  # old rows are whole, and one has its key alone
+    ],
+)
+def test_messages_that_contradict_each_other_are_refused(
+    written: bytes, other: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = b"t" + struct.pack(">I", 2) + rb"\x" + b"\nC"
+    old = b"D" + struct.pack(">I", 1) + b"K" + struct.pack(">H", 1) + value
+    raw = inserted(rb"\x").replace(b"C" + ENDED, old + ENDED)
+    assert run(tmp_path, raw) in (0, 4)
+    capsys.readouterr()
+    assert raw.count(written) == 1
+    assert run(tmp_path, raw.replace(written, other), "--overwrite") in (8, 12)
+    assert "LR2006" in capsys.readouterr().err

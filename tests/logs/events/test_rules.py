@@ -578,3 +578,12 @@ def test_heartbeats_alone_are_called_so(log: Log) -> None:
         assert code == 12
         assert "LR2004" in said
         assert "found heartbeats alone" in said
+
+
+def test_a_time_behind_9999_is_unknown(tmp_path: Path) -> None:
+    topic = Topic()
+    topic.transaction(1, (T, "c", None, row(1, "a")))
+    topic.lines[1]["value"]["payload"]["source"]["ts_us"] = 1 << 60
+    words = [str(topic.write(tmp_path / "far.jsonl")), "--schema", "none"]
+    assert main(["redo", *words, "--dialect", "postgres", "--out", str(tmp_path / "out")]) == 0
+    assert "committed=unknown" in (tmp_path / "out" / "0000-redo.sql").read_text("utf-8")
