@@ -10,8 +10,8 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
+
+# more is imported where it is used: Ctrl-C amid imports up here ends in a traceback
 
 #: Our packages, and how the text of each begins.
 OURS = {
@@ -25,23 +25,26 @@ _COUNTS_WHAT_IS_LEFT = {"_duckdb"}
 
 def foreign_packages() -> list[tuple[str, str]]:
     """(name, where it lies) of packages that are not ours, or that are not there."""
+    from importlib.util import find_spec
+
     found = []
     for name, beginning in OURS.items():
         spec = find_spec(name)
-        origin = Path(spec.origin) if spec is not None and spec.origin else None
-        if origin is None or not _is_ours(origin, beginning):
+        origin = spec.origin if spec is not None else None
+        if not origin or not _is_ours(origin, beginning):
             places = list(spec.submodule_search_locations or ()) if spec is not None else []
-            found.append((name, str(origin.parent if origin else ", ".join(places) or "nowhere")))
+            place = os.path.dirname(origin) if origin else ", ".join(places) or "nowhere"
+            found.append((name, place))
     return found
 
 
-def _is_ours(origin: Path, beginning: str) -> bool:
+def _is_ours(origin: str, beginning: str) -> bool:
     """Wherever it lies: an installation that points to a clone has its packages there."""
     try:
-        text = origin.read_text(encoding="utf-8")
+        with open(origin, encoding="utf-8") as file:
+            return file.read(len(beginning)) == beginning
     except (OSError, UnicodeDecodeError):
         return False
-    return text.startswith(beginning)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -57,9 +60,6 @@ def _own_process() -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return _run(None)
-    except KeyboardInterrupt:  # before the program hears of signals
-        print("logreplay: interrupted; nothing was published", file=sys.stderr)
-        return EXIT_INTERRUPTED
     finally:
         if not _COUNTS_WHAT_IS_LEFT & sys.modules.keys():
             gc.freeze()  # else all modules are looked through once more, a tenth of a small command
@@ -68,9 +68,17 @@ def _own_process() -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program (``argv``: its words, those of the process unless given), or say which other
     package is in its way; the exit code."""
-    foreign = foreign_packages()
-    if not foreign:
+    try:
+        if foreign := foreign_packages():
+            return _refuse(foreign)
         return _own_process() if argv is None else _run(argv)
+    except KeyboardInterrupt:  # before the program hears of signals
+        print("logreplay: interrupted; nothing was published", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _refuse(foreign: list[tuple[str, str]]) -> int:
+    """Say which packages are in the way, and what to do."""
     from importlib.metadata import packages_distributions
 
     owners = packages_distributions()
@@ -79,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         whose = f", of {', '.join(others)}" if others else ""
         print(
             f"logreplay: found a package {name} in {place}{whose}; expected logreplay's own in"
-            f" {Path(__file__).resolve().parent}",
+            f" {os.path.dirname(os.path.realpath(__file__))}",
             file=sys.stderr,
         )
     print(

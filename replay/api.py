@@ -577,7 +577,7 @@ def verify(
     database stands; or (``roundtrip``) prove in a scratch database that undo takes back what redo
     did. ``csv``: how the files of the state are written. Errors as those of
     :mod:`replay.live.verify`."""
-    work, place = None, url or scratch or "postgresql:"
+    work, place = None, url or scratch or "postgresql://"
     if changes is not None:
         with usage_errors():
             script = replay_request.replay_options(place, changes.selection, options)

@@ -101,7 +101,7 @@ def unit_of(text: str) -> tuple[bytes | str, int | None]:
         raise UsageError(
             "LR1001",
             f"found {urid!r}; expected the id of a unit, of 20 hexadecimal digits, or its last"
-            " digits (4 or more)",
+            " digits (4 or more); a time is for --from-time and --until-time",
         )
     return unit, int(member) if member else None
 

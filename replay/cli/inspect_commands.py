@@ -71,6 +71,18 @@ def tell(arguments: argparse.Namespace, text: str) -> None:
         print(f"written to {arguments.out}")
 
 
+def check_place(arguments: argparse.Namespace, usual: str = "text") -> None:
+    """Errors as :func:`check_file`; UsageError (LR1001) for a page (in the format that is named,
+    else the ``usual`` one) where only its text would be seen."""
+    check_file(arguments.out, arguments.overwrite)
+    form = arguments.format or usual
+    if form == "html" and arguments.out is None and sys.stdout.isatty():
+        raise UsageError(
+            "LR1001",
+            "found a page for a browser without --out on a terminal; expected --out FILE.html",
+        )
+
+
 def tell_beside(warnings: Sequence[str], reason: str = "") -> None:
     """Say on standard error what CSV has no room for: the warnings, and why there is no row."""
     for line in warnings:
@@ -257,7 +269,7 @@ def _page(arguments: argparse.Namespace, selection: Selection) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    check_file(arguments.out, arguments.overwrite)
+    check_place(arguments, "html" if arguments.kind == "page" else "text")
     selection = selection_of(arguments)
     if arguments.kind == "page":
         return _page(arguments, selection)
@@ -282,7 +294,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _who(arguments: argparse.Namespace) -> int:
-    check_file(arguments.out, arguments.overwrite)
+    check_place(arguments)
     selection = selection_of(arguments)
     groups = tuple(
         choice(report_kinds.GroupBy, name, "--group-by") for name in _names(arguments.group_by)

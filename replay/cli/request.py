@@ -341,7 +341,7 @@ def live_options_of(
     values: argparse.Namespace, url: str | None, selection: Selection
 ) -> ScriptOptions:
     """How statements for a live database are written."""
-    return options_of(values, target_of(url or "postgresql:").dialect, selection)
+    return options_of(values, target_of(url or "postgresql://").dialect, selection)
 
 
 def mapping_of(values: argparse.Namespace) -> MappingFile | None:

@@ -334,7 +334,7 @@ def roundtrip(
     Tables are made as the target ``url`` has them, or by the script ``ddl``; ``scratch`` names a
     server for them, where one is needed.
     """
-    target = target_of(url or scratch or "postgresql:")
+    target = target_of(url or scratch or "postgresql://")
     schema = schema or _only_one(set(_schemas_of(work)))
     files = target.state_tables(folder)
     with target.scratch(scratch) as place, WorkFolder() as temporary:  # fmt: skip

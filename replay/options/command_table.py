@@ -71,7 +71,7 @@ REPORT = """\
 Reports from the log alone:
 
   audit      who changed which columns of which row, and when
-  summary    how many changes of each kind, by table (or --group-by)
+  summary    how many changes of each kind, by table (or --group-by), the most first
   quiet      spans in which no unit of recovery was open (--min, --max-open)
   open       units without an end in the log, or open at a point (--at)
   catalog    changes of structure and of whole tables, commands, status changes
@@ -196,6 +196,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             f"page {_LOG} {_KEYS} --out page.html",
             f"summary {_LOG} --group-by user,hour",
+            f"summary {_LOG} --group-by unit",
             f"quiet {_LOG} --min 5s --max-open 1",
         ),
         f"KIND LOG --format --out --group-by --min --max-open --at {_WHOSE}",
@@ -207,7 +208,7 @@ COMMANDS: tuple[Command, ...] = (
         "a query of your own over the units and changes of a log",
         (
             _LOG,
-            f"{_LOG} 'SELECT authid, count(*) FROM units GROUP BY 1'",
+            f"{_LOG} 'SELECT unit, seconds FROM units ORDER BY 2 DESC'",
             f"{_LOG} 'SELECT unit, after_EMAIL FROM SAKILA.CUSTOMER' --format csv",
         ),
         "LOG --query --file --format --out --table --from-time --until-time",

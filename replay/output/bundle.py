@@ -13,7 +13,7 @@ from replay.changes.balance import Tally
 from replay.changes.catalog import TableVersion
 from replay.changes.envelope import Change
 from replay.changes.position import Position
-from replay.changes.selection import LEFT_TO_TARGET, REASONS
+from replay.changes.selection import BUILT_ON, LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
 from replay.errors import InputError, Refusal, Where, counted, first_finding_error
 from replay.logs import LogFile
@@ -108,7 +108,7 @@ def write_bundle(
         )
         warnings = [
             *warnings,
-            *consequences_told(outcome),
+            *consequences_told(outcome, log),
             *([] if outcome.differences is None else outcome.differences.warnings()),
             *outcome.contradictions(),
             *selection_warnings(plan, log, tally, engine),
@@ -148,23 +148,25 @@ def write_bundle(
     return Bundle(out, manifest, tally, manifest["exit_code"])
 
 
-def consequences_told(outcome: CompletedRun) -> list[str]:
+def consequences_told(outcome: CompletedRun, log: LogFile) -> list[str]:
     """What a user must know of the changes that built on what was undone or left out."""
     dependents, selection = outcome.consequences, outcome.plan.selection
     if dependents is not None and selection.excepted is not None and not dependents.chosen.any():
-        return ["--except takes no change of this log that took effect: nothing is left out"]
+        told = "--except takes no change of this log that took effect: nothing is left out"
+        return [told, *extent.unknown_units(log, selection.excepted)]
     if dependents is None or not dependents.conflicts:
         return []
     count = counted(len(dependents.units), "unit depends", "units depend")
     summary = f"{count} on what was chosen (the log was read to its end); the manifest names them"
     if outcome.plan.mode == "redo":
         return [f"{summary}; they are left out too"]
+    left = counted(int(dependents.blocked.sum()), "change")
+    records = outcome.tally.skipped.get(BUILT_ON, 0)
+    if records != dependents.blocked.sum():  # the balance sheet counts these
+        left += f" ({records:,} records; a long row is several)"
     action = {
         "all": "they are undone too",
-        "non-conflicting": (
-            f"{int(dependents.blocked.sum()):,} changes are left as they are, so units are undone"
-            " in part"
-        ),
+        "non-conflicting": f"not undone: {left}, so units are undone in part",
         "force": "later changes are kept; the selected changes are undone beneath them",
     }
     return [f"{summary}; {action[selection.cascade]} (--cascade {selection.cascade})"]

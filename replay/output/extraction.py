@@ -132,7 +132,7 @@ def write_extract(
         }
         said = [
             *warnings,
-            *consequences_told(outcome),
+            *consequences_told(outcome, log),
             *selection_warnings(outcome.plan, log, outcome.tally, engine),
             *_links_lost(outcome, log),
             *_damage(outcome.tally),

@@ -35,7 +35,7 @@ SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
     "50-verify.sql", "PLAN.md",
 )  # fmt: skip
 #: What compares the values, which no query says in all databases as this program does.
-_VALUES = "logreplay verify LOG-OPTIONS --to URL --expected DIR"
+_VALUES = "logreplay verify LOG --to URL --expected DIR"
 #: The selection of a whole log.
 _WHOLE = Selection().describe()
 

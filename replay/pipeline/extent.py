@@ -15,7 +15,7 @@ import numpy as np
 
 from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import first_of_time, time_text
-from replay.changes.position import HIGHEST, LOWEST, Position
+from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
 from replay.changes.selection import (
     REASON,
     UNSATISFIED,
@@ -236,7 +236,35 @@ def nothing_left(
     balance sheet), and from where to where the log goes, as :func:`log_extent` finds it. Empty
     where the user chose nothing."""
     reason = left_out(selection, skipped)
-    return [] if reason is None else [f"{reason}; {log_extent(log, engine=engine)}"]
+    if reason is None:
+        return []
+    return [f"{reason}; {log_extent(log, engine=engine)}", *unknown_units(log, selection)]
+
+
+def unknown_units(log: LogFile, selection: Selection) -> list[str]:
+    """What is said of units that a selection names by an id that no unit of the log has: whose
+    commit, begin or record stands there, as somebody who took a position for an id means it. Reads
+    all headers."""
+    ids = {bytes(unit) for unit, _ in selection.units if isinstance(unit, bytes)}
+    meant = dict.fromkeys(sorted(ids), "")
+    for envelope in (some.envelope for some in all_headers(log)) if ids else ():
+        units = np.ascontiguousarray(envelope.unit())
+        for unit in meant.keys() & {row[:10].tobytes() for row in np.unique(units, axis=0)}:
+            del meant[unit]
+        for unit in [unit for unit, said in meant.items() if not said]:
+            for what, places in (
+                ("the commit position", envelope.commit()),
+                ("the begin position", envelope.unit_position()),
+                ("the position of a record", envelope.log_position()),
+            ):
+                if len(rows := np.flatnonzero(compare(places, unit) == 0)):
+                    name = UnitId(units[rows[0]].tobytes())
+                    meant[unit] = f"; it is {what} of unit {name}: --ur {name}"
+                    break
+    return [
+        f"no unit of recovery of this log has the id {unit.hex().upper()} (--ur){said}"
+        for unit, said in meant.items()
+    ]
 
 
 def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:

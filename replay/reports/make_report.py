@@ -11,7 +11,7 @@ import pyarrow as pa
 from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import UsageError
-from replay.pipeline.extent import data_end_early
+from replay.pipeline.extent import data_end_early, unknown_units
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
 from replay.reports.history import Version
@@ -153,6 +153,8 @@ def headers_in(asked: Asked, request: Request) -> Relations:
     ends = relations.one(FIRST_COMMIT), relations.one(LAST_COMMIT)
     first, last = (None if end is None else Position.from_hex(end) for end in ends)
     relations.warnings = data_end_early(request.log, first, last, asked.engine)
+    if first is None:
+        relations.warnings += tuple(unknown_units(request.log, request.selection))
     return relations
 
 

@@ -111,11 +111,11 @@ _GROUPS = {
 def counts(
     kind: ReportKind, relations: Relations, options: ReportOptions, warnings: Sequence[str]
 ) -> Report:
-    """``summary`` (by table unless said otherwise) and ``who`` (by user, job and plan, the most
-    changes first): how many changes of each kind."""
+    """``summary`` (by table unless said otherwise) and ``who`` (by user, job and plan): how many
+    changes of each kind, the most first; by time where lines are of hours or days."""
     dims = options.group_by or _GROUPS[kind]
     rows = relations.lines("summary", ", ".join(f'"{dim}"' for dim in dims))
-    if kind is ReportKind.WHO:
+    if not {GroupBy.HOUR, GroupBy.DAY} & set(dims):
         rows.sort(key=lambda row: -sum(row[name] for name in _CHANGES))
     totals: dict[str, Any] = {"units": 0}
     for line in relations.lines("summary", "'all' AS every"):

@@ -25,7 +25,7 @@ from replay.dependencies.why_held import key_texts
 from replay.errors import UsageError, counted
 from replay.live import target_state
 from replay.output.run_plan import analysis_of
-from replay.pipeline.extent import refuse_other_run
+from replay.pipeline.extent import refuse_other_run, unknown_units
 from replay.pipeline.request import Demand, make_request
 from replay.reports.layout import preformatted, table_lines
 from replay.reports.log_queries import Asked
@@ -95,6 +95,7 @@ def what_if_of(
     if not answer["without"]:
         unread = survey.unread_units()
         more = f", as far as it can be read: not read are changes of units {unread}" * bool(unread)
+        more += "".join(f"; {said}" for said in unknown_units(request.log, request.selection))
         raise UsageError(
             "LR1004",
             f"found a selection of no change that took effect in this log{more}",

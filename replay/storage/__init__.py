@@ -65,8 +65,8 @@ def _schemes_of_fsspec() -> frozenset[str]:
 
 
 def is_database(place: str) -> bool:
-    """Whether a place is the URL of something else than files."""
-    return "://" in place and not is_url(place)
+    """Whether a place is the URL of something else than files, if with a slash too few."""
+    return bool(re.match(r"[A-Za-z]\w+:/|.*://", place)) and not is_url(place)
 
 
 def refuse_secrets(place: str) -> None:

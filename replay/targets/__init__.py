@@ -114,4 +114,11 @@ def target_of(url: str) -> Target:
             hint="In a user or password write / as %2F, ? as %3F, # as %23, @ as %40, [ as %5B and"
             " ] as %5D; or leave the password to the environment",
         )
-    return target_named(_SCHEMES.get(scheme, scheme))
+    target = target_named(_SCHEMES.get(scheme, scheme))
+    if not url.startswith(f"{scheme}://"):
+        raise UsageError(
+            "LR1001",
+            f"found a URL that begins with {scheme}: without two slashes; expected one such as"
+            " postgresql://user@host/database or sqlite:///shop.db",
+        )
+    return target

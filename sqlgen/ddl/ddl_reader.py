@@ -157,6 +157,10 @@ class _FileReader(TableReader):
             else:
                 self.passed += _is_other(statement.words)
                 self.understood |= head[:2] in (["CREATE", "TABLE"], ["ALTER", "TABLE"])
+                text = statement.text
+                if text.count("(") != text.count(")") and _opens(statement.tokens):
+                    said = f"line {statement.line()}: {statement.said(0, len(statement.tokens))}"
+                    self.unused.append(("", f"{said}: its brackets do not match"))
 
     def _define(self, subjects: Sequence[tuple[_Subject | None, str]]) -> None:
         """The tables that the file defines, where no log says which matter."""

@@ -116,6 +116,12 @@ report summary C --out nowhere/x.txt | 12 | found no folder nowhere; expected on
 replay C --to postgresq://app@h/x | 12 | did you mean postgresql?
 replay C --to postgresql://app:bad@127.0.0.1:1/x | 12 | Check host, port, database and user
 replay C --to sqlite:///none.db | 12 | found no such file. Three slashes before a relative path
+replay C --to postgresql:/app@h/x | 12 | begins with postgresql: without two slashes
+replay C --to mysql:app@h/x | 12 | begins with mysql: without two slashes
+replay C --to postgrsql:/app@h/x | 12 | did you mean postgresql?
+replay C --to postgres//app@h/x | 12 | expected a URL such as postgresql://user@host/database
+redo C --schema postgresql:/app@h/x --out o | 12 | begins with postgresql: without two slashes
+undo C --baseline sqlite:/x.db --schema none --out o | 12 | begins with sqlite: without two slashes
 replay C --to shop | 12 | expected a URL such as postgresql://user@host/database
 history C --ur FFFF | 12 | (sql LOG 'SELECT unit FROM units' shows them)
 history C --table CUSTOMR --key 1 | 12 | (did you mean CUSTOMER?)
@@ -412,6 +418,25 @@ def test_what_cleans_up_is_not_interrupted_by_the_same_end() -> None:
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+@pytest.mark.parametrize("words", ["report page", "report summary --format html"])
+def test_a_page_is_not_printed_on_a_terminal(
+    sakila_small: Path,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = [*words.split(), str(sakila_small / "small.ctl")]
+    assert main(command) in (0, 4)
+    assert capsys.readouterr().out.startswith("<!doctype html>")
+    monkeypatch.setattr(sys, "stdout", _Terminal())
+    assert main(command) == 12
+    assert capsys.readouterr().err == (
+        "logreplay: LR1001 found a page for a browser without --out on a terminal; expected --out"
+        " FILE.html\n"
+    )
+    assert sys.stdout.getvalue() == ""
 
 
 def test_progress_has_bytes_and_a_time_to_go_and_leaves_nothing() -> None:

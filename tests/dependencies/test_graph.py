@@ -591,12 +591,15 @@ def test_a_schema_file(
     schema.write_text(
         "CREATE TABLE testown.acct (id int);\nGRANT ALL ON testown.acct TO PUBLIC;\n"
         "ALTER TABLE testown.acct ADD FOREIGN KEY (id) REFERENCES testown.acct (id) SOMEHOW;"
+        "\nCREATE TABLE other.one (id int, c char(1) DEFAULT ')');\nCREATE TABLE other.two (id int;"
     )
     db2 = ["--schema", str(schema), "--schema-dialect", "db2"]
     assert main.main(["whatif", *two_units[0], "--ur", two_units[1].name, *db2]) == 4
     said = capsys.readouterr()
     assert "so a key that it may state is not considered: line 3: FOREIGN KEY" in said.out
     assert "note: ignored in the schema (no key information): 1 statement" in said.err
+    assert "line 5: CREATE TABLE other.two (id int: its brackets do not match" in said.err
+    assert "other.one" not in said.err
     assert main.main(["ddl", *two_units[0][:4], "--dialect", "postgres", *db2]) == 4
     said = capsys.readouterr()
     assert "so a key that it may state is not considered: line 3: FOREIGN KEY" in said.err

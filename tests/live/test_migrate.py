@@ -41,7 +41,7 @@ CREATE TABLE sakila.rental (rental_id int, customer_id int, CONSTRAINT who FOREI
 (customer_id) REFERENCES sakila.customer (customer_id));"""
 
 #: What the check says of equal numbers of rows: not more than it compares.
-SAME = "SAME NUMBERS OF ROWS; values: logreplay verify LOG-OPTIONS --to URL --expected DIR\n"
+SAME = "SAME NUMBERS OF ROWS; values: logreplay verify LOG --to URL --expected DIR\n"
 
 
 def log(sakila: Path) -> list[str]:

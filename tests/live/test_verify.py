@@ -190,10 +190,10 @@ def test_what_verify_must_be_told(
     assert main(["verify", *state]) == 12
     assert main(["verify", *state, "--roundtrip"]) == 12
     assert main(["verify", *state, *log, "--roundtrip", "--engine", "local"]) == 12
-    assert main(["verify", *state, *log[:2], "--to", "postgresql:"]) == 12
+    assert main(["verify", *state, *log[:2], "--to", "postgresql://"]) == 12
     said = capsys.readouterr().err
     assert said.count("LR1001") == 4
-    for option, way in (("--ri", ["--to", "postgresql:"]), ("--triggers", ["--roundtrip"])):
+    for option, way in (("--ri", ["--to", "postgresql://"]), ("--triggers", ["--roundtrip"])):
         assert main(["verify", *state, *log, *way, "--engine", "local", option, "skip"]) == 12
         assert f"found {option} skip with verify" in capsys.readouterr().err
     assert main(["verify", *state, "--to", "oracle://x"]) == 12
