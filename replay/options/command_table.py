@@ -254,10 +254,10 @@ COMMANDS: tuple[Command, ...] = (
         "write SQL that repeats the logged changes, in commit order",
         (
             f"{_SMALL} --out out/redo",
-            f"{_LOG} --table SAKILA.RENTAL --out out/rental",
+            f"{_LOG} --except {_UNIT} {_KEYS} --out out/rest",
             f"{_SMALL} --dialect sqlite --out - > redo.sql",
         ),
-        f"LOG --out --dry-run --dialect --encoding --except {_WHOSE}",
+        f"LOG --out --dry-run --dialect --encoding --except --schema {_WHOSE}",
     ),
     Command(
         "undo",
