@@ -63,8 +63,12 @@ with when_used():  # what some commands alone need
 
 
 def tell(arguments: argparse.Namespace, text: str) -> None:
-    """Write what was asked for to ``--out``, or print it."""
+    """Write what was asked for to ``--out``, or print it: then the warnings that a text begins with
+    go to standard error."""
     if arguments.out is None or str(arguments.out) == "-":
+        while text.startswith("warning: "):
+            line, _, text = text.partition("\n")
+            print(line, file=sys.stderr)
         show(text)
     else:
         write_file(arguments.out, text)

@@ -369,12 +369,12 @@ function totals() {  // files, and the ten with most
     return [...found];
   };
   const changes = n => several(n, "change"), units = [...U.name.keys()];
-  add("Files", D.files.map(name => [name, 0]), () => "");
   add("Users", summed(N, n => at(U.user, n), n => sums[n]), changes);
   add("Jobs", summed(N, n => at(U.job, n), n => sums[n]), changes);
   add("Tables", summed(C.unit.length, n => at(C.table, n), n => C.changes[n]), changes);
   add("Largest units", units.map(n => [n, sums[n]]), changes);
   add("Longest units", units.filter(n => lasts[n]).map(n => [n, lasts[n]]), n => n.toFixed(1) + " s");
+  add("Files", D.files.map(name => [name, 0]), () => "");
   element("p", `Made by ${D.program}: ${["logreplay report page", ...D.command.map(quoted)].join(" ")}`, $("tops"));
 }
 totals();
@@ -393,6 +393,7 @@ function follow(hash) {
   if (unit >= 0) go(place(unit));
 }
 build(); update(); startGraph(); follow(asked);
+if (asked.startsWith("#unit=")) document.body.classList.add("open");
 addEventListener("hashchange", () => follow(decodeURIComponent(location.hash)));
 new ResizeObserver(() => { chart.setSize({ width: Math.max(280, $("timeline").clientWidth), height: 160 }); draw(); }).observe($("timeline"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { build(); update(); });

@@ -180,7 +180,7 @@ function paint() {
   });
   const note = [`marks: ${G.nodes.length.toLocaleString("en")}, arrows: ${G.edges.length.toLocaleString("en")}`];
   if (mine >= 0) note.push("those of what is chosen are drawn; Escape shows all");
-  else if (drawn.length < G.edges.length) note.push(`showing the ${drawn.length} largest; select a mark for its own`);
+  else if (drawn.length < G.edges.length) note.push(`showing the ${drawn.length} largest; select a group to see its dependencies`);
   $("drawn").textContent = note.join(", ");
 }
 function legend() {

@@ -157,7 +157,7 @@ def test_thousands_of_units_are_clusters(browser: str, sakila: Path, tmp_path: P
     drawn = of_canvas(body)
     assert "2,827 of 2,827 units" in body
     assert 2 < drawn["clusters"] == drawn["nodes"] < 12  # a mark for each job
-    assert "largest; select a mark" in body
+    assert "largest; select a group" in body
 
 
 def test_incomplete_units_are_marked(browser: str, tmp_path: Path) -> None:

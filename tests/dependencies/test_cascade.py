@@ -129,7 +129,7 @@ def test_whatif_tells_what_was_asked_for_from_what_must_go_too(
 def test_whatif_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, (one, two, three, alone) = chain(tmp_path)
     assert main.main(["whatif", *log, "--ur", one.name]) == 4
-    assert capsys.readouterr().out.startswith("warning: no foreign keys are known")
+    assert capsys.readouterr().err.startswith("warning: no foreign keys are known")
     log += ["--schema", "none"]
     assert main.main(["whatif", *log, "--ur", one.name]) == 0
     lines = capsys.readouterr().out.split("\n")

@@ -596,7 +596,7 @@ def test_a_schema_file(
     db2 = ["--schema", str(schema), "--schema-dialect", "db2"]
     assert main.main(["whatif", *two_units[0], "--ur", two_units[1].name, *db2]) == 4
     said = capsys.readouterr()
-    assert "so a key that it may state is not considered: line 3: FOREIGN KEY" in said.out
+    assert "so a key that it may state is not considered: line 3: FOREIGN KEY" in said.err
     assert "note: ignored in the schema (no key information): 1 statement" in said.err
     assert "line 5: CREATE TABLE other.two (id int: its brackets do not match" in said.err
     assert "other.one" not in said.err

@@ -87,13 +87,13 @@ def test_a_position_that_is_given_as_a_unit_is_named(
         ("undo", f"--out {tmp_path}/undo", "commit_lrsn"),
     ):
         assert main([name, log, *words.split(), "--ur", change[number]]) in (4, 12)
-        said = "".join(capsys.readouterr())
+        said = capsys.readouterr().err
         assert re.search(rf"no unit .* id {change[number]} .* of unit {unit}: --ur {unit}", said)
     out = ["--out", str(tmp_path / "redo")]
     assert main(["redo", log, "--except", f"ur={'FF' * 10}", *out]) == 4
     assert f"has the id {'FF' * 10} (--ur)\n" in capsys.readouterr().err
     assert main(["who", log, "--ur", unit, "--user", "NOBODY"]) == 4
-    assert "has the id" not in "".join(capsys.readouterr())
+    assert "has the id" not in capsys.readouterr().err
 
 
 def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> None:
