@@ -195,7 +195,6 @@ COMMANDS: tuple[Command, ...] = (
         " (page)",
         (
             f"page {_LOG} {_KEYS} --out page.html",
-            f"summary {_LOG} --group-by user,hour",
             f"summary {_LOG} --group-by unit",
             f"quiet {_LOG} --min 5s --max-open 1",
         ),

@@ -16,13 +16,7 @@ import numpy as np
 from replay.changes.envelope import bounds_of, compare, opaque
 from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
-from replay.changes.selection import (
-    REASON,
-    UNSATISFIED,
-    Selection,
-    balance_of,
-    left_out,
-)
+from replay.changes.selection import REASON, UNSATISFIED, Selection, balance_of, left_out
 from replay.engine.contract import Engine
 from replay.errors import InputError
 from replay.logs import LogFile, MadeOfLogs, Split
@@ -235,36 +229,25 @@ def nothing_left(
     """What a user must know whose selection takes nothing of a log: why (``skipped``, as in the
     balance sheet), and from where to where the log goes, as :func:`log_extent` finds it. Empty
     where the user chose nothing."""
-    reason = left_out(selection, skipped)
-    if reason is None:
+    if (reason := left_out(selection, skipped)) is None:
         return []
     return [f"{reason}; {log_extent(log, engine=engine)}", *unknown_units(log, selection)]
 
 
 def unknown_units(log: LogFile, selection: Selection) -> list[str]:
-    """What is said of units that a selection names by an id that no unit of the log has: whose
-    commit, begin or record stands there, as somebody who took a position for an id means it. Reads
-    all headers."""
-    ids = {bytes(unit) for unit, _ in selection.units if isinstance(unit, bytes)}
-    meant = dict.fromkeys(sorted(ids), "")
-    for envelope in (some.envelope for some in all_headers(log)) if ids else ():
+    """What is said of ids that no unit of the log has, and whose position they are."""
+    said = {bytes(unit): "" for unit, _ in selection.units if isinstance(unit, bytes)}
+    for envelope in (some.envelope for some in all_headers(log)) if said else ():
         units = np.ascontiguousarray(envelope.unit())
-        for unit in meant.keys() & {row[:10].tobytes() for row in np.unique(units, axis=0)}:
-            del meant[unit]
-        for unit in [unit for unit, said in meant.items() if not said]:
-            for what, places in (
-                ("the commit position", envelope.commit()),
-                ("the begin position", envelope.unit_position()),
-                ("the position of a record", envelope.log_position()),
-            ):
-                if len(rows := np.flatnonzero(compare(places, unit) == 0)):
-                    name = UnitId(units[rows[0]].tobytes())
-                    meant[unit] = f"; it is {what} of unit {name}: --ur {name}"
-                    break
-    return [
-        f"no unit of recovery of this log has the id {unit.hex().upper()} (--ur){said}"
-        for unit, said in meant.items()
-    ]
+        kinds = ("the commit", envelope.commit()), ("a record", envelope.log_position())
+        for unit in list(said):
+            for what, places in kinds:
+                for row in np.flatnonzero(compare(places, unit) == 0)[:1]:
+                    said[unit] = f"; {what} of unit {UnitId(units[row].tobytes())} stands there"
+            if (compare(units[:, : Position.SIZE], unit) == 0).any():
+                del said[unit]
+    known = "no unit of recovery of this log has the id"
+    return [f"{known} {unit.hex().upper()} (--ur){more}" for unit, more in said.items()]
 
 
 def skipped_records(plan: Plan, log: LogFile) -> Counter[str]:

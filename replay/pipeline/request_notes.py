@@ -97,8 +97,7 @@ def key_notes(constraints: Constraints) -> list[str]:
     and of how it was read."""
     notes = [f"a key is not considered: {entry}" for entry in constraints.unused]
     if count := constraints.passed:
-        said = counted(count, "statement")
-        notes.append(f"ignored in the schema (no key information): {said}")
+        notes.append(f"ignored in the schema (no key information): {counted(count, 'statement')}")
     return [*notes, *constraints.notes]
 
 

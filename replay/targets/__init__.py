@@ -100,11 +100,13 @@ def target_of(url: str) -> Target:
     """The target for a URL, by its scheme; UsageError (LR1001) for one that no installed target
     knows."""
     scheme = url.partition(":")[0] if ":" in url.partition("/")[0] else ""
-    if not scheme:
+    target = target_named(_SCHEMES.get(scheme, scheme)) if scheme else None
+    if target is None or not url.startswith(f"{scheme}://"):
+        begins = f"URL that begins with {scheme}: without two slashes"
         raise UsageError(
             "LR1001",
-            "found a target without a scheme; expected a URL such as"
-            " postgresql://user@host/database",
+            f"found a {begins if scheme else 'target without a scheme'}; expected a URL such as"
+            " postgresql://user@host/database or sqlite:///shop.db",
         )
     if not is_readable(url):
         raise UsageError(
@@ -113,12 +115,5 @@ def target_of(url: str) -> Target:
             " write them",
             hint="In a user or password write / as %2F, ? as %3F, # as %23, @ as %40, [ as %5B and"
             " ] as %5D; or leave the password to the environment",
-        )
-    target = target_named(_SCHEMES.get(scheme, scheme))
-    if not url.startswith(f"{scheme}://"):
-        raise UsageError(
-            "LR1001",
-            f"found a URL that begins with {scheme}: without two slashes; expected one such as"
-            " postgresql://user@host/database or sqlite:///shop.db",
         )
     return target

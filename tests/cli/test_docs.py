@@ -86,25 +86,6 @@ def test_commands_of_the_docs_are_those_of_the_program(page: Path) -> None:
         parse([STANDS_FOR.get(word, word) for word in words])
 
 
-def test_no_page_writes_where_another_does() -> None:
-    """Pages are pasted one after the other in one clone: a folder that is there is refused."""
-    written: dict[str, set[str]] = {}
-    for page in PAGES:
-        for block in re.findall(r"```(?:sh|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
-            for line in re.findall(r"logreplay .*|scripts/run .*", block):
-                for place in re.findall(r"--out (\w[^ ]*)|--also \w+:(\S+)", line):
-                    written.setdefault("".join(place), set()).add(page.name)
-    shared = {
-        (place, other)
-        for place, pages in written.items()
-        for other, others in written.items()
-        if (Path(place) == Path(other) or Path(place) in Path(other).parents)
-        and len(pages | others) > 1
-    }
-    assert len(written) > 50
-    assert shared == set()
-
-
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The current folder is an empty one with the bundled logs."""

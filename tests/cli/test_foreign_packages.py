@@ -17,11 +17,11 @@ START = (
 )
 
 
-def started(*paths: Path, first: str = "") -> subprocess.CompletedProcess[str]:
-    """The command with ``paths`` before everything else, and ``first`` what is carried out."""
+def started(*paths: Path) -> subprocess.CompletedProcess[str]:
+    """The command with ``paths`` before everything else."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     return subprocess.run(
-        [sys.executable, "-c", first + START],
+        [sys.executable, "-c", START],
         cwd="/",
         env=environment,
         capture_output=True,
@@ -34,20 +34,6 @@ def test_it_starts_where_both_packages_are_ours() -> None:
     run = started(ROOT)
     assert (run.returncode, run.stderr) == (0, "")
     assert "logreplay COMMAND -h" in run.stdout
-
-
-def test_ctrl_c_before_the_program_is_loaded() -> None:
-    """While it looks for its packages: it ended in a traceback."""
-    pressed = (
-        "import sys\n"
-        "class Pressed:\n"
-        "    def find_spec(name, *rest):\n"
-        "        if name == 'sqlgen': raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Pressed)\n"
-    )
-    run = started(ROOT, first=pressed)
-    said = "logreplay: interrupted; nothing was published\n"
-    assert (run.returncode, run.stderr) == (130, said)
 
 
 @pytest.mark.parametrize("name", ["replay", "sqlgen"])

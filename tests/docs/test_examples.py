@@ -4,6 +4,7 @@ text shows."""
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,22 @@ def test_what_is_shown_counts() -> None:
     assert same(["units  …"], ["units  3"])
     assert not same(["a"], ["a", "b"])
     assert not same(["a", "…", "c"], ["a", "b"])
+
+
+def test_no_page_writes_where_another_does() -> None:
+    """Pages are pasted one after the other in one clone: a folder that is there is refused."""
+    written: dict[str, set[str]] = {}
+    for page in [ROOT / "README.md", *sorted((ROOT / "replay" / "docs").rglob("*.md"))]:
+        for block in re.findall(r"```(?:sh|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            for line in re.findall(r"logreplay .*|scripts/run .*", block):
+                for place in re.findall(r"--out (\w[^ ]*)|--also \w+:(\S+)", line):
+                    written.setdefault("".join(place), set()).add(page.name)
+    shared = {
+        (place, other)
+        for place, pages in written.items()
+        for other, others in written.items()
+        if (Path(place) == Path(other) or Path(place) in Path(other).parents)
+        and len(pages | others) > 1
+    }
+    assert len(written) > 50
+    assert shared == set()

@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import json
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -71,29 +70,6 @@ def test_summary_counts_what_is_there(log: replay.Log, changes: list[dict[str, A
         for row in log.report("summary", group_by=["unit"]).rows
     ]
     assert (sizes[0], sizes) == (largest, sorted(sizes, reverse=True))
-
-
-def test_a_position_that_is_given_as_a_unit_is_named(
-    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A commit or a record's own: it ended in "nothing is left"."""
-    log = str(sakila_small / "small.ctl")
-    with replay.open_log(log) as opened:
-        change = opened.select().changes().read_all().to_pylist()[100]
-    unit = f"{change['urid']}/{change['member']}"
-    for name, words, number in (
-        ("who", "", "commit_lrsn"),
-        ("whatif", "--schema none", "log_position"),
-        ("undo", f"--out {tmp_path}/undo", "commit_lrsn"),
-    ):
-        assert main([name, log, *words.split(), "--ur", change[number]]) in (4, 12)
-        said = capsys.readouterr().err
-        assert re.search(rf"no unit .* id {change[number]} .* of unit {unit}: --ur {unit}", said)
-    out = ["--out", str(tmp_path / "redo")]
-    assert main(["redo", log, "--except", f"ur={'FF' * 10}", *out]) == 4
-    assert f"has the id {'FF' * 10} (--ur)\n" in capsys.readouterr().err
-    assert main(["who", log, "--ur", unit, "--user", "NOBODY"]) == 4
-    assert "has the id" not in capsys.readouterr().err
 
 
 def test_summary_of_a_part(log: replay.Log, changes: list[dict[str, Any]]) -> None:

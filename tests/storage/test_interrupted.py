@@ -124,3 +124,12 @@ def test_calls_of_a_run_that_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     again.set()
     monkeypatch.undo()
     assert timeouts.answered("s3://a", lambda: 1) == 1
+
+
+def test_ctrl_c_before_the_program_is_loaded() -> None:
+    """While the command looks for its packages: it ended in a traceback."""
+    pressed = "class Pressed:\n def find_spec(name, *rest): raise KeyboardInterrupt\n"
+    start = "import sys, importlib.util, logreplay_command\nsys.meta_path.insert(0, Pressed)\n"
+    words = [sys.executable, "-c", f"{pressed}{start}sys.exit(logreplay_command.main())"]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (130, "logreplay: interrupted; nothing was published\n")
