@@ -237,14 +237,13 @@ def nothing_left(
 def unknown_units(log: LogFile, selection: Selection) -> list[str]:
     """What is said of ids that no unit of the log has, and whose position they are."""
     said = {bytes(unit): "" for unit, _ in selection.units if isinstance(unit, bytes)}
-    for envelope in (some.envelope for some in all_headers(log)) if said else ():
-        units = np.ascontiguousarray(envelope.unit())
-        kinds = ("the commit", envelope.commit()), ("a record", envelope.log_position())
+    for one in (some.envelope for some in all_headers(log)) if said else ():
+        kinds = ("the commit", one.commit()), ("a record", one.log_position())
         for unit in list(said):
             for what, places in kinds:
                 for row in np.flatnonzero(compare(places, unit) == 0)[:1]:
-                    said[unit] = f"; {what} of unit {UnitId(units[row].tobytes())} stands there"
-            if (compare(units[:, : Position.SIZE], unit) == 0).any():
+                    said[unit] = f"; {what} of unit {UnitId(one.unit()[row].tobytes())} is there"
+            if (compare(one.unit()[:, : Position.SIZE], unit) == 0).any():
                 del said[unit]
     known = "no unit of recovery of this log has the id"
     return [f"{known} {unit.hex().upper()} (--ur){more}" for unit, more in said.items()]

@@ -238,7 +238,7 @@ def test_a_position_that_is_given_as_a_unit_is_named(
     ):
         assert main([name, log, *words.split(), "--ur", change[number]]) in (4, 12)
         said = capsys.readouterr().err
-        assert re.search(rf"no unit .* id {change[number]} .* of unit {unit} stands there", said)
+        assert re.search(rf"no unit .* id {change[number]} .* of unit {unit} is there", said)
     out = ["--out", str(tmp_path / "redo")]
     assert main(["redo", log, "--except", f"ur={'FF' * 10}", *out]) == 4
     assert f"has the id {'FF' * 10} (--ur)\n" in capsys.readouterr().err
