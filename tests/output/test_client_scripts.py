@@ -421,9 +421,7 @@ def test_duckdb_stops_at_the_first_error(tmp_path: Path) -> None:
     written(log, "redo", tmp_path / "out", "duckdb", client="duckdb")
     (script,) = (tmp_path / "out").glob("*.sql")
     assert ".bail on" in script.read_text().splitlines()
-    program = shutil.which("duckdb")
-    if program is None:
-        return
+    program = str(Path(sys.executable).with_name("duckdb"))
     made = tmp_path / "made.sql"
     made.write_text(
         "CREATE SCHEMA shop; CREATE TABLE shop.bits (n INT PRIMARY KEY, b BLOB, t TEXT);"
@@ -464,14 +462,13 @@ def test_spark_sql_stops_at_the_first_error(tmp_path: Path) -> None:
     assert "reached" not in done.stdout
 
 
+@pytest.mark.long
 def test_sqlite3_stops_at_the_first_error(tmp_path: Path) -> None:
     log = opened(log_of_bits(tmp_path, "a", "\\;'--"))
     written(log, "redo", tmp_path / "out", "sqlite", client="sqlite3")
     (script,) = (tmp_path / "out").glob("*.sql")
     program = shutil.which("sqlite3")
-    assert script.read_text().splitlines()[-1] == "COMMIT;"
-    if program is None:
-        return
+    assert program is not None, "sqlite3 is missing: install it"
     place = tmp_path / "rows.db"
     attached = tmp_path / "attached.sql"
     attached.write_text(f"ATTACH '{place}' AS shop;\n{script.read_text()}")
