@@ -225,6 +225,9 @@ def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -
     told = tally.clock.warnings() + _left_to_target(plan, log, tally)
     told += extent.data_end_early(log, tally.first_commit, tally.last_commit, engine)
     if tally.outcomes != sum(tally.skipped.values()):
+        named = {unit for unit, _ in plan.selection.units}
+        if tally.units + len(tally.quarantined_units) < len(named):
+            told += extent.unknown_units(log, plan.selection)
         return told
     return told + extent.nothing_left(log, plan.selection, tally.skipped, engine)
 

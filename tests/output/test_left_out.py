@@ -1,11 +1,9 @@
 """Updates of excluded columns only: no statement, but a comment in its place that says which row
-and which columns, in every dialect; positions that are given as units, and pages on terminals."""
+and which columns, in every dialect."""
 
 from __future__ import annotations
 
-import io
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -221,47 +219,3 @@ def test_work_that_was_rolled_back_leaves_no_such_comment(tmp_path: Path) -> Non
         options=ScriptOptions(render=RenderOptions(exclude_columns=EXCLUDED)),
     )
     assert remarks(text_of(bundle)) == []
-
-
-def test_a_position_that_is_given_as_a_unit_is_named(
-    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A commit or a record's own: it ended in "nothing is left"."""
-    log = str(sakila_small / "small.ctl")
-    with replay.open_log(log) as opened:
-        change = opened.select().changes().read_all().to_pylist()[100]
-    unit = f"{change['urid']}/{change['member']}"
-    for name, words, number in (
-        ("who", "", "commit_lrsn"),
-        ("whatif", "--schema none", "log_position"),
-        ("undo", f"--out {tmp_path}/undo", "commit_lrsn"),
-    ):
-        assert main([name, log, *words.split(), "--ur", change[number]]) in (4, 12)
-        said = capsys.readouterr().err
-        assert re.search(rf"no unit .* id {change[number]} .* of unit {unit} is there", said)
-    out = ["--out", str(tmp_path / "redo")]
-    assert main(["redo", log, "--except", f"ur={'FF' * 10}", *out]) == 4
-    assert f"has the id {'FF' * 10} (--ur)\n" in capsys.readouterr().err
-    assert main(["who", log, "--ur", unit, "--user", "NOBODY"]) == 4
-    assert "has the id" not in capsys.readouterr().err
-
-
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("words", ["report page", "report summary --format html"])
-def test_a_page_is_not_printed_on_a_terminal(
-    sakila_small: Path,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    command, terminal = [*words.split(), str(sakila_small / "small.ctl")], _Terminal()
-    assert main(command) in (0, 4)
-    assert capsys.readouterr().out.startswith("<!doctype html>")
-    monkeypatch.setattr(sys, "stdout", terminal)
-    assert main(command) == 12
-    assert "on a terminal; expected --out FILE.html" in capsys.readouterr().err
-    assert terminal.getvalue() == ""
