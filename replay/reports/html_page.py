@@ -52,15 +52,15 @@ _POLICY = (
 )
 #: Changes of a page with rows and dependencies, where nothing else is said.
 MOST_ROWS = 100_000
-_NOBODY = ((bytes(10), 0),)
+#: A query for units that found none.
+_NOBODY = Selection(unit_query="", query_units=b"")
 
 
 def graph_page(asked: Asked, units: Iterable[UnitId], chosen: frozenset[UnitId]) -> dict[str, Any]:
     """The page of some units, of which some were ``chosen``, that begins with their dependencies.
     Errors as :func:`page_of`."""
     wanted = tuple((unit.urid, unit.member) for unit in units)
-    # where there is none: of a unit that no log has
-    page = page_of(asked, Selection(units=wanted or _NOBODY), MOST_ROWS, True)
+    page = page_of(asked, Selection(units=wanted) if wanted else _NOBODY, MOST_ROWS, True)
     return {**page, "view": "graph", "chosen": sorted(map(str, chosen))}
 
 
