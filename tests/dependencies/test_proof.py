@@ -394,7 +394,7 @@ def test_a_log_that_contradicts_itself_is_told_of_where_the_graph_is_asked(
     assert bundle.exit_code == 4
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
     assert main(["whatif", *words, "--schema", "none", "--ur", two.name]) == 4
-    assert "logreplay check names them" in capsys.readouterr().out
+    assert "logreplay check names them" in capsys.readouterr().err
 
 
 def test_a_state_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def changed_keys(place: Path) -> list[tuple[Any, ...]]:
     with duckdb.connect() as connection:
         connection.execute(begin)
         final_rows(connection)
-        changes = "read_parquet('out/changes/sakila.rental/**/*.parquet')"
+        changes = "read_parquet('out/lake/sakila.rental/**/*.parquet')"
         return connection.sql(
             "FROM final WHERE rental_id IN ("
             f"SELECT coalesce(after.rental_id, before.rental_id) FROM {changes}"
@@ -71,8 +71,8 @@ def changed_keys(place: Path) -> list[tuple[Any, ...]]:
 
 def test_spark_finds_the_latest_rows(spark: Any, place: Path) -> None:
     view, query = (part for part in statements("Spark")[0].split(";\n") if part.strip())
-    folder = place / "out" / "changes"
-    spark.sql(view.replace("out/changes", str(folder)))  # Java is in a folder of its own
+    folder = place / "out" / "lake"
+    spark.sql(view.replace("out/lake", str(folder)))  # Java is in a folder of its own
     found = spark.sql(query).orderBy("rental_id").collect()
     expected = changed_keys(place)
     assert len(expected) > 10
@@ -92,7 +92,7 @@ def test_a_key_that_changed_and_one_that_came_again(tmp_path: Path) -> None:
     folder = tmp_path / "sakila.rental"
     folder.mkdir()
     _, merge = statements("DuckDB")
-    view = merge.split("MERGE")[0].replace("out/changes", str(tmp_path))
+    view = merge.split("MERGE")[0].replace("out/lake", str(tmp_path))
     with duckdb.connect() as connection:
         changes = pa.table(
             {
