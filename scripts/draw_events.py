@@ -7,7 +7,8 @@ was there before and after: the truth for ``tests/logs/events/test_drawn.py``.
 Each workload has a schema of its own, with tables that refer to one another, and two connections
 that work side by side. The folder gets ``drawn.jsonl.gz`` (all events) and ``drawn.json.gz`` (of
 each workload: the statements that make its tables and rows, and the rows before and after);
-of PostgreSQL ``drawn.pgoutput.gz``, too (the same work by ``pg_recvlogical``).
+of PostgreSQL ``drawn.pgoutput.gz``, ``drawn.prepared.gz`` and ``drawn.streamed.gz``, too (the same
+work by ``pg_recvlogical``, from the slots of record_events.py).
 """
 
 from __future__ import annotations
@@ -247,7 +248,7 @@ def main(folder: Path, count: int, seed: int, kind: str) -> None:
         if binlog:
             work()
         else:
-            record_pgoutput(source, folder, work)
+            record_pgoutput(source, folder, work, "drawn.")
         recorder.wait('"finished"')
         time.sleep(1)
         for one, state in zip(workloads, kept, strict=True):

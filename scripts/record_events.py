@@ -477,8 +477,10 @@ SLOTS = {
 }
 
 
-def record_pgoutput(source: Source, folder: Path, work: Callable[[], None]) -> None:
-    """Have ``pg_recvlogical`` record some work, from each slot."""
+def record_pgoutput(
+    source: Source, folder: Path, work: Callable[[], None], prefix: str = ""
+) -> None:
+    """Have ``pg_recvlogical`` record some work, from each slot, into files that begin so."""
     run = source.connections["a"]
     run("CREATE PUBLICATION recorded FOR ALL TABLES")
     for slot, (made, _, settings) in SLOTS.items():
@@ -492,7 +494,7 @@ def record_pgoutput(source: Source, folder: Path, work: Callable[[], None]) -> N
         of = ["pg_recvlogical", "-d", source.url + settings, "--slot", slot]
         where = ["--start", "--no-loop", "--endpos", end, "-f", str(path)]
         subprocess.run([*of, *where, *words], check=True)
-        (folder / f"{slot}.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+        (folder / f"{prefix}{slot}.gz").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
         path.unlink()
 
 
