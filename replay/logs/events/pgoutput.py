@@ -127,8 +127,11 @@ class Reader:
         self.raw = memoryview(raw)  # type: ignore[arg-type]
         self.path, self.known = path, connection
         self.at = self.number = 0
-        #: Messages are read to find where they end.
-        self.blind = False
+
+    @property
+    def blind(self) -> bool:
+        """Whether messages are read to find where they end."""
+        return self.known.into is not None
 
     def tables(self) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
         """What messages say, as :func:`replay.logs.events.lines.read` gives it, and their sizes,
@@ -190,9 +193,8 @@ class Reader:
             begin = self.at - 1
             part = self._take(">I") if into.streamed else 0
             into.add(self.raw, self.path, self.number, begin, part)
-        self.blind = into is not None
         made = self._read(kind)
-        return [{}] if self.blind and kind in _OF_TRANSACTION else made
+        return [{}] if into is not None and kind in _OF_TRANSACTION else made
 
     def _read(self, kind: str) -> Iterable[dict[str, Any]]:
         read: Callable[[], Iterable[dict[str, Any]]] | None = getattr(self, f"_kind_{kind}", None)
@@ -231,7 +233,6 @@ class Reader:
         del known.sent[xid]
         known.xid, known.final, known.micros, known.count = xid, commit, time + _EPOCH, 0
         here = self.raw, self.path, self.number, self.at
-        self.blind = False
         for self.raw, self.path, self.number, begin in sent.messages():
             self.at, before = begin + 1 + 4 * sent.streamed, known.count
             made = filter(None, self._read(chr(self.raw[begin])))
@@ -239,7 +240,8 @@ class Reader:
                 yield {"status": "BEGIN", "id": f"{xid}:{commit}"}
             yield from made
         self.raw, self.path, self.number, self.at = here
-        yield self._end(end) if known.count else {}
+        ended = self._end(end)
+        yield ended if known.count else {}
 
     def _end(self, end: int) -> dict[str, Any]:
         known = self.known
@@ -349,7 +351,7 @@ class Reader:
                 of_key.append({"field": column})
             said = {"parameters": {"oid": oid, "modifier": modifier}}
             fields.append({"field": column, "type": "pgoutput", "optional": True, **said})
-        if self.blind and self.known.into is not None and self.known.into.streamed:
+        if self.known.into is not None and self.known.into.streamed:
             return [{}]
         rows = {"field": "after", "type": "struct", "fields": fields}
         self.known.relations[number] = _Relation(
