@@ -14,8 +14,10 @@ class Choices(StrEnum):
 
 
 class Names(Choices):
-    """How names are spelled: folded as the target folds them, or as they are, quoted."""
+    """How names are spelled: folded as the target folds them, or as they are; as they are in the
+    database that wrote a log, else folded (auto). They are quoted where they must be."""
 
+    AUTO = "auto"
     LOWER = "lower"
     EXACT = "exact"
 

@@ -15,8 +15,7 @@ _PLAIN = {"lower": re.compile(r"[a-z_][a-z0-9_]*\Z"), "upper": re.compile(r"[A-Z
 
 
 def target_name(name: str, profile: Profile, names: str) -> str:
-    """The name in the target: folded as the dialect folds (``names="lower"``), or as it is
-    (``"exact"``).
+    """The name in the target: as it is (``names="exact"``), else folded as the dialect folds.
 
     SqlgenError (LR3005) for an empty name, one with a control character, or one that is too long.
     """
@@ -46,12 +45,10 @@ def target_name(name: str, profile: Profile, names: str) -> str:
 
 
 def identifier(name: str, profile: Profile, names: str) -> exp.Identifier:
-    """The sqlglot identifier of a name, quoted always with ``names="exact"`` and else only where it
-    must be."""
+    """The sqlglot identifier of a name, quoted only where it must be."""
     spelled = target_name(name, profile, names)
     plain = (
-        names != "exact"
-        and _PLAIN[profile.fold].match(spelled) is not None
+        _PLAIN[profile.fold].match(spelled) is not None
         and spelled.lower() not in profile.reserved
     )
     return exp.Identifier(this=spelled, quoted=not plain)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from replay.changes.choices import CsvFormulas, EventSchemas, ParquetTypes
 from sqlgen.choices import Assertion, Names
@@ -22,12 +22,13 @@ class ScriptOptions:
     units as have ``commit_statements`` (then a ``commit_every`` of 1 does not count); a file holds
     about ``records_per_file`` records. ``asserts``: what the user says of checks of rows, None for
     what suits the script (``render.assert_rows``). ``mapping`` says what tables and columns become
-    (its exclusions stand in ``render`` too). ``client``: the program whose form scripts have
-    (:mod:`sqlgen.clients`; None: plain SQL), with the ``terminator`` of statements and the
-    ``encoding`` it reads, None for what is usual; ``jcl``: with the job that runs them."""
+    (its exclusions stand in ``render`` too). ``own`` (settled by :meth:`of_log`): the dialect of
+    the log's database, where ``names`` follow from the target. ``client``: the program whose form
+    scripts have (:mod:`sqlgen.clients`; None: plain SQL), with the ``terminator`` of statements and
+    the ``encoding`` it reads, None for what is usual; ``jcl``: with the job that runs them."""
 
     dialect: str = "postgres"
-    names: Names = Names.LOWER
+    names: Names = Names.AUTO
     commit_every: int = 1
     records_per_file: int = 250_000
     trace: bool = False
@@ -40,6 +41,7 @@ class ScriptOptions:
     terminator: str | None = None
     encoding: str | None = None
     jcl: bool = False
+    own: str = ""
 
     def __post_init__(self) -> None:
         settle_choices(self, names=Names)
@@ -49,6 +51,23 @@ class ScriptOptions:
         if self.asserts is not None:
             settle_choices(self, asserts=Assertion)
         settle_kinds(self)
+
+    def of_log(self, own: str, mapped: bool = False) -> ScriptOptions:
+        """The options for a log whose database has this dialect: without a dialect they are for
+        that one, and names are kept in a database of its kind, unless tables are mapped."""
+        options = replace(self, dialect=self.dialect or own)
+        if self.names is not Names.AUTO:
+            return options
+        options = replace(options, own="" if mapped else own)
+        names = options.names_in(options.dialect)
+        return replace(options, names=names, render=replace(self.render, names=names))
+
+    def names_in(self, dialect: str) -> Names:
+        """How names are spelled in a database of this dialect."""
+        if self.names is not Names.AUTO and not self.own:
+            return self.names
+        own = self.own and profile_named(self.own).sqlglot
+        return Names.EXACT if own == profile_named(dialect).sqlglot else Names.LOWER
 
     @property
     def masked(self) -> frozenset[str]:

@@ -54,7 +54,6 @@ from replay.temp_folders import WorkFolder
 from replay.writable import Writable
 from sqlgen.choices import Assertion, RealPolicy
 from sqlgen.constraints import Constraints
-from sqlgen.dialects import profile_named
 from sqlgen.lazy_imports import when_used
 
 if TYPE_CHECKING:
@@ -175,9 +174,10 @@ def _structure(arguments: argparse.Namespace) -> int:
     with WorkFolder() as scratch:
         demand = Demand(structure=True)
         request = LogInput.of(arguments).request(scratch, demand, selection_of(arguments))
-        undo, profile = arguments.changes == Mode.UNDO, profile_named(arguments.dialect)
+        options = ScriptOptions(arguments.dialect, arguments.names).of_log(request.opened.dialect)
+        undo = arguments.changes == Mode.UNDO
         script = structure.structure_script(
-            request.log, request.selection, profile, arguments.names, undo
+            request.log, request.selection, options.profile, options.names, undo
         )
     if arguments.out is None or is_printed(arguments.out):
         print(script.text, end="")

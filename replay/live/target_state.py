@@ -38,7 +38,7 @@ class TargetState:
     def __init__(self, session: Session, name: str, options: ScriptOptions) -> None:
         self.session, self._name = session, name
         self.profile = profile_named(session.dialect)
-        self.names, self.policy = options.names, options.render.policy
+        self.names, self.policy = options.names_in(session.dialect), options.render.policy
         self.mapping = options.mapping
 
     @property

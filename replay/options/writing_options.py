@@ -257,9 +257,10 @@ STATEMENTS = (
     _state(
         "--names",
         first_of(Names),
-        "lower: fold to lower case, quote where needed; exact: as they are, quoted",
+        "lower: fold to lower case; exact: as they are; auto: as they are for the database that"
+        " wrote the log, unless a mapping names tables, else folded. Quotes stand where they must",
         f"ddl {_VALUES}",
-        brief="names in lower case (default), or exactly as they are",
+        brief="names in lower case or exactly as they are (default: by the target)",
     ),
     *(
         _state(

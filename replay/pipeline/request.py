@@ -83,6 +83,11 @@ class OpenLog:
     family: Family
     log: LogFile
 
+    @property
+    def dialect(self) -> str:
+        """That of the database that wrote the log."""
+        return self.log.dialect if isinstance(self.log, OwnDialect) else self.family.dialect
+
 
 @dataclass(frozen=True)
 class Request:
@@ -210,12 +215,12 @@ def _check_files(option: str, paths: Sequence[str]) -> None:
         known[place] = path
 
 
-def _in_dialect(opened: OpenLog, options: ScriptOptions) -> tuple[LogFile, ScriptOptions]:
+def _in_dialect(
+    opened: OpenLog, demand: Demand, options: ScriptOptions
+) -> tuple[LogFile, ScriptOptions]:
     """The log and the options with the dialect that is wanted, or the log's own."""
-    log = opened.log
-    if not options.dialect:
-        own = log.dialect if isinstance(log, OwnDialect) else opened.family.dialect
-        options = replace(options, dialect=own)
+    mapped = demand.mapping is not None or options.mapping is not None
+    options, log = options.of_log(opened.dialect, mapped), opened.log
     return log.in_dialect(options.dialect) if isinstance(log, OwnDialect) else log, options
 
 
@@ -239,7 +244,7 @@ def make_request(
             opened = replace(opened, log=opened.family.with_wide_reals(opened.log))
         placed = resolve_positions.place(selection, opened.log)
         resolve_positions.check_ranges(placed)
-        log, options = _in_dialect(opened, _of_columns(placed, demand.options or ScriptOptions()))
+        log, options = _in_dialect(opened, demand, _of_columns(placed, demand))
         placed = placed.without_history(log.catalog, lambda: _known_keys(keys, log, None))
         versions, strange = taken_versions(log, placed, demand.continued)
         check_columns(versions, options.render)
@@ -346,8 +351,9 @@ def _check_units(demand: Demand, selection: Selection) -> None:
         )
 
 
-def _of_columns(selection: Selection, options: ScriptOptions) -> ScriptOptions:
+def _of_columns(selection: Selection, demand: Demand) -> ScriptOptions:
     """The options with the columns that a selection names, where they name none themselves."""
+    options = demand.options or ScriptOptions()
     render, named = options.render, selection.columns or selection.exclude_columns
     if not named or render.columns or render.exclude_columns:
         return options

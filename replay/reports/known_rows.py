@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from replay.changes.options import ScriptOptions
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type, row_values
@@ -17,8 +18,6 @@ from replay.reports.rows_at import TableNet
 from replay.storage.state_csv import StateCsv
 from replay.storage.state_values import spelled, state_values
 from replay.targets import target_of
-from sqlgen.dialects import profile_named
-from sqlgen.names import target_name
 from sqlgen.schema import Column, SqlType
 
 #: The rows of a table as the value contract has them: (columns, structs).
@@ -75,18 +74,16 @@ def _structs(columns: Sequence[Column], values: Mapping[str, pa.Array], count: i
     )
 
 
-def rows_of_database(url: str) -> Known:
-    """Those of the tables of a database. TargetError (LR4002) for a table that is not there,
-    UsageError (LR3005) for two that are one there."""
+def rows_of_database(url: str, own: str) -> Known:
+    """Those of the tables of a database; ``own``: the dialect of the log's. TargetError (LR4002)
+    for a table that is not there, UsageError (LR3005) for two that are one there."""
     target = target_of(url)
-    profile = profile_named(target.dialect)
+    options = ScriptOptions(target.dialect).of_log(own)
     asked: dict[tuple[str, str], str] = {}
 
     def rows(net: TableNet, forms: Sequence[Dataset]) -> pa.Array:
         form = net.form
-        schema, name = (
-            target_name(part, profile, "lower") for part in (form.table.schema, form.table.name)
-        )
+        schema, name = options.place(form.table)
         if asked.setdefault((schema, name), net.name) != net.name:
             raise UsageError(
                 "LR3005",
@@ -103,7 +100,7 @@ def rows_of_database(url: str) -> Known:
                     " tables whose rows are wanted",
                     hint="Leave a table out with --exclude-table",
                 )
-            names = [target_name(column.name, profile, "lower") for column in form.columns]
+            names = [options.spelled(column.name) for column in form.columns]
             missing = [one for one in names if one not in facts.columns]
             if missing:
                 raise TargetError(

@@ -156,7 +156,7 @@ class Questions(ABC):
         dialect: str = "postgres",
         table: str | Sequence[str] = (),
         *,
-        names: str = "lower",
+        names: str = "auto",
         generation: str = Generation.LAST,
         schema: KeySource | str | Path = None,
         schema_dialect: str = "postgres",

@@ -140,7 +140,7 @@ def state_of(
     point = point_of(asked, at, url)
     base = _base_of(asked, initial_at, url)
     changes = _nets(asked, selection, point, base)
-    known = rows_of_database(url) if url else None
+    known = rows_of_database(url, asked.opened.dialect) if url else None
     files = StateFiles(place_of(place), csv) if place is not None and not url else None
     if files is not None:
         known = rows_of_folder(files, changes.forms)
@@ -211,7 +211,7 @@ def _proof_in(asked: Asked, place: str, csv: CsvForm | None) -> Iterator[StateBe
         yield proof_in(place_of(place), asked.log, csv)
         return
     tables = [version.table for version in asked.log.catalog.versions]
-    options = ScriptOptions(dialect=target_of(place).dialect)
+    options = ScriptOptions(dialect=target_of(place).dialect).of_log(asked.opened.dialect)
     with open_state(place, tables, options) as rows:
         yield StateBefore(rows, compared=False)
 

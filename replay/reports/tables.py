@@ -20,7 +20,6 @@ from replay.storage import is_database
 from sqlgen.constraints import Constraints, parse_constraints
 from sqlgen.ddl.schema_file import Declared, parse_declared, whole_tables
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
-from sqlgen.dialects import profile_named
 from sqlgen.schema import Table
 
 
@@ -41,7 +40,7 @@ def tables_script(
     asked: Asked,
     selection: Selection,
     dialect: str,
-    names: str = "lower",
+    names: str = "auto",
     generation: str = Generation.LAST,
     wide_reals: bool = False,
     schema: tuple[str | Path | None, str, str] = (None, "", ""),
@@ -56,15 +55,16 @@ def tables_script(
     latest = structure.tables_within(request.log, request.versions, first)
     forms = [latest[name] for name in sorted(latest)]
     constraints, notes = request.constraints, list(request.notes)
+    options = ScriptOptions(dialect, names)  # type: ignore[arg-type]  # settled there
+    options = options.of_log(asked.opened.dialect, mapping is not None)
     if mapping is not None:
-        options = ScriptOptions(dialect, names)  # type: ignore[arg-type]  # settled there
         keyed = replace(mapping, key=mapping.key or bytes(32))
         made = table_map(keyed, request.log, options, typed=True, continued=False)
         constraints = made.constraints(made.renamed_keys(constraints, forms), forms)
         declared = made.declared(declared, forms)
         forms = [made.table(table).in_target() for table in forms]
         notes += constraints.unused[len(request.constraints.unused) :]
-    script = schema_script(forms, constraints, profile_named(dialect), names, declared)
+    script = schema_script(forms, constraints, options.profile, options.names, declared)
     ordered = reversed(request.versions) if first else request.versions
     chosen = {version.name: version for version in ordered}  # of each table the form that is meant
     warnings = [*request.log.warnings(list(chosen.values())), *unread_keys(request.constraints)]

@@ -222,7 +222,7 @@ def test_both_doors_refuse_the_same(
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda log: log.select().redo(names="upper"), "--names 'upper'; expected one of: lower"),
+        (lambda log: log.select().redo(names="upper"), "--names 'upper'; expected one of: auto"),
         (lambda log: log.select(ri="no"), "--ri 'no'; expected one of: apply, skip"),
         (lambda log: log.select(ops="merge"), "--op 'merge'; expected one of: delete"),
         (lambda log: log.select().undo(cascade="some"), "--cascade 'some'; expected one of: none"),

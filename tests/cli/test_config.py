@@ -216,7 +216,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('\n[redo]\nnames = "lowr"', "line 3: names: found 'lowr'; expected one of: lower, exact"),
+        ('\n[redo]\nnames = "lowr"', "line 3: names: found 'lowr'; expected one of: auto"),
         ("commit_every = 0", "line 1: commit-every: found '0'; expected a number of at least 1"),
         ('[redo]\nstrict = "no"', "line 2: strict: found 'no'; expected true or false"),
     ],

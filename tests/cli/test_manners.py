@@ -207,7 +207,7 @@ def completed(line: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_completion(capsys: pytest.CaptureFixture[str]) -> None:
     assert completed("logreplay hi", capsys) == ["history"]
     assert completed("logreplay report qu", capsys) == ["quiet"]
-    assert completed("logreplay redo --names ", capsys) == ["lower", "exact"]
+    assert completed("logreplay redo --names ", capsys) == ["auto", "lower", "exact"]
     assert "--until-position" in completed("logreplay undo --un", capsys)
     for shell, first in (("zsh", "#compdef logreplay"), ("fish", "complete -c logreplay")):
         assert main(["completion", shell]) == 0

@@ -36,7 +36,7 @@ def planned(database: str, sakila: Path, tmp_path: Path) -> Planned:
 
     def plan(commit: str = PIT1, apply: bool = False) -> ReplayPlan:
         log = open_log(sakila / "sakila.ctl", [sakila / "sakila.dat.gz"], scratch=tmp_path)
-        options = ScriptOptions(render=RenderOptions(where_columns="guard"))
+        options = ScriptOptions(names="lower", render=RenderOptions(where_columns="guard"))
         source = ReplayInput(log, Selection(), options, log.constraints, local.ENGINE)
         destination = Destination(Position.from_hex(commit))
         return plan_replay(source, ReplayRequest(database, apply, destination))
@@ -207,3 +207,28 @@ def test_a_table_that_was_made_again_between_two_logs(
         capsys.readouterr()
         assert main(back) == 8
         assert re.search("LR3002 .*found changes of", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("known", ["both", "alone"])
+def test_a_table_that_is_made_again_between_two_logs_that_are_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], known: str
+) -> None:
+    """The log from after it is refused each time, until the table is empty."""
+    two_logs(tmp_path, known)
+    (tmp_path / "logs").mkdir()
+    to = f"sqlite:///{tmp_path}/testown.db?schema=testown"
+    words = ["follow", "--logs", f"{tmp_path}/logs", "--to", to, "--schema", "none", "--once"]
+
+    def arrive(number: int) -> int:
+        for file in (tmp_path / f"log{number}").iterdir():
+            file.rename(tmp_path / "logs" / f"{number}{file.name}")
+        return main([*words, "--settle", "0", "--engine", "local"])
+
+    with closing(sqlite3.connect(tmp_path / "testown.db", isolation_level=None)) as base:
+        base.execute("CREATE TABLE t (k INTEGER PRIMARY KEY NOT NULL, a INTEGER)")
+        assert [arrive(0), arrive(1), arrive(1)] == [0, 8, 8]
+        assert capsys.readouterr().err.count("LR3003") == 2
+        assert base.execute("SELECT * FROM t ORDER BY k").fetchall() == [(1, 0), (2, 0)]
+        base.execute("DELETE FROM t")
+        assert arrive(1) == 0
+        assert base.execute("SELECT * FROM t ORDER BY k").fetchall() == [(2, 10), (3, 10)]

@@ -120,7 +120,7 @@ def test_names() -> None:
     )
     assert (
         one(text, names="exact")
-        == 'CREATE TABLE "OTHER"."Odd Name" ("A" INTEGER NOT NULL, "b" INTEGER, PRIMARY KEY ("A"));'
+        == 'CREATE TABLE "OTHER"."Odd Name" ("A" INTEGER NOT NULL, b INTEGER, PRIMARY KEY ("A"));'
     )
     assert translate("DROP TABLE X.S.T", "postgres").notes == (
         "the catalog X is not part of names",

@@ -322,3 +322,23 @@ def test_messages_that_contradict_each_other_are_refused(
     assert raw.count(written) == 1
     assert run(tmp_path, raw.replace(written, other), "--overwrite") in (8, 12)
     assert "LR2006" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [(b"emp\0", b"Emp\0"), (b"\0b\0", b"\0B\0")])
+def test_names_with_capitals_are_kept_in_the_database_of_the_log(
+    name: tuple[bytes, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Folded, a name is another table's or column's there; another database has new names."""
+    (tmp_path / "log").write_bytes(inserted(rb"\x00").replace(*name))
+    log = str(tmp_path / "log")
+    kept = f'"{name[1].strip(bytes(1)).decode()}"'
+
+    def text(*words: str) -> str:
+        assert main([*words[:1], log, *words[1:], "--out", "-"]) in (0, 4)
+        return capsys.readouterr().out
+
+    for command in (["redo"], ["undo"], ["ddl"], ["redo", "--names", "exact"]):
+        assert kept in text(*command), command
+    for command in (["redo", "--dialect", "duckdb"], ["redo", "--names", "lower"]):
+        assert kept not in text(*command), command
+        assert kept.lower().strip('"') in text(*command), command
