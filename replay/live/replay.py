@@ -239,6 +239,7 @@ class ReplayPlan:
         back = None if route.forward or route.until is None else route.until.end
         changed = tally.changes if route.forward else ()
         after = position_after(begins, log, plan, aside, units, True, back, changed)
+        mine = [name for name, _, _ in logs_of(log, plan.digests)]
         self._statements = PlannedStatements(
             plan=plan,
             tally=tally,
@@ -248,10 +249,8 @@ class ReplayPlan:
             facts=facts,
             stored=stored,
             before=begins,
-            after=replace(
-                after, logs={name: after.logs[name] for name, _, _ in logs_of(log, plan.digests)}
-            ),
-            first_log=_is_first(store, extent),
+            after=replace(after, logs={name: after.logs[name] for name in mine}),
+            first_log=_is_first(store, extent) and begins.logs.keys() <= {*mine},
         )
 
     def _warn(self, warnings: Sequence[str]) -> None:
@@ -418,8 +417,8 @@ def run(
 
 
 def _is_first(store: Store, extent: LogExtent) -> bool:
-    """Whether no log from before this one was replayed into the target, as far as its history
-    tells: its first run began where the log does, or it has none."""
+    """Whether no log from before this one was replayed into the target, as far as positions tell:
+    its first run began where the log does, or it has none."""
     began = store.began()
     return began is None or (extent.start is not None and began == extent.start.end)
 

@@ -622,6 +622,27 @@ def test_a_unit_that_is_open_at_the_end_of_a_file(
     assert receiver.keys() == logs.keys
 
 
+def test_a_file_that_begins_with_the_only_unit_of_the_one_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row that is missing is not laid to a log before this one: that was replayed."""
+    site = LuwSite(tmp_path)
+    open_one = site.begin()
+    site.insert(open_one, 1)
+    site.unit(5)
+    last = list(site.log.records[-1:])
+    first = site.file(1)
+    site.log.records[:0] = last
+    open_one.commit()
+    later = site.begin()
+    later.update(LUW, (1, 1), (1, 9), (1, 2))
+    later.commit()
+    receiver = Receiver("target", tmp_path, site.words())
+    assert receiver.take([first]) in (0, 4)
+    assert receiver.take([site.file(2)], "--adjoining") == 8
+    assert "which log in between was not replayed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", few(KINDS, "redo", "target"))
 def test_a_unit_of_which_a_file_without_positions_has_the_end(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
