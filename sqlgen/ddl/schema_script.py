@@ -4,6 +4,7 @@ foreign keys, and a note wherever the target's type is not the source's."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,15 +56,17 @@ def schema_script(
     declared: Mapping[str, Declared] | None = None,
 ) -> SchemaScript:
     """The script that makes ``tables``. Foreign keys come last, so that the order of the tables
-    does not matter. ``declared``: what else is known of tables, by OWNER.NAME in upper case.
+    does not matter. ``declared``: what else is known of tables, by OWNER.NAME in upper case; of
+    tables whose names differ in case only neither it nor ``constraints`` says which one it means.
 
     SqlgenError (LR3003) for a column without a type in the target and for tables that are longer
     than it takes, LR3005 for names that collide there or that it has for itself.
     """
-    tables = [
-        (declared or {}).get(f"{table.schema}.{table.name}".upper(), _NOTHING).sized(table)
-        for table in tables
-    ]
+    named = [(f"{table.schema}.{table.name}".upper(), table) for table in tables]
+    times = Counter(name for name, _ in named)
+    stated = {name: one for name, one in (declared or {}).items() if times[name] == 1}
+    named = [(name, stated.get(name, _NOTHING).sized(table)) for name, table in named]
+    tables = [table for _, table in named]
     check_collisions(tables, profile, names)
     check_limits(tables, constraints, profile)
     lines = [
@@ -77,16 +80,26 @@ def schema_script(
         statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))
     ]
     notes: list[TypeNote] = []
-    known = {f"{table.schema}.{table.name}".upper(): table for table in tables}
-    left_out: list[str] = []
+    known = {name: table for name, table in named if times[name] == 1}
+    keyed = {
+        *(declared or {}),
+        *(name for name, _ in constraints.keys),
+        *(foreign.table for foreign in constraints.foreign_keys),
+    }
+    left_out = [
+        f"what the schema states of {table.schema}.{table.name}, whose name differs from another"
+        " table's in case only"
+        for name, table in named
+        if times[name] > 1 and name in keyed
+    ]
     afterwards: list[str] = []
     within: dict[str, list[str]] = {name: [] for name in known}
     for foreign in constraints.foreign_keys:
         if foreign.table in known and _is_within(foreign, known, profile):
             key = _foreign_key(foreign, known, profile, names)
             within[foreign.table].append(key.sql(profile.sqlglot))
-    for name, table in known.items():
-        more = column_clauses((declared or {}).get(name, _NOTHING), table, profile, names)
+    for name, table in named:
+        more = column_clauses(stated.get(name, _NOTHING), table, profile, names)
         left_out += more.left_out
         afterwards += more.afterwards
         own = [note for note in ddl.type_notes(table, profile) if note.fidelity != EXACT]
@@ -94,9 +107,10 @@ def schema_script(
             f"-- {note.column}: {note.source} becomes {note.target}, {note.fidelity}: {note.note}"
             for note in own
         ]
-        clauses = [*more.constraints, *within[name]]
+        clauses = [*more.constraints, *within.get(name, ())]
         lines.append(ddl.create_table(table, profile, names, more.words, clauses))
-        lines += _unique_keys(table, constraints.keys_of(name), profile, names)
+        keys = constraints.keys_of(name) if name in known else ()
+        lines += _unique_keys(table, keys, profile, names)
         notes += own
     further, outside = [], [said for table, said in constraints.outside if table in known]
     for foreign in constraints.foreign_keys:

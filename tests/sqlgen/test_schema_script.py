@@ -203,3 +203,22 @@ def test_columns_that_a_target_has_of_its_own(name: str) -> None:
     table = Table("S", "T", (wide(name, 9),))
     exact = schema_script([table], Constraints(), profile_named("postgres"), "exact").text
     assert f'"{name}" VARCHAR(9)' in exact
+
+
+def test_tables_whose_names_differ_in_case_only_are_both_made() -> None:
+    """What a schema states of one of them is for neither."""
+    columns = (Column("A", SqlType.INTEGER, False),)
+    tables = [Table("APP", name, columns) for name in ("ITEM", "Item")]
+    script = schema_script(tables, Constraints(), profile_named("postgres"), "exact")
+    assert [line.split(" (")[0] for line in script.tables if "TABLE" in line] == [
+        'CREATE TABLE "APP"."ITEM"',
+        'CREATE TABLE "APP"."Item"',
+    ]
+    assert script.left_out == ()
+    stated = Constraints((("APP.ITEM", ("A",)),))
+    script = schema_script(tables, stated, profile_named("postgres"), "exact")
+    assert "UNIQUE" not in script.text
+    assert [one.split(",")[0] for one in script.left_out] == [
+        "what the schema states of APP.ITEM",
+        "what the schema states of APP.Item",
+    ]
