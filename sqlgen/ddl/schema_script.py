@@ -112,7 +112,27 @@ def schema_script(
         keys = constraints.keys_of(name) if name in known else ()
         lines += _unique_keys(table, keys, profile, names)
         notes += own
-    further, outside = [], [said for table, said in constraints.outside if table in known]
+    further, lacking, outside = _apart(constraints, known, profile, names)
+    left_out += lacking
+    further += [f"-- not available in {profile.name}: {entry}" for entry in left_out]
+    further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
+    return SchemaScript(
+        tuple(lines),
+        tuple(further),
+        tuple(notes),
+        tuple(left_out),
+        tuple(outside),
+        tuple(afterwards),
+    )
+
+
+def _apart(
+    constraints: Constraints, known: Mapping[str, Table], profile: Profile, names: str
+) -> tuple[list[str], list[str], list[str]]:
+    """Statements that add foreign keys to ``known`` tables; in words the keys that the dialect
+    cannot say, and those that refer to other tables."""
+    further, left_out = [], []
+    outside = [said for table, said in constraints.outside if table in known]
     for foreign in constraints.foreign_keys:
         said = f"foreign key {foreign.name or '(unnamed)'} of {foreign.table} to {foreign.parent}"
         if foreign.table not in known:
@@ -127,16 +147,7 @@ def schema_script(
             further.append(_added(foreign, known, profile, names))
         elif not _is_within(foreign, known, profile):
             left_out.append(said)
-    further += [f"-- not available in {profile.name}: {entry}" for entry in left_out]
-    further += [f"-- not here, for it refers to a table that is not: {entry}" for entry in outside]
-    return SchemaScript(
-        tuple(lines),
-        tuple(further),
-        tuple(notes),
-        tuple(left_out),
-        tuple(outside),
-        tuple(afterwards),
-    )
+    return further, left_out, outside
 
 
 def count_checks(
