@@ -16,6 +16,7 @@ import pytest
 from replay.cli import terminal
 from replay.cli.main import main
 from replay.options.command_options import options_of
+from replay.options.command_table import BY_NAME
 from replay.options.option import Option
 from replay.redaction import hidden
 from replay.targets import target_named
@@ -68,6 +69,8 @@ GIVEN = {
     "shell": ("bash",),
     "folder": (".",),
     "name": ("NIGHT",),
+    "query": ("--query", "SELECT 1 AS n"),
+    "invert": ("--invert", "mapping.toml"),
 }
 #: Commands with what they need beside a log; ``demo`` takes a server of its own.
 NEEDS = {
@@ -77,6 +80,9 @@ NEEDS = {
     **dict.fromkeys(("replay", "prepare", "status"), ("to",)),
     **dict.fromkeys(("pause", "resume"), ("folder",)),
     "whatif": ("user", "out"),
+    "who": ("table", "out"),
+    "sql": ("query", "out"),
+    "mapping": ("invert", "out"),
     "history": ("table", "out"),
     "state": ("at", "out"),
     "report": ("kind", "out"),
@@ -118,6 +124,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     nothing that hides by value what it should not have been told."""
     for name in ("small.ctl", "small.dat"):
         shutil.copy(FIXTURES / "sakila" / "small" / name, tmp_path)
+    (tmp_path / "mapping.toml").write_text('[schemas]\nSAKILA = "shop"\n', encoding="utf-8")
     (tmp_path / "final").mkdir()
     for path in (FIXTURES / "sakila" / "small" / "final").glob("film.csv*"):
         shutil.copy(path, tmp_path / "final")
@@ -197,6 +204,10 @@ def tried(command: str, place: str) -> Iterator[tuple[Option, str]]:
             yield option, elsewhere[(5 * number) % len(elsewhere)]
         elif number % 3 == 0:
             yield option, elsewhere[number % len(elsewhere)]
+
+
+def test_all_commands_are_tried() -> None:
+    assert {*NEEDS, "demo"} == set(BY_NAME)
 
 
 @pytest.mark.parametrize("command", NEEDS)
