@@ -4,6 +4,7 @@ and checks; in the end they are Constraints."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -64,23 +65,34 @@ class Schema:
 
 class TableNames:
     """Which table of the log DDL means: the one with the schema and name that it says, else the
-    only one with the name, unless the file tells of several such tables, or of the log's too."""
+    only one with the name, unless the file tells of several such tables, or of the log's too. It
+    means none where two tables of the file have names that differ in case only, as
+    they may where the database ``folds`` names that stand without quotes."""
 
-    def __init__(self, tables: Sequence[str]) -> None:
-        self.known = frozenset(tables)
+    def __init__(self, tables: Sequence[str], folds: bool = False) -> None:
+        self.folds, self.known = folds, frozenset(tables)
         self.by_name: dict[str, list[str]] = {}
         for table in sorted(self.known):
             self.by_name.setdefault(table.partition(".")[2], []).append(table)
         self.stated: dict[str, set[str]] = {}
-        #: Tables of the log that the file has under several other schemas, and under which.
-        self.doubtful: dict[str, set[str]] = {}
+        self.spelled: dict[tuple[str, str], set[str]] = {}
+        #: Tables of the log that the file may mean, and why it is not known.
+        self.doubtful: dict[str, str] = {}
 
-    def state(self, name: tuple[str, str]) -> None:
+    def state(self, name: tuple[str, str], spelled: str) -> None:
         """Note that the file is about a table."""
         self.stated.setdefault(name[1], set()).add(name[0])
+        self.spelled.setdefault(name, set()).add(cased(spelled))
 
     def find(self, name: tuple[str, str]) -> str:
         """OWNER.NAME in upper case, "" when the log has no such table."""
+        found, alike = self._found(name), sorted(self.spelled.get(name, ()))
+        if found and self.folds and len(alike) > 1:
+            self.doubtful[found] = f"the tables {', '.join(alike)} differ in case only"
+            return ""
+        return found
+
+    def _found(self, name: tuple[str, str]) -> str:
         schema, own = name
         exact, same = f"{schema}.{own}", self.by_name.get(own, [])
         if exact in self.known:
@@ -91,7 +103,9 @@ class TableNames:
         if schema and same[0].partition(".")[0] in stated:
             return ""
         if schema and len(stated) > 1:
-            self.doubtful[same[0]] = stated
+            self.doubtful[same[0]] = (
+                f"the schemas {', '.join(sorted(stated))} have a table of the name of {same[0]} each"
+            )
             return ""
         return same[0]
 
@@ -274,9 +288,8 @@ class SchemaFacts:
                     )
                 )
         self.unread += [
-            f"the schemas {', '.join(sorted(schemas))} have a table of the name of {table} each,"
-            " and which of them is meant is not said"
-            for table, schemas in self.names.doubtful.items()
+            f"{why}, and which of them is meant is not said"
+            for why in self.names.doubtful.values()
         ]
         return Constraints(
             tuple(dict.fromkeys(keys)),
@@ -316,6 +329,11 @@ class SchemaFacts:
             known = {name: column.spelled for name, column in own.items()}
         else:
             known = {column.name.upper(): column.name for column in self.log[table].columns}
+            alike = columns_alike(self.log[table])
+            if several := [name for name in names if name.upper() in alike]:
+                said = f"a key of {table}: columns of the log's table differ from {several[0]} in"
+                self.unused.append((table, f"{said} case only, and which is meant is not known"))
+                return None
         found = [known.get(name.upper()) for name in names]
         missing = [name for name, one in zip(names, found, strict=True) if one is None]
         if not missing:
@@ -329,6 +347,18 @@ class SchemaFacts:
             )
         self.unused.append((table, f"a key of {table}: the log's table has no column {missing[0]}"))
         return None
+
+
+def cased(name: str) -> str:
+    """A name as it is where it has letters of both cases, else in upper case: who folds names has
+    all of them in one case."""
+    return name.upper() if name in (name.lower(), name.upper()) else name
+
+
+def columns_alike(table: Table) -> frozenset[str]:
+    """The names, in upper case, that several columns of a table have but for their case."""
+    times = Counter(column.name.upper() for column in table.columns)
+    return frozenset(name for name, count in times.items() if count > 1)
 
 
 def same(name: str, other: str) -> bool:

@@ -51,6 +51,8 @@ _KNOWN = frozenset(
 _PIECES = frozenset(
     "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT WHERE ( ) ,".split()
 )
+#: Dialects whose databases have two tables where names differ in case only, one of them quoted.
+_FOLDING = frozenset("db2 postgres oracle soliddb snowflake redshift".split())
 #: Statements in which words of keys say nothing of them.
 _RIGHTS = frozenset("GRANT REVOKE DENY COMMENT LABEL INSERT SECURITY TRUNCATE".split())
 _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
@@ -116,11 +118,13 @@ class _FileReader(TableReader):
         subjects = [(_subject(statement), schema) for statement, schema in chosen]
         if self.wants_all:
             self._define(subjects)
-        self.names = TableNames(list(self.defined if self.wants_all else self.log))
-        stated = [self._qualified(said[1], schema) for said, schema in subjects if said is not None]
-        for name in stated:
-            self.names.state(name)
-        about = any(list(map(self.names.find, stated)))
+        self.names = TableNames(
+            list(self.defined if self.wants_all else self.log), self.dialect in _FOLDING
+        )
+        stated = [(self._qualified(one[1], home), one[1][-1]) for one, home in subjects if one]
+        for name, spelled in stated:
+            self.names.state(name, spelled)
+        about = any([self.names.find(name) for name, _ in stated])
         for statement, schema in chosen:
             self.statement, self.schema, self.taken = statement, schema, set()
             self.table, self.spelled, self.own = "", "", ()

@@ -16,7 +16,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from sqlgen.ddl import type_rule
 from sqlgen.ddl.ddl_clauses import ColumnEntry, KeyClause
-from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts
+from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts, columns_alike
 from sqlgen.ddl.ddl_reader import OWN_DIALECTS, read_schema
 from sqlgen.ddl.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
 from sqlgen.dialects import Profile
@@ -168,10 +168,14 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
     checks: list[tuple[str, exp.Expr]] = []
     decimals: dict[str, tuple[int, int]] = {}
     where = f"{table.schema}.{table.name}".upper()
+    alike = columns_alike(table)
     columns = {column.name.upper(): column for column in table.columns}
     for name, said in facts.columns.items():
         column = columns.get(name)
         if column is None:
+            continue
+        if name in alike:
+            unused.append(f"what is stated of {where}.{column.name}: others differ in case only")
             continue
         if size := _DECIMAL.fullmatch(said.type):
             decimals[column.name] = int(size[1]), int(size[2] or 0)

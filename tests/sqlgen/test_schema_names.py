@@ -219,3 +219,43 @@ def test_defined_tables_have_the_columns_of_the_end() -> None:
     )
     assert (table.schema, table.name, table.key) == ("P", "T", ("A",))
     assert [column.name for column in table.columns] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ('CREATE TABLE P."Emp" (A INT, B INT); CREATE TABLE P.EMP (A INT, B INT UNIQUE)', False),
+        ('CREATE TABLE P.EMP (A INT UNIQUE); ALTER TABLE P."Emp" ADD UNIQUE (B)', False),
+        ('CREATE TABLE P."Emp" (A INT, B INT UNIQUE); CREATE TABLE Q.EMP (A INT)', True),
+        ('CREATE TABLE P."EMP" (A INT, B INT); ALTER TABLE P.emp ADD UNIQUE (B)', True),
+        ('CREATE TABLE P."emp" (A INT, B INT); ALTER TABLE P.emp ADD UNIQUE (B)', True),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["db2", "postgres"])
+def test_of_tables_whose_names_differ_in_case_only_no_key_is_used(
+    text: str, used: bool, dialect: str
+) -> None:
+    found = of(text, dialect, {"P.Emp": "A B"})
+    assert found.keys == ((("P.EMP", ("B",)),) if used else ())
+    assert [one for one in found.unread if "EMP, Emp differ in case only" in one] == (
+        [] if used else list(found.unread)
+    )
+    assert bool(found.unread) is not used
+
+
+def test_quotes_do_not_count_where_names_are_the_same_in_any_case() -> None:
+    text = "CREATE TABLE [p].[Emp] (a int, b int);\nALTER TABLE p.emp ADD UNIQUE (b);"
+    assert of(text, "tsql", {"P.Emp": "A B"}).keys == (("P.EMP", ("B",)),)
+
+
+@pytest.mark.parametrize("key", ['"Id"', "ID", "id", 'ID, "V"'])
+def test_of_columns_whose_names_differ_in_case_only_no_key_is_used(key: str) -> None:
+    text = f'CREATE TABLE P.T ("Id" INT NOT NULL, ID INT DEFAULT 7, V INT, UNIQUE ({key}))'
+    log = {"P.T": "Id ID V"}
+    found = of(text, "db2", log)
+    assert found.keys == ()
+    assert [one.partition(":")[0] for one in found.unused] == ["a key of P.T"]
+    declared = parse_declared(text, "db2", tables(log))["P.T"]
+    assert declared.defaults == {}
+    assert any("differ in case only" in one for one in declared.unused)
+    assert of(text.replace(f"({key})", "(V)"), "db2", log).keys == (("P.T", ("V",)),)
