@@ -103,9 +103,8 @@ class TableNames:
         if schema and same[0].partition(".")[0] in stated:
             return ""
         if schema and len(stated) > 1:
-            self.doubtful[same[0]] = (
-                f"the schemas {', '.join(sorted(stated))} have a table of the name of {same[0]} each"
-            )
+            homes = ", ".join(sorted(stated))
+            self.doubtful[same[0]] = f"the schemas {homes} have a table of the name of {same[0]} each"
             return ""
         return same[0]
 

@@ -124,7 +124,7 @@ class _FileReader(TableReader):
         stated = [(self._qualified(one[1], home), one[1][-1]) for one, home in subjects if one]
         for name, spelled in stated:
             self.names.state(name, spelled)
-        about = any([self.names.find(name) for name, _ in stated])
+        about = any(list(map(self.names.find, (name for name, _ in stated))))
         for statement, schema in chosen:
             self.statement, self.schema, self.taken = statement, schema, set()
             self.table, self.spelled, self.own = "", "", ()
