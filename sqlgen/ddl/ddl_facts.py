@@ -104,7 +104,7 @@ class TableNames:
             return ""
         if schema and len(stated) > 1:
             homes = ", ".join(sorted(stated))
-            self.doubtful[same[0]] = f"the schemas {homes} have a table of the name of {same[0]} each"
+            self.doubtful[same[0]] = f"the schemas {homes} each have a table like {same[0]}"
             return ""
         return same[0]
 
