@@ -4,6 +4,7 @@ by.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -64,14 +65,19 @@ class RenderOptions:
 @lru_cache(maxsize=4096)
 def shown_columns(table: Table, options: RenderOptions) -> tuple[Column, ...]:
     """The columns that SQL may name: ``--columns`` without ``--exclude-columns``, and without those
-    that the target does not have."""
+    that the target does not have. Of columns whose names differ in case only, a glob that fits
+    some as they are spelled takes these alone."""
+
+    def fits(column: Column, glob: str, folded: Callable[[str], str]) -> bool:
+        names = column.name, f"{table.schema}.{table.name}.{column.name}"
+        return any(fnmatchcase(folded(name), folded(glob)) for name in names)
+
+    def as_spelled(column: Column, glob: str) -> bool:
+        alike = [one for one in table.columns if one.name.upper() == column.name.upper()]
+        return fits(column, glob, str) or not any(fits(one, glob, str) for one in alike)
 
     def matches(column: Column, globs: tuple[str, ...]) -> bool:
-        full = f"{table.schema}.{table.name}.{column.name}".upper()
-        return any(
-            fnmatchcase(column.name.upper(), glob.upper()) or fnmatchcase(full, glob.upper())
-            for glob in globs
-        )
+        return any(fits(column, glob, str.upper) and as_spelled(column, glob) for glob in globs)
 
     return tuple(
         c

@@ -96,6 +96,17 @@ def test_which_columns_are_shown(
 
 
 @pytest.mark.parametrize(
+    ("excluded", "shown"),
+    [("ID", ["Id", "V"]), ("OWN.T.Id", ["ID", "V"]), ("id", ["V"]), ("*d", ["ID", "V"])],
+)
+def test_a_glob_takes_the_column_as_it_is_spelled(excluded: str, shown: list[str]) -> None:
+    columns = tuple(Column(name, SqlType.INTEGER) for name in ("Id", "ID", "V"))
+    options = RenderOptions(exclude_columns=(excluded,))
+    found = render_options.shown_columns(Table("OWN", "T", columns), options)
+    assert [column.name for column in found] == shown
+
+
+@pytest.mark.parametrize(
     ("op", "where", "keyed", "bare"),
     [
         (Op.INSERT, "key", ([], ALL), ([], ALL)),
