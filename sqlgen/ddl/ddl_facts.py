@@ -66,11 +66,11 @@ class Schema:
 class TableNames:
     """Which table of the log DDL means: the one with the schema and name that it says, else the
     only one with the name, unless the file tells of several such tables, or of the log's too. It
-    means none where two tables of the file have names that differ in case only, as
-    they may where the database ``folds`` names that stand without quotes."""
+    means none where two tables of the file have names that differ in case only, where
+    these are two for the database (``cased``)."""
 
-    def __init__(self, tables: Sequence[str], folds: bool = False) -> None:
-        self.folds, self.known = folds, frozenset(tables)
+    def __init__(self, tables: Sequence[str], cased: bool = False) -> None:
+        self.cased, self.known = cased, frozenset(tables)
         self.by_name: dict[str, list[str]] = {}
         for table in sorted(self.known):
             self.by_name.setdefault(table.partition(".")[2], []).append(table)
@@ -87,7 +87,7 @@ class TableNames:
     def find(self, name: tuple[str, str]) -> str:
         """OWNER.NAME in upper case, "" when the log has no such table."""
         found, alike = self._found(name), sorted(self.spelled.get(name, ()))
-        if found and self.folds and len(alike) > 1:
+        if found and self.cased and len(alike) > 1:
             self.doubtful[found] = f"the tables {', '.join(alike)} differ in case only"
             return ""
         return found
@@ -104,7 +104,7 @@ class TableNames:
             return ""
         if schema and len(stated) > 1:
             homes = ", ".join(sorted(stated))
-            self.doubtful[same[0]] = f"the schemas {homes} each have a table like {same[0]}"
+            self.doubtful[same[0]] = f"the schemas {homes} have a table like {same[0]} each"
             return ""
         return same[0]
 

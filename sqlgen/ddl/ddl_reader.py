@@ -51,8 +51,10 @@ _KNOWN = frozenset(
 _PIECES = frozenset(
     "ON INDEX CONSTRAINT USING KEY TABLE MATCH DEFERRABLE INITIALLY NOT WHERE ( ) ,".split()
 )
-#: Dialects whose databases have two tables where names differ in case only, one of them quoted.
+#: Dialects whose databases have two tables where names differ in case only: one of them is quoted,
+#: or (on servers that keep names) as it stands.
 _FOLDING = frozenset("db2 postgres oracle soliddb snowflake redshift".split())
+_KEEPING = frozenset("mysql mariadb".split())
 #: Statements in which words of keys say nothing of them.
 _RIGHTS = frozenset("GRANT REVOKE DENY COMMENT LABEL INSERT SECURITY TRUNCATE".split())
 _DYNAMIC = frozenset("BEGIN CALL EXEC EXECUTE DO IF ELSE DECLARE WHILE PREPARE WITH".split())
@@ -115,11 +117,12 @@ class _FileReader(TableReader):
     def read(self, lenient: bool) -> Schema:
         """All that the file says."""
         chosen = list(self._chosen())
-        subjects = [(_subject(statement), schema) for statement, schema in chosen]
+        kept = self.dialect in _KEEPING
+        subjects = [(_subject(statement, kept), schema) for statement, schema in chosen]
         if self.wants_all:
             self._define(subjects)
         self.names = TableNames(
-            list(self.defined if self.wants_all else self.log), self.dialect in _FOLDING
+            list(self.defined if self.wants_all else self.log), kept or self.dialect in _FOLDING
         )
         stated = [(self._qualified(one[1], home), one[1][-1]) for one, home in subjects if one]
         for name, spelled in stated:
@@ -370,8 +373,8 @@ def _object(words: Sequence[str]) -> str:
     return ""
 
 
-def _subject(statement: Statement) -> _Subject | None:
-    """The table that a statement is about."""
+def _subject(statement: Statement, kept: bool) -> _Subject | None:
+    """The table that a statement is about; ``kept``: names that stand without quotes, too."""
     words = list(statement.words)
     if words[0] not in ("CREATE", "ALTER") or not (kind := _object(words)):
         return None
@@ -386,7 +389,9 @@ def _subject(statement: Statement) -> _Subject | None:
     except NotUnderstood:
         return None
     own = [token for token in statement.tokens[begin : cursor.at] if token.text != "."]
-    folded = [token.upper if token.kind == "word" else token.identifier for token in own]
+    folded = [
+        token.upper if token.kind == "word" and not kept else token.identifier for token in own
+    ]
     return words[0] if kind == "TABLE" else "INDEX", tuple(folded)
 
 

@@ -243,6 +243,16 @@ def test_of_tables_whose_names_differ_in_case_only_no_key_is_used(
     assert bool(found.unread) is not used
 
 
+@pytest.mark.parametrize("quote", ["", "`"])
+def test_tables_of_mysql_are_two_without_quotes_too(quote: str) -> None:
+    columns = f"CREATE TABLE p.{quote}%s{quote} (a int, b int%s);"
+    text = columns % ("Emp", "") + columns % ("emp", " UNIQUE")
+    found = of(text, "mysql", {"p.Emp": "a b"})
+    assert found.keys == ()
+    assert "EMP, Emp differ in case only" in found.unread[0]
+    assert of(columns % ("Emp", " UNIQUE"), "mysql", {"p.Emp": "a b"}).keys == (("P.EMP", ("b",)),)
+
+
 def test_quotes_do_not_count_where_names_are_the_same_in_any_case() -> None:
     text = "CREATE TABLE [p].[Emp] (a int, b int);\nALTER TABLE p.emp ADD UNIQUE (b);"
     assert of(text, "tsql", {"P.Emp": "A B"}).keys == (("P.EMP", ("B",)),)
