@@ -19,14 +19,14 @@ _INEXACT = (SqlType.REAL, SqlType.DOUBLE, SqlType.DECFLOAT)
 
 def of_one_table(log: LogFile, constraints: Constraints) -> tuple[Constraints, list[str]]:
     """Constraints without the unique keys of tables that the log drops and makes again under their
-    names: of which of them they are is not told, and another one may have rows with equal values. A
-    note for each of these tables."""
+    names, and of those whose names differ in case only: of which of them they are is not told, and
+    another one may have rows with equal values. A note for each of these names."""
     tables: dict[str, set[tuple[int, int, int]]] = {}
     for version in log.catalog.versions:
         ids = version.dbid, version.psid, version.obid
         tables.setdefault(version.name.upper(), set()).add(ids)
     alike = {name.upper() for name in names_alike(one.name for one in log.catalog.versions)}
-    several = {name for name, ids in tables.items() if len(ids) > 1} - alike
+    several = alike.union(name for name, ids in tables.items() if len(ids) > 1)
     left = sorted({name for name, _ in constraints.keys} & several)
     if not left:
         return constraints, []
@@ -43,13 +43,8 @@ def with_unique_keys(
 ) -> tuple[LogFile, list[str]]:
     """The log with a key for each table that has none, where a unique key of ``constraints`` holds
     no NULL, no value that the log may lack and no float, and all of its columns are written; and a
-    note for each of these tables. Not of tables whose names differ in case only, which constraints
-    do not tell apart."""
-    alike = names_alike(version.name for version in log.catalog.versions)
-    versions = tuple(
-        version if version.name in alike else _keyed(version, constraints, render)
-        for version in log.catalog.versions
-    )
+    note for each of these tables."""
+    versions = tuple(_keyed(version, constraints, render) for version in log.catalog.versions)
     if versions == log.catalog.versions:
         return log, []
     keyed: Any = copy(log)

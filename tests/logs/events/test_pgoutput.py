@@ -342,3 +342,20 @@ def test_names_with_capitals_are_kept_in_the_database_of_the_log(
     for command in (["redo", "--dialect", "duckdb"], ["redo", "--names", "lower"]):
         assert kept not in text(*command), command
         assert kept.lower().strip('"') in text(*command), command
+
+
+def test_a_key_that_a_schema_states_is_of_neither_of_two_tables_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be taken for that of the other one, whose rows it does not tell apart."""
+    log, schema = tmp_path / "log", tmp_path / "schema.sql"
+    schema.write_text("CREATE TABLE app.emp (b bytea NOT NULL UNIQUE)", encoding="utf-8")
+    row = changed(rb"\x00")
+    other = described().replace(b"\0\0\0\1app\0emp", b"\0\0\0\2app\0Emp")
+    both = b"\n".join([row, other, row.replace(b"I\0\0\0\1", b"I\0\0\0\2")])
+    for rows, refused in ((row, False), (both, True)):
+        log.write_bytes(inserted(rb"\x00").replace(row, rows))
+        assert main(["undo", str(log), "--schema", str(schema), "--out", "-"]) == 4
+        said = capsys.readouterr().err
+        note = "unique keys of APP.EMP are not considered: several tables have that name"
+        assert (note in said) is refused
