@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from replay.arrays import Bytes, Index
 from replay.errors import InputError, Where
+from replay.logs.events.sources import OTHERS
 from sqlgen.lazy_imports import when_used
 
 with when_used():
@@ -78,6 +79,17 @@ FIELDS = {
     "structure": "tableChanges",
 }
 NUMBERS = ("events", "lsn", "pos", "micros", "millis", "total_order", "beat")
+#: The same of connectors that name places otherwise (``sources.OTHERS``), as SQL over
+#: :data:`_READ`: where the transaction commits, and of which record of the log a change comes.
+_READ = ("commit_lsn", "change_lsn", "commit_scn", "scn", "rs_id", "ssn", "txId")
+PLACES = {
+    "commit": "coalesce(o[1], o[3], CASE WHEN {op} = 'r' THEN o[4] END)",
+    "record": "coalesce(o[2], o[4] || '/' || coalesce(o[5], '') || '/' || coalesce(o[6], ''))",
+    "scn": "CASE WHEN o[3] IS NOT NULL THEN o[4] END",
+    "gtid": "coalesce({gtid}, o[7])",
+}
+#: All columns of what lines say.
+NAMES = dict.fromkeys((*FIELDS, *PLACES, "before", "after", "schema", "key", "key_schema"))
 
 
 def line_places(raw: Bytes) -> tuple[Index, Index]:
@@ -279,11 +291,17 @@ def _query(form: LineForm) -> str:
         for _, column, some, _ in lists
         for number, name in enumerate(some, 1)
     }
+    known |= {name: said.format_map(known) for name, said in PLACES.items()}
     fields = ", ".join(
         f"try_cast({known[name]} AS BIGINT) AS {name}"
         if name in NUMBERS
         else f"{known.get(name, 'CAST(NULL AS VARCHAR)')} AS {name}"
-        for name in (*FIELDS, "before", "after", "schema", "key", "key_schema")
+        for name in NAMES
+    )
+    of_others = ", ".join(_literal(f"{form.payload}.source.{name}") for name in _READ)
+    others = (
+        f"CASE WHEN {known['connector']} IN ({', '.join(map(_literal, OTHERS))})"
+        f" THEN json_extract_string({form.value}, [{of_others}]) END AS o"
     )
     said = [known[name] for name in ("op", "status", "beat", "ddl")]
     kind = f"json_type({form.value}, '{form.payload}')"
@@ -292,7 +310,10 @@ def _query(form: LineForm) -> str:
         f"json_extract_string({text}, [{', '.join(map(_literal, some))}]) AS {column}"
         for text, column, _, some in lists
     )
-    return f"SELECT {fields}, {nothing} AS nothing FROM (SELECT line, {inner} FROM lines)"
+    return (
+        f"SELECT {fields}, {nothing} AS nothing"
+        f" FROM (SELECT *, {others} FROM (SELECT line, {inner} FROM lines))"
+    )
 
 
 def _literal(path: str) -> str:

@@ -153,9 +153,10 @@ class _Tables:
         """Whether old rows are whole without a look at them, or nobody asks for them."""
         return version in self.full or _is_own(self.versions[version])
 
-    def identity(self, version: int) -> rows.OldRows:
-        """What the old rows of a table say so far."""
-        return self.identities.setdefault(self.versions[version].name, rows.OldRows())
+    def identity(self, version: int, gaps: bool) -> rows.OldRows:
+        """What the old rows of a table say so far. ``gaps``: they are whole but for long values."""
+        said = rows.OldRows(gaps=set() if gaps else None)
+        return self.identities.setdefault(self.versions[version].name, said)
 
 
 @dataclass
@@ -197,13 +198,16 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         first += count
     pile.sources.check(inputs.log[0])
     binlog = pile.sources.binlog
+    if pile.sources.connector == sources.ORACLE and not whole:
+        raise _unproven(inputs.log[0])
     found, buffer = pile.found.array(), pile.images.array()
     _admit_order(found, inputs.log[0])
+    commits = sources.Commits.of(pile.sources, found["lsn"]) if pile.sources.other else None
     for version in tables.versions:
         # a key of zeros, and none that was not sent
         if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
             found["unkeyed"][found["version"] == version.index] = False
-    made = rules.ordered(found)
+    made = rules.ordered(found, commits)
     passed = _pass_own(made, tables, inputs)
     if snapshot is not None:
         snapshot.check(*made.committed, inputs.log[0])
@@ -257,9 +261,22 @@ def _catalog(inputs: Inputs) -> str | None:
     return inputs.catalog
 
 
+def _unproven(path: str) -> Refusal:
+    return Refusal(
+        "LR3020",
+        "found events of Oracle, which do not say whether rows are whole: without supplemental"
+        " logging of all columns those that did not change are null; expected whole rows",
+        Where(path),
+        "--log-option identity=full says that ALTER TABLE … ADD SUPPLEMENTAL LOG DATA (ALL) COLUMNS"
+        " was so for each table",
+    )
+
+
 def _said(identity: rows.OldRows) -> str:
     if identity.partial:
         return "old rows have the key alone"
+    if identity.gaps is not None:
+        return "old rows may lack long values" if identity.gaps else "old rows are whole"
     return "old rows are whole" if identity.proven else "old rows are not proven to be whole"
 
 
@@ -365,7 +382,7 @@ def _place(
     row: int,
 ) -> None:
     """Fill in what orders the lines. Refusal LR3020 for a change that names no transaction."""
-    # a TRUNCATE is a transaction by itself in binary logs
+    # a TRUNCATE is a transaction by itself in binary logs, and of Oracle
     alone = (found["kind"] == rules.TRUNCATE) & np.asarray(columns["transaction"].is_null())
     gtid = pc.if_else(pa.array(alone), columns["gtid"], columns["transaction"])
     names = pc.if_else(pa.array(changes), gtid, columns["id"])
@@ -381,6 +398,15 @@ def _place(
         found["alone"] = alone
         found["total"][alone] = 1
         unit[alone & (unit < 0)] = place[alone & (unit < 0)]
+    of_others = np.flatnonzero((of_unit | found["snapshot"]) & (unit < 0) & (place < 0))
+    if len(of_others) and not known.binlog:
+        there = pa.array(of_others)
+        told = {name: columns[name].take(there) for name in ("commit", "record", "scn")}
+        unit[of_others], made = sources.places_of_others(names.take(there), told, known)
+        place, lsn = place.copy(), lsn.copy()
+        place[of_others] = lsn[of_others] = made
+        found["alone"] = alone & known.other
+        found["total"][found["alone"]] = 1
     found["total"][~changes] = 0
     state = found["snapshot"]
     unit[state], found["alone"][state] = rules.STATE, True
@@ -400,7 +426,8 @@ def _place(
             " order of changes and whether one is missing",
             Where(path, row + at + 1),
             f"Set {_SETTINGS}; what was recorded without cannot be read, nor can XA transactions of"
-            " MySQL, which are sent before they are committed",
+            " MySQL, which are sent before they are committed, nor Oracle's events without"
+            " commit_scn, which the adapter for LogMiner writes",
         )
 
 
@@ -454,17 +481,15 @@ def _images(
         np.asarray(found["kind"][chosen] == rules.UPDATE),
         tables.layouts[version],
         tables.versions[version].table.key,
-        None if whole or tables.is_whole(version) else tables.identity(version),
+        None if whole or tables.is_whole(version) else tables.identity(version, pile.sources.other),
         unavailable,
     )
     found["unkeyed"][chosen] = made.unkeyed
     hashes = np.zeros(len(chosen), np.uint64)
     for name, side in (("before", made.before), ("after", made.after)):
-        start, size = rows.bounds_of(side, len(pile.images))
+        taken, begin, size = sources.bytes_of(side)
+        start = np.where(np.asarray(side.is_valid()), begin + len(pile.images), -1)
         found[name][chosen], found[f"{name}_size"][chosen] = start, size
-        _, _, data = pc.fill_null(side, b"").buffers()
-        taken = np.frombuffer(data or b"", np.uint8)[: int(size.sum())]
-        begin = np.where(size > 0, start - len(pile.images), 0)
         hashes = mixed(hashes) ^ hash_ranges(taken, begin, begin + size)
         pile.images.add(taken)
     found["content"][chosen] = hashes

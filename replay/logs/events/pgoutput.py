@@ -36,7 +36,6 @@ _SECOND = "BRIUDTCMYOESPc"
 _LONGEST = 1 << 12
 #: Messages that say in a streamed transaction which subtransaction they are of.
 _OF_TRANSACTION = "RYMIUDT"
-_NAMES = (*lines.FIELDS, "before", "after", "schema", "key", "key_schema")
 #: What stands for a value that was not sent: no text of PostgreSQL has it.
 UNAVAILABLE = "\0"
 _ROW = pa.list_(pa.string())
@@ -477,6 +476,6 @@ class Reader:
 def _table(entries: list[dict[str, Any]]) -> pa.Table:
     columns = {
         name: pa.array([entry.get(name) for entry in entries], _TYPES.get(name, pa.string()))
-        for name in _NAMES
+        for name in lines.NAMES
     }
     return pa.table(columns | {"nothing": [not entry for entry in entries]})

@@ -55,8 +55,8 @@ _FAULTS = {
     rules.MISPLACED: (
         "LR2016",
         "id",
-        "an END whose place in the log of its database is before its events, or behind transactions"
-        " that came later",
+        "a commit whose place in the log of its database is before its events, or contradicts other"
+        " transactions",
         "the place where the transaction committed",
     ),
     rules.UNKEYED: (
@@ -118,7 +118,8 @@ class EventLog(RowLog):
     @property
     def dialect(self) -> str:
         """The SQL of the database that the events are of."""
-        return "postgres" if self.connector == sources.POSTGRES else self.connector
+        known = {sources.POSTGRES: "postgres", **sources.OTHERS}
+        return known.get(self.connector, self.connector)
 
     @property
     def from_binlog(self) -> bool:
@@ -192,13 +193,20 @@ class EventLog(RowLog):
             f"{name} ({some_of(self.lacking[name], len(self.lacking[name]))})" for name in names
         ]
         statements = "; ".join(f"ALTER TABLE {name} {_FULL}" for name in names[:5])
+        said = f"From now on, {statements} would have prevented it; where that was already so,"
+        if self.connector in sources.OTHERS:
+            said = (
+                "SQL Server's TEXT, NTEXT, IMAGE and (MAX) are null there unless they changed"
+                " (column.propagate.source.type=.* tells that a column is none of these), Db2 for"
+                " z/OS has no old rows of updates; where rows are whole,"
+            )
         raise Refusal(
             "LR3002",
             f"found {what} of changes whose old rows lack values: {some_of(shown, len(shown))};"
             " expected whole rows",
             hint=(
-                f"Leave these tables out (--exclude-table). From now on, {statements} would have"
-                " prevented it; where that was already so, --log-option identity=full says it"
+                f"Leave these tables out (--exclude-table). {said} --log-option identity=full says"
+                " it"
             ),
         )
 
@@ -258,16 +266,30 @@ class EventLog(RowLog):
                 "binlog": sources.binlog_place(places.astype(np.int64)),
                 "committed": pc.fill_null(time, "unknown"),
             }
+        if self.connector in sources.OTHERS:
+            return self._named_otherwise(envelope, time)
         return {
             "transaction": pa.array(units.astype(np.int64)).cast(pa.string()),
             "commit-lsn": _lsns(np.ascontiguousarray(envelope.commit()[:, 2:])),
             "committed": pc.fill_null(time, "unknown"),
         }
 
+    def _named_otherwise(self, envelope: EventEntries, time: pa.Array) -> Mapping[str, pa.Array]:
+        commits = [raw.tobytes() for raw in envelope.commit()]
+        committed = {"committed": pc.fill_null(time, "unknown")}
+        if self.connector != sources.ORACLE:
+            return {"commit-lsn": pa.array(map(sources.lsn_of_other, commits)), **committed}
+        names = [sources.name_of_other(raw.tobytes()) for raw in envelope.unit()]
+        scns = [str(int.from_bytes(raw)) for raw in commits]
+        return {"transaction": pa.array(names), "commit-scn": pa.array(scns), **committed}
+
     def trace(self, envelope: EventEntries) -> pa.Array:
-        """``lsn=… line=…`` (``binlog=… line=…``) of each change, for ``--trace``."""
+        """``lsn=… line=…`` (``binlog=… line=…``) of each change, for ``--trace``; of connectors
+        whose places are not kept the line alone."""
         lsn = envelope.rows["lsn"].astype(np.int64)
         number = pa.array(envelope.rows["row"] + 1).cast(pa.string())
+        if self.connector in sources.OTHERS:
+            return pc.binary_join_element_wise("line=", number, "")
         if self.from_binlog:
             place, name = sources.binlog_place(lsn), "binlog="
         else:

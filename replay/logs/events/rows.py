@@ -3,6 +3,10 @@
 PostgreSQL sends the old row as REPLICA IDENTITY says, and the event does not say which columns of
 it were sent: the others are null, or zero where the column must have a value. So an old row is
 taken as whole only where the rows of its table prove it.
+
+Other connectors send whole rows. But in old ones of SQL Server long values are null where they did
+not change ("cdc.<capture_instance>_CT", "Large object data types"; TEXT, NTEXT and IMAGE always),
+and Db2 for z/OS sends no old row of an update.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Index, Mask
+from replay.arrays import Mask
 from replay.logs.events import lines
 from replay.logs.events.schemas import ZEROS, RowSchema
 from replay.logs.made_images import images
@@ -31,16 +35,19 @@ class OldRows:
     """What the old rows of a table say of its replica identity. ``partial``: some of them have
     their key alone, or no old row was sent; ``proven``: an old row was sent though no column that
     an index of identity may have was changed, so it is FULL; ``carried``: columns that had a value
-    in an old row."""
+    in an old row; ``gaps``: columns of which a null there may be a value (None: of none)."""
 
     partial: bool = False
     proven: bool = False
     carried: set[str] = field(default_factory=set)
+    gaps: set[str] | None = None
 
     def lacking(self, names: Sequence[str], key: Sequence[str]) -> list[int]:
         """Which of some columns old rows do not tell."""
         if self.partial:
             return [place for place, name in enumerate(names) if name not in key]
+        if self.gaps is not None:
+            return [place for place, name in enumerate(names) if name in self.gaps]
         if self.proven:
             return []
         return [place for place, name in enumerate(names) if name not in self.carried]
@@ -71,7 +78,9 @@ def images_of(
     old, new = lines.columns_of(before, names), lines.columns_of(after, names)
     there = _valid(before)
     unkeyed = np.zeros(len(before), bool)
-    if identity is not None:
+    if identity is not None and identity.gaps is not None:
+        _note_gaps(old, new, there, updates, schema, identity)
+    elif identity is not None:
         unkeyed = _judge(old, new, there, updates, schema, key, identity)
     old, no_old = _without(old, schema, unavailable)
     new, no_new = _without(new, schema, unavailable)
@@ -130,6 +139,24 @@ def _judge(
     return np.asarray(there & values & ~valued[:, of_key].all(axis=1))
 
 
+def _note_gaps(
+    old: Sequence[pa.Array],
+    new: Sequence[pa.Array],
+    there: Mask,
+    updates: Mask,
+    schema: RowSchema,
+    identity: OldRows,
+) -> None:
+    """Add the columns of texts and bytes of any length that are null in an old row, but not in the
+    new one of an update."""
+    identity.partial |= bool((updates & ~there).any())
+    gaps = set[str]()
+    for before, after, entry in zip(old, new, schema.format.columns, strict=True):
+        if entry.column.unsized and (there & ~_valid(before) & (~updates | _valid(after))).any():
+            gaps.add(entry.column.name)
+    identity.gaps = gaps | (identity.gaps or set())
+
+
 def _without(
     columns: Sequence[pa.Array], schema: RowSchema, unavailable: str
 ) -> tuple[list[pa.Array], list[Mask | None]]:
@@ -157,10 +184,3 @@ def _lists(unavailable: str, encoded: str) -> list[str]:
     """What stands for a value of a type that is neither text nor bytes."""
     codes = ",".join(str(code) for code in unavailable.encode())
     return [unavailable, encoded, f'["{unavailable}"]', f"[{codes}]"]
-
-
-def bounds_of(side: pa.Array, first: int) -> tuple[Index, Index]:
-    """(start, size) of images that come to lie at ``first`` and behind; -1 and 0 where none is."""
-    size = pc.fill_null(pc.binary_length(side), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    start = first + np.cumsum(size) - size
-    return np.where(_valid(side), start, -1), size

@@ -4,7 +4,8 @@ transactions. Rules are functions of that array.
 PostgreSQL: the id of a transaction is ``txId:LSN``, and the LSN is another one in BEGIN, in each
 event and in END, where it is that of the commit. All events of a transaction have the commit of
 the one before in ``sequence``, and their number in ``total_order``. MySQL, MariaDB: END has no
-place; a transaction lies in the binary log as a whole, and commits at its last event.
+place; a transaction lies in the binary log as a whole, and commits at its last event. Others: each
+event says where its transaction commits.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from replay.arrays import Index, Mask, Records
 from replay.changes.envelope import Change
 from replay.errors import Refusal, Where
+from replay.logs.events import sources
 
 #: Kinds of lines.
 OTHER, BEGIN, END, SNAPSHOT, CREATE, UPDATE, DELETE, TRUNCATE = range(8)
@@ -112,8 +114,8 @@ class Ordered:
     absent: int
 
 
-def ordered(found: Records) -> Ordered:
-    """The lines of a log as entries and transactions."""
+def ordered(found: Records, commits: sources.Commits | None = None) -> Ordered:
+    """The lines of a log as entries and transactions; ``commits``: those of other connectors."""
     entries = np.zeros(len(found), ENTRY)
     for name in ENTRY.names or ():
         if name in (LINE.names or ()):
@@ -130,7 +132,7 @@ def ordered(found: Records) -> Ordered:
     entries["unit"][found["unit"] >= 0] = place
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
-    units, wrong, commit, absent = _units(found, entries, ids, changes)
+    units, wrong, commit, absent = _units(found, entries, ids, changes, commits)
     if len(ids):
         of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
@@ -207,7 +209,7 @@ def _moved_keys(found: Records, entries: Records, changes: Mask) -> None:
 
 
 def _units(
-    found: Records, entries: Records, ids: Index, changes: Mask
+    found: Records, entries: Records, ids: Index, changes: Mask, commits: sources.Commits | None
 ) -> tuple[Records, npt.NDArray[np.uint8], Index, int]:
     """The transactions, what is wrong with each (0: nothing), where it commits (-1: not known), and
     how many others they name that are not there."""
@@ -241,6 +243,9 @@ def _units(
     places = np.sort(commit[ended])
     between = np.searchsorted(places, commit) > np.searchsorted(places, previous, "right")
     wrong[chained & (between | (commit <= latest))] = MISPLACED
+    if commits is not None:
+        contradicts = sources.contradicting(first, latest, commit)
+        wrong[ended & (there > 0) & (ids != STATE) & contradicts] = MISPLACED
     wrong[ended & ((there != events) | (most != events))] = MISSING
     lost = ~ended & (previous < last) & (there > 0)
     wrong[lost] = NO_END
@@ -248,9 +253,10 @@ def _units(
     commit[lost] = previous[lost] + 1
     known = ended | lost
     units["disposition"] = np.where(known, ord("C"), ord("F"))
-    units["commit"] = np.where(known, _positions(commit), np.void(b"\xff" * 10))
-    units["start"] = _positions(first)
-    units["unit"] = _ids(ids)
+    positions = _positions if commits is None else commits.at
+    units["commit"] = np.where(known, positions(commit), np.void(b"\xff" * 10))
+    units["start"] = positions(first)
+    units["unit"] = _ids(ids) if commits is None else commits.units[ids]
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
     return units, wrong, commit, max(len(named) - int(lost.sum()), 0)

@@ -68,13 +68,17 @@ _UNSIGNED_DIGITS = 20
 #: Parameters of a column where the connector is asked for its declared type
 #: (column.propagate.source.type).
 _DECLARED, _DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
-_TEXTS = {"BPCHAR": SqlType.CHAR, "CHAR": SqlType.CHAR, "VARCHAR": SqlType.VARCHAR}
+_TEXTS = {
+    **dict.fromkeys(("BPCHAR", "CHAR", "NCHAR"), SqlType.CHAR),
+    **dict.fromkeys(("VARCHAR", "NVARCHAR", "VARCHAR2", "NVARCHAR2"), SqlType.VARCHAR),
+}
 #: Declared types whose values are not exact, or say nothing, in another form than the usual one.
 _UNUSUAL = {
     **dict.fromkeys(("BYTEA", "BINARY", "VARBINARY", "TINYBLOB", "BLOB"), "bytes"),
-    **dict.fromkeys(("MEDIUMBLOB", "LONGBLOB"), "bytes"),
+    **dict.fromkeys(("MEDIUMBLOB", "LONGBLOB", "IMAGE", "RAW"), "bytes"),
     "HSTORE": "map",
     **dict.fromkeys(("NUMERIC", "MONEY", "DECIMAL", "DECIMAL UNSIGNED"), "double"),
+    **dict.fromkeys(("NUMBER", "SMALLMONEY"), "double"),
 }
 _LARGE = "BIGINT UNSIGNED"
 #: Types that changes of structure declare, by table and column.

@@ -5,10 +5,13 @@ order by.
 * MySQL, MariaDB: a transaction is a GTID (``uuid:number``, ``domain-server-number``) or, without
   GTIDs, ``file=…,pos=…`` of its begin. A GTID is a name and no order. Places are the number of the
   binary log's file and the position in it, within one server. A transaction lies there as a whole.
+* SQL Server, Db2: a transaction is the LSN of its commit. Oracle: it is a number (XID), and commits
+  at an SCN, which several transactions may have.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
@@ -18,10 +21,25 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.arrays import Index
+from replay.arrays import Bytes, Index
+from replay.decoding.hashes import hash_ranges
 from replay.errors import InputError, Refusal, Where, some_of
 
-POSTGRES, BINLOG = "postgresql", ("mysql", "mariadb")
+POSTGRES, BINLOG, ORACLE, SQL_SERVER = "postgresql", ("mysql", "mariadb"), "oracle", "sqlserver"
+#: Connectors that are read by their documentation alone, and the dialects of their databases.
+#: ``source`` holds the names that :data:`replay.logs.events.lines.PLACES` reads: SQL Server and Db2
+#: ("Data change events" of their pages) ``commit_lsn``, which is ``transaction.id`` too, and
+#: ``change_lsn``; Oracle ("Change event values") ``commit_scn``, ``scn``, ``rs_id``, ``ssn`` and
+#: ``txId``, which is ``transaction.id``.
+OTHERS = {SQL_SERVER: "tsql", ORACLE: "oracle", "db2": "db2"}
+#: An LSN: of 10 bytes, or of Db2 for Linux, UNIX and Windows of 16, six of them zero.
+_LSN = re.compile(r"(?:00000000:)?([0-9a-f]{8}):(?:([0-9a-f]{8}:[0-9a-f]{4})|0000([0-9a-f]{12}))")
+_SCN = re.compile(r"[0-9]{1,18}")
+#: The number of a transaction of Oracle: its rollback segment, slot and sequence, or 8 bytes.
+_XID = re.compile(r"([0-9]{1,5})[.]([0-9]{1,5})[.]([0-9]{1,10})|([0-9a-f]{16})")
+#: A place of a change of these: the number of its commit, whether it is not before it, and a hash
+#: of its record.
+_COMMIT_BITS, _AT_COMMIT = 32, 1 << 31
 _OF_POSTGRES = r"^(?P<id>[0-9]{1,18}):(?P<lsn>[0-9]{1,19})$"
 _OF_MYSQL = r"^(?P<of>[0-9a-fA-F-]{36}(?P<tag>:[a-z_][a-z0-9_]{0,31})?):(?P<id>[0-9]{1,14})$"
 _OF_MARIADB = r"^(?P<of>[0-9]{1,10}-[0-9]{1,10})-(?P<id>[0-9]{1,14})$"
@@ -42,6 +60,8 @@ class EventSources:
     found: set[tuple[str, ...]] = field(default_factory=set)
     givers: dict[int, str] = field(default_factory=dict)
     logs: set[str] = field(default_factory=set)
+    units: Numbered = field(default_factory=lambda: Numbered())
+    commits: Numbered = field(default_factory=lambda: Numbered())
 
     @property
     def connector(self) -> str:
@@ -52,6 +72,11 @@ class EventSources:
     def binlog(self) -> bool:
         """Whether events come from a binary log."""
         return self.connector in BINLOG
+
+    @property
+    def other(self) -> bool:
+        """Whether transactions have names whose order is found when all are known."""
+        return self.connector in OTHERS
 
     def add(self, columns: Mapping[str, pa.Array], rows: Index) -> None:
         """Note what some lines, which are changes, say of where they come from."""
@@ -72,11 +97,12 @@ class EventSources:
                 " those of one",
                 Where(path),
             )
-        if self.connector not in (POSTGRES, *BINLOG):
+        known = (POSTGRES, *BINLOG, *OTHERS)
+        if self.connector not in known:
             raise Refusal(
                 "LR3020",
                 f"found events of Debezium's connector for {self.connector}; expected one of"
-                f" {POSTGRES}, {', '.join(BINLOG)}, whose order of transactions is known",
+                f" {', '.join(known)}, whose order of transactions is known",
                 Where(path),
             )
         if len(self.logs) > 1:
@@ -92,6 +118,124 @@ class EventSources:
                 " here; expected those of one server",
             )
         return number
+
+
+@dataclass
+class Numbered:
+    """Names, numbered as they are met."""
+
+    known: dict[str, int] = field(default_factory=dict)
+
+    def numbers(self, names: pa.Array) -> Index:
+        """The numbers of names; -1 for nulls."""
+        coded = names.dictionary_encode()
+        codes = [
+            self.known.setdefault(one, len(self.known)) for one in coded.dictionary.to_pylist()
+        ]
+        places = numbers(coded.indices)
+        return np.array([*codes, -1], np.int64)[places]
+
+
+def places_of_others(
+    names: pa.Array, columns: Mapping[str, pa.Array], sources: EventSources
+) -> tuple[Index, Index]:
+    """(transaction, place) of lines of other connectors by the names of their transactions; -1 for
+    none. Refusal LR3020 for a change behind its commit."""
+    is_lsn = pc.match_substring_regex(names, f"^{_LSN.pattern}$")
+    named = pc.or_(is_lsn, pc.match_substring_regex(names, f"^({_XID.pattern})$"))
+    nothing = pa.scalar(None, pa.string())
+    units = sources.units.numbers(pc.if_else(named, names, nothing)) + 1
+    commit = pc.coalesce(columns["commit"], pc.if_else(is_lsn, names, nothing))
+    placed = pc.match_substring_regex(commit, f"^({_LSN.pattern}|{_SCN.pattern})$")
+    commit = pc.if_else(placed, commit, nothing)
+    scn = columns["scn"]
+    ahead = numbers(scn) - numbers(pc.if_else(scn.is_valid(), commit, nothing))
+    if (ahead > 0).any():
+        raise Refusal(
+            "LR3020",
+            "found a change whose scn is behind the commit_scn of its transaction; expected both of"
+            " one transaction, as Debezium from 2.1 on writes them",
+        )
+    at_commit = np.asarray(scn.is_valid()) & (ahead == 0)
+    data, start, size = bytes_of(columns["record"].cast(pa.binary()))
+    record = (hash_ranges(data, start, start + size) % _AT_COMMIT).astype(np.int64)
+    codes = sources.commits.numbers(commit)
+    places = codes << _COMMIT_BITS | np.where(at_commit, _AT_COMMIT, 0) | record
+    return np.where(units > 0, units, -1), np.where(codes >= 0, places, -1)
+
+
+def bytes_of(texts: pa.Array) -> tuple[Bytes, Index, Index]:
+    """(bytes, start, size) of binary values; of nulls nothing."""
+    size = pc.fill_null(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    data = pc.fill_null(texts, b"").buffers()[2]
+    return np.frombuffer(data or b"", np.uint8)[: int(size.sum())], np.cumsum(size) - size, size
+
+
+def _position(text: str) -> bytes:
+    """The LSN or SCN of a commit as a position. Those of one database compare as it does."""
+    lsn = _LSN.fullmatch(text)
+    if lsn is None:
+        return int(text).to_bytes(10)
+    return bytes.fromhex("".join(filter(None, lsn.groups())).replace(":", ""))
+
+
+def _unit(text: str) -> bytes:
+    """The name of a transaction as a unit."""
+    xid = _XID.fullmatch(text)
+    if xid is None:
+        return _position(text) + bytes(2)
+    if xid[4]:
+        return b"\xff\xff" + bytes.fromhex(xid[4]) + bytes(2)
+    segment, slot, sequence = (int(one) & (1 << 48) - 1 for one in xid.groups()[:3])
+    return segment.to_bytes(3)[1:] + slot.to_bytes(3)[1:] + sequence.to_bytes(6) + bytes(2)
+
+
+@dataclass(frozen=True)
+class Commits:
+    """Where transactions of other connectors commit: all positions, in their order, and the
+    transactions by number."""
+
+    positions: npt.NDArray[np.void]
+    units: npt.NDArray[np.void]
+
+    @staticmethod
+    def of(sources: EventSources, places: Index) -> Commits:
+        """Number the commits of ``places`` anew, in their order."""
+        values = [_position(text) for text in sources.commits.known]
+        ranks = {value: rank for rank, value in enumerate(sorted({*values}))}
+        there = np.flatnonzero(places >= 0)
+        rank = np.array([ranks[value] for value in values] or [0], np.int64)
+        behind = places[there] & ((1 << _COMMIT_BITS) - 1)
+        places[there] = rank[places[there] >> _COMMIT_BITS] << _COMMIT_BITS | behind
+        units = [bytes(12), *map(_unit, sources.units.known)]
+        return Commits(np.array([*ranks] or [bytes(10)], "V10"), np.array(units, "V12"))
+
+    def at(self, places: Index) -> npt.NDArray[np.void]:
+        """The positions of commits by places."""
+        ranks = np.minimum(places >> _COMMIT_BITS, len(self.positions) - 1)
+        found: npt.NDArray[np.void] = self.positions[np.maximum(ranks, 0)]
+        return found
+
+
+def contradicting(first: Index, latest: Index, commit: Index) -> npt.NDArray[np.bool_]:
+    """Which transactions of other connectors name several commits, or one that another has, too, of
+    which a change was made when the other committed: nothing tells which was first."""
+    ranks = [one >> _COMMIT_BITS for one in (first, latest, commit)]
+    several = (ranks[0] != ranks[1]) | (ranks[1] != ranks[2])
+    _, same, count = np.unique(ranks[2], return_inverse=True, return_counts=True)
+    return np.asarray(several | ((latest & _AT_COMMIT > 0) & (count[same] > 1)))
+
+
+def name_of_other(unit: bytes) -> str:
+    """A transaction of another connector as its database names it."""
+    if unit[:2] == b"\xff\xff":
+        return unit[2:10].hex()
+    return ".".join(str(int.from_bytes(unit[a:b])) for a, b in ((0, 2), (2, 4), (4, 10)))
+
+
+def lsn_of_other(raw: bytes) -> str:
+    """An LSN of 10 bytes in its three parts."""
+    return f"{raw[:4].hex()}:{raw[4:8].hex()}:{raw[8:].hex()}"
 
 
 def _several(found: str, path: str) -> Refusal:
