@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from replay.arrays import Bytes
 from replay.errors import InputError, Refusal, Where
@@ -27,7 +28,8 @@ from replay.logs.events.sources import POSTGRES
 _EPOCH = 946_684_800_000_000
 #: Messages that are read at once.
 _TOGETHER = 1 << 15
-_NEWLINE = 10
+_NEWLINE, _TEXT, _NULL, _UNSENT, _BINARY = 10, *b"tnub"
+_SIZE, _COUNT = struct.Struct(">I").unpack_from, struct.Struct(">H").unpack_from
 #: Bytes of the first message of a file, by its kind; behind those of ``b`` a name comes.
 _FIRST = {"B": 21, "S": 6, "b": 29}
 #: What may come behind it.
@@ -35,11 +37,32 @@ _SECOND = "BRIUDTCMYOESPc"
 #: Bytes in which the end of a name is looked for.
 _LONGEST = 1 << 12
 #: Messages that say in a streamed transaction which subtransaction they are of.
-_OF_TRANSACTION = "RYMIUDT"
+_OF_TRANSACTION = frozenset(b"RYMIUDT")
 #: What stands for a value that was not sent: no text of PostgreSQL has it.
 UNAVAILABLE = "\0"
 _ROW = pa.list_(pa.string())
 _TYPES = {**dict.fromkeys(lines.NUMBERS, pa.int64()), "before": _ROW, "after": _ROW}
+#: What a message says, in this order; ``relation``: the table.
+_SAID = (
+    "op",
+    "status",
+    "id",
+    "events",
+    "relation",
+    "lsn",
+    "micros",
+    "total_order",
+    "before",
+    "after",
+)
+_Entry = tuple[Any, ...]
+_NOTHING: _Entry = (None,) * len(_SAID)
+_OF_RELATION = {
+    "schema_name": "schema",
+    "table_name": "name",
+    "schema": "row_schema",
+    "key_schema": "key_schema",
+}
 
 
 def is_pgoutput(raw: Bytes | bytes) -> bool:
@@ -105,6 +128,7 @@ class Connection:
 
     relations: dict[int, _Relation] = field(default_factory=dict)
     xid: int = -1
+    unit: str = ""
     final: int = -1
     micros: int = 0
     count: int = 0
@@ -126,6 +150,10 @@ class Reader:
         self.raw = memoryview(raw)  # type: ignore[arg-type]
         self.path, self.known = path, connection
         self.at = self.number = 0
+        named = {name: getattr(self, name) for name in dir(self) if name.startswith("_kind_")}
+        self.kinds: dict[int, Callable[[], Iterable[_Entry]]] = {
+            ord(name[-1]): read for name, read in named.items()
+        }
 
     @property
     def blind(self) -> bool:
@@ -135,33 +163,29 @@ class Reader:
     def tables(self) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
         """What messages say, as :func:`replay.logs.events.lines.read` gives it, and their sizes,
         part by part. A TRUNCATE of several tables is several changes."""
-        entries: list[dict[str, Any]] = []
+        entries: list[_Entry] = []
         sizes: list[int] = []
-        for entry, size in self._entries():
-            entries.append(entry)
-            sizes.append(size)
-            if len(entries) >= _TOGETHER:
-                yield _table(entries), np.array(sizes, np.int64)
-                entries, sizes = [], []
-        if entries:
-            yield _table(entries), np.array(sizes, np.int64)
-
-    def _entries(self) -> Iterator[tuple[dict[str, Any], int]]:
-        """What each message says, and its size; 0 for what else it says."""
-        while self.at < len(self.raw):
+        end = len(self.raw)
+        while self.at < end:
             begin = self.at
             try:
                 made = self._message()
                 size = self.at + 1 - begin
                 for entry in made:
-                    yield entry, size
-                    size = 0
+                    entries.append(entry)
+                    sizes.append(size)
+                    size = 0  # of what else it says
+                    if len(entries) >= _TOGETHER:
+                        yield _table(entries), np.array(sizes, np.int64)
+                        entries, sizes = [], []
+                if self.raw[self.at] != _NEWLINE:
+                    raise ValueError
             except (struct.error, IndexError, ValueError):
-                self._cut()
-            if bytes(self.raw[self.at : self.at + 1]) != b"\n":
                 self._cut()
             self.at += 1
             self.number += 1
+        if entries:
+            yield _table(entries), np.array(sizes, np.int64)
 
     def _cut(self) -> NoReturn:
         raise InputError(
@@ -185,80 +209,88 @@ class Reader:
         self.at += len(text) + 1
         return text.decode("utf-8")
 
-    def _message(self) -> Iterable[dict[str, Any]]:
-        kind, into = chr(self._take(">B")), self.known.into
-        part = 0
-        if into is not None and kind in _OF_TRANSACTION:
-            begin = self.at - 1
-            part = self._take(">I") if into.streamed else 0
-            into.add(self.raw, self.path, self.number, begin, part)
-        made = self._read(kind)
-        return [{}] if into is not None and kind in _OF_TRANSACTION else made
+    def _message(self) -> Iterable[_Entry]:
+        kind, into = self.raw[self.at], self.known.into
+        self.at += 1
+        if into is None or kind not in _OF_TRANSACTION:
+            return self._read(kind)
+        begin = self.at - 1
+        part = self._take(">I") if into.streamed else 0
+        into.add(self.raw, self.path, self.number, begin, part)
+        self._read(kind)
+        return [_NOTHING]
 
-    def _read(self, kind: str) -> Iterable[dict[str, Any]]:
-        read: Callable[[], Iterable[dict[str, Any]]] | None = getattr(self, f"_kind_{kind}", None)
-        if read is None:
+    def _read(self, kind: int) -> Iterable[_Entry]:
+        if kind not in self.kinds:
             raise ValueError(kind)
-        return read()
+        return self.kinds[kind]()
 
     # -- transactions that are sent before they commit
     # ---------------------------------------------------------------------------------------------
 
-    def _open(self, xid: int, streamed: bool, first: bool) -> list[dict[str, Any]]:
+    def _open(self, xid: int, streamed: bool, first: bool) -> list[_Entry]:
         """Messages of such a transaction follow; where they are the first ones, all of them (again,
         where a connection ended in between)."""
         if first:
             self.known.sent[xid] = _Sent(streamed)
         self.known.into, self.known.xid = self._known_sent(xid), -1
-        return [{}]
+        return [_NOTHING]
 
-    def _close(self) -> list[dict[str, Any]]:
+    def _close(self) -> list[_Entry]:
         if self.known.into is None:
             raise ValueError
         self.known.into = None
-        return [{}]
+        return [_NOTHING]
 
     def _known_sent(self, xid: int) -> _Sent:
         if xid not in self.known.sent:
             raise self._before(f"the rest of transaction {xid}, which was sent before it committed")
         return self.known.sent[xid]
 
-    def _committed(self, xid: int, commit: int, end: int, time: int) -> Iterator[dict[str, Any]]:
+    def _committed(self, xid: int, commit: int, end: int, time: int) -> Iterator[_Entry]:
         """What a transaction did that was sent before. One whose work was rolled back to a
         savepoint is as if it were not sent, as it is not when it is sent at its commit."""
         known, sent = self.known, self._known_sent(xid)
         if known.into is not None or not commit < end:
             raise ValueError(xid)
         del known.sent[xid]
-        known.xid, known.final, known.micros, known.count = xid, commit, time + _EPOCH, 0
+        self._begin(xid, commit, time)
         here = self.raw, self.path, self.number, self.at
         for self.raw, self.path, self.number, begin in sent.messages():
             self.at, before = begin + 1 + 4 * sent.streamed, known.count
-            made = filter(None, self._read(chr(self.raw[begin])))
+            made = [entry for entry in self._read(self.raw[begin]) if entry is not _NOTHING]
             if known.count > before == 0:
-                yield {"status": "BEGIN", "id": f"{xid}:{commit}"}
+                yield self._status("BEGIN", known.unit, None)
             yield from made
         self.raw, self.path, self.number, self.at = here
         ended = self._end(end)
-        yield ended if known.count else {}
+        yield ended if known.count else _NOTHING
 
-    def _end(self, end: int) -> dict[str, Any]:
+    def _begin(self, xid: int, commit: int, time: int) -> None:
+        known = self.known
+        known.xid, known.unit, known.final = xid, f"{xid}:{commit}", commit
+        known.micros, known.count = time + _EPOCH, 0
+
+    def _end(self, end: int) -> _Entry:
         known = self.known
         unit, known.xid, known.end = f"{known.xid}:{end}", -1, end
-        return {"status": "END", "id": unit, "events": known.count}
+        return self._status("END", unit, known.count)
 
-    def _kind_S(self) -> list[dict[str, Any]]:
+    def _status(self, status: str, unit: str, count: int | None) -> _Entry:
+        return (None, status, unit, count, *_NOTHING[4:])
+
+    def _kind_S(self) -> list[_Entry]:
         xid, first = self._take(">IB")
         return self._open(xid, True, bool(first))
 
-    def _kind_E(self) -> list[dict[str, Any]]:
+    def _kind_E(self) -> list[_Entry]:
         return self._close()
 
-    def _kind_c(self) -> Iterator[dict[str, Any]]:
+    def _kind_c(self) -> Iterator[_Entry]:
         xid, _, commit, end, time = self._take(">IBQQq")
         return self._committed(xid, commit, end, time)
 
-    def _kind_A(self) -> list[dict[str, Any]]:
+    def _kind_A(self) -> list[_Entry]:
         xid, part = self._take(">II")
         if self.raw[self.at] != _NEWLINE:  # (streaming=parallel: where and when)
             self._take(">Qq")
@@ -266,32 +298,30 @@ class Reader:
         sent.aborted.add(part)
         if part == xid:
             del self.known.sent[xid]
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_b(self) -> list[dict[str, Any]]:
+    def _kind_b(self) -> list[_Entry]:
         *_, xid = self._take(">QQqI")
         self._text()
         return self._open(xid, False, True)
 
-    def _kind_P(self) -> list[dict[str, Any]]:
+    def _kind_P(self) -> list[_Entry]:
         self._take(">BQQqI")
         self._text()
         return self._close()
 
-    def _kind_p(self) -> list[dict[str, Any]]:
+    def _kind_p(self) -> list[_Entry]:
         *_, xid = self._take(">BQQqI")
         self._text()
         self._known_sent(xid)
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_K(self) -> Iterator[dict[str, Any]]:
+    def _kind_K(self) -> Iterator[_Entry]:
         _, *commit, xid = self._take(">BQQqI")
         self._text()
         return self._committed_later(xid, *commit)
 
-    def _committed_later(
-        self, xid: int, commit: int, end: int, time: int
-    ) -> Iterator[dict[str, Any]]:
+    def _committed_later(self, xid: int, commit: int, end: int, time: int) -> Iterator[_Entry]:
         """What a prepared transaction did; a connection may say its commit again, and that
         alone."""
         known = self.known
@@ -303,11 +333,11 @@ class Reader:
         yield from self._committed(xid, commit, end, time)
         known.prepared[xid] = commit, known.count
 
-    def _kind_r(self) -> list[dict[str, Any]]:
+    def _kind_r(self) -> list[_Entry]:
         *_, xid = self._take(">BQQqqI")
         self._text()
         self.known.sent.pop(xid, None)
-        return [{}]
+        return [_NOTHING]
 
     # -- messages of all protocols
     # ---------------------------------------------------------------------------------------------
@@ -320,16 +350,16 @@ class Reader:
             "Give the file before, too: this one begins in the middle of a connection",
         )
 
-    def _kind_B(self) -> list[dict[str, Any]]:
+    def _kind_B(self) -> list[_Entry]:
         known, before = self.known, self.known.final
         known.into = None
         known.final, time, known.xid = self._take(">qqI")
         if known.final < 0 or before < known.final < known.end:
             raise ValueError(known.final)
-        known.micros, known.count = time + _EPOCH, 0
-        return [{"status": "BEGIN", "id": f"{known.xid}:{known.final}"}]
+        self._begin(known.xid, known.final, time)
+        return [self._status("BEGIN", known.unit, None)]
 
-    def _kind_C(self) -> list[dict[str, Any]]:
+    def _kind_C(self) -> list[_Entry]:
         known = self.known
         _, commit, end, time = self._take(">Bqqq")
         whole = known.final == commit < end and known.micros == time + _EPOCH
@@ -337,7 +367,7 @@ class Reader:
             raise ValueError(commit)
         return [self._end(end)]
 
-    def _kind_R(self) -> list[dict[str, Any]]:
+    def _kind_R(self) -> list[_Entry]:
         number = self._take(">I")
         schema, name = self._text() or "pg_catalog", self._text()
         identity = chr(self._take(">B"))
@@ -351,7 +381,7 @@ class Reader:
             said = {"parameters": {"oid": oid, "modifier": modifier}}
             fields.append({"field": column, "type": "pgoutput", "optional": True, **said})
         if self.known.into is not None and self.known.into.streamed:
-            return [{}]
+            return [_NOTHING]
         rows = {"field": "after", "type": "struct", "fields": fields}
         self.known.relations[number] = _Relation(
             schema,
@@ -361,48 +391,48 @@ class Reader:
             json.dumps({"identity": identity, "fields": [rows]}),
             json.dumps({"fields": of_key}),
         )
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_Y(self) -> list[dict[str, Any]]:
+    def _kind_Y(self) -> list[_Entry]:
         self._take(">I")
         self._text()
         self._text()
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_O(self) -> list[dict[str, Any]]:
+    def _kind_O(self) -> list[_Entry]:
         self._take(">Q")
         self._text()
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_M(self) -> list[dict[str, Any]]:
+    def _kind_M(self) -> list[_Entry]:
         self._take(">BQ")
         self._text()
         size = self._take(">I")
         self.at += size
-        return [{}]
+        return [_NOTHING]
 
-    def _kind_I(self) -> list[dict[str, Any]]:
-        relation = self._relation(self._take(">I"))
+    def _kind_I(self) -> list[_Entry]:
+        relation = self._relation()
         return [self._change("c", relation, None, self._row("N", relation))]
 
-    def _kind_U(self) -> list[dict[str, Any]]:
-        relation = self._relation(self._take(">I"))
+    def _kind_U(self) -> list[_Entry]:
+        relation = self._relation()
         old = None
         if relation.old == "O" or chr(self.raw[self.at]) in "KO":
             old = self._old_row(relation)
         return [self._change("u", relation, old, self._row("N", relation))]
 
-    def _kind_D(self) -> list[dict[str, Any]]:
-        relation = self._relation(self._take(">I"))
+    def _kind_D(self) -> list[_Entry]:
+        relation = self._relation()
         return [self._change("d", relation, self._old_row(relation), None)]
 
-    def _kind_T(self) -> list[dict[str, Any]]:
+    def _kind_T(self) -> list[_Entry]:
         count, _ = self._take(">IB")
-        return [
-            self._change("t", self._relation(self._take(">I")), None, None) for _ in range(count)
-        ]
+        return [self._change("t", self._relation(), None, None) for _ in range(count)]
 
-    def _relation(self, number: int) -> _Relation:
+    def _relation(self) -> _Relation:
+        (number,) = _SIZE(self.raw, self.at)
+        self.at += 4
         if self.blind:
             return _UNKNOWN
         if number not in self.known.relations:
@@ -417,31 +447,36 @@ class Reader:
 
     def _row(self, kind: str, relation: _Relation) -> list[str | None]:
         """A row: the values of its columns."""
-        if chr(self._take(">B")) != kind:
+        raw, at, row = self.raw, self.at, list[str | None]()
+        if raw[at] != ord(kind):
             raise ValueError(kind)
-        row = [self._value() for _ in range(self._take(">H"))]
-        if not self.blind and len(row) != len(relation.columns):
+        (count,) = _COUNT(raw, at + 1)
+        at += 3
+        for _ in range(count):
+            form = raw[at]
+            at += 1
+            if form == _TEXT:
+                end = at + 4 + _SIZE(raw, at)[0]
+                row.append(str(raw[at + 4 : end], "utf-8"))
+                at = end
+            elif form == _NULL:
+                row.append(None)
+            elif form == _UNSENT:
+                row.append(UNAVAILABLE)
+            else:
+                raise self._no_text() if form == _BINARY else ValueError(form)
+        if at > len(raw) or not (self.blind or count == len(relation.columns)):
             raise ValueError(relation.name)
+        self.at = at
         return row
 
-    def _value(self) -> str | None:
-        form = chr(self._take(">B"))
-        if form == "t":
-            size = self._take(">I")
-            if self.at + size > len(self.raw):
-                raise ValueError(size)
-            self.at += size
-            return bytes(self.raw[self.at - size : self.at]).decode("utf-8")
-        if form == "b":
-            raise Refusal(
-                "LR3020",
-                "found values that are no text (binary); expected them as text",
-                Where(self.path, self.number + 1),
-                "Record without the option binary",
-            )
-        if form not in "nu":
-            raise ValueError(form)
-        return None if form == "n" else UNAVAILABLE
+    def _no_text(self) -> Refusal:
+        return Refusal(
+            "LR3020",
+            "found values that are no text (binary); expected them as text",
+            Where(self.path, self.number + 1),
+            "Record without the option binary",
+        )
 
     def _change(
         self,
@@ -449,33 +484,30 @@ class Reader:
         relation: _Relation,
         before: list[str | None] | None,
         after: list[str | None] | None,
-    ) -> dict[str, Any]:
+    ) -> _Entry:
         known = self.known
         if self.blind:
-            return {}
+            return _NOTHING
         if known.xid < 0:
             raise ValueError(op)
-        known.count += 1
-        return {
-            "op": op,
-            "connector": POSTGRES,
-            "schema_name": relation.schema,
-            "table_name": relation.name,
-            # changes have no place of their own
-            "lsn": known.final + known.count,
-            "micros": known.micros,
-            "transaction": f"{known.xid}:{known.final}",
-            "total_order": known.count,
-            "before": before,
-            "after": after,
-            "schema": relation.row_schema,
-            "key_schema": relation.key_schema,
-        }
+        number = known.count = known.count + 1
+        # changes have no place of their own
+        place = known.final + number
+        return (op, None, known.unit, None, relation, place, known.micros, number, before, after)
 
 
-def _table(entries: list[dict[str, Any]]) -> pa.Table:
-    columns = {
-        name: pa.array([entry.get(name) for entry in entries], _TYPES.get(name, pa.string()))
-        for name in lines.NAMES
-    }
-    return pa.table(columns | {"nothing": [not entry for entry in entries]})
+def _table(entries: list[_Entry]) -> pa.Table:
+    """Entries as columns; what is the same for all changes of a table stands there once."""
+    said = dict(zip(_SAID, zip(*entries, strict=True), strict=True))
+    relations = {id(one): one for one in said.pop("relation") if one is not None}
+    codes = {number: code for code, number in enumerate(relations)}
+    of = pa.array([codes.get(id(entry[4])) for entry in entries], pa.int32())
+    columns = {name: pa.nulls(len(entries), _TYPES.get(name, pa.string())) for name in lines.NAMES}
+    columns |= {name: pa.array(one, _TYPES.get(name, pa.string())) for name, one in said.items()}
+    for name, told in _OF_RELATION.items():
+        texts = pa.array([getattr(one, told) for one in relations.values()], pa.string())
+        columns[name] = pa.DictionaryArray.from_arrays(of, texts)
+    columns["connector"] = pc.if_else(of.is_valid(), POSTGRES, pa.scalar(None, pa.string()))
+    columns["transaction"] = columns["id"]
+    nothing = pc.and_(columns["op"].is_null(), columns["status"].is_null())
+    return pa.table(columns | {"nothing": nothing})

@@ -60,8 +60,8 @@ class EventSources:
     found: set[tuple[str, ...]] = field(default_factory=set)
     givers: dict[int, str] = field(default_factory=dict)
     logs: set[str] = field(default_factory=set)
-    units: Numbered = field(default_factory=lambda: Numbered())
-    commits: Numbered = field(default_factory=lambda: Numbered())
+    units: NameNumbers = field(default_factory=lambda: NameNumbers())
+    commits: NameNumbers = field(default_factory=lambda: NameNumbers())
 
     @property
     def connector(self) -> str:
@@ -121,7 +121,7 @@ class EventSources:
 
 
 @dataclass
-class Numbered:
+class NameNumbers:
     """Names, numbered as they are met."""
 
     known: dict[str, int] = field(default_factory=dict)
