@@ -192,18 +192,9 @@ def _span(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Microseconds of MySQL's TIME, which goes from -838:59:59 to 838:59:59."""
     ticks, null, fails = _int64(text)
     fails |= (np.abs(ticks) > _LONGEST_SPAN) & ~null
-    size = np.where(fails | null, 0, np.abs(ticks))
-    whole, rest = size // 1_000_000, size % 1_000_000
-    parts = [pa.array(part) for part in (whole // 3600, whole // 60 % 60, whole % 60, rest)]
-    hour, minute, second, fraction = (
-        pc.utf8_lpad(part.cast(pa.string()), width, "0")
-        for part, width in zip(parts, (2, 2, 2, 6), strict=True)
-    )
-    shown = pc.binary_join_element_wise(hour, minute, second, ":")
-    exact = _without_zeros(pc.binary_join_element_wise(shown, fraction, "."))
+    exact = _clock(np.where(fails | null, 0, np.abs(ticks)), 6, null)
     sign = pc.if_else(pa.array((ticks < 0) & ~fails), "-", "")
-    signed = pc.binary_join_element_wise(sign, exact, "")
-    return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), signed), fails
+    return pc.binary_join_element_wise(sign, exact, ""), fails
 
 
 def _time(digits: int) -> Callable[[pa.Array, ColumnFormat], Decoded]:
@@ -211,26 +202,28 @@ def _time(digits: int) -> Callable[[pa.Array, ColumnFormat], Decoded]:
 
     def decode(text: pa.Array, column: ColumnFormat) -> Decoded:
         ticks, null, fails = _int64(text)
-        second = 10**digits
-        fails |= ((ticks < 0) | (ticks > _DAY * second)) & ~null
-        ticks = np.where(fails | null, 0, ticks)
-        whole, rest = ticks // second, ticks % second
-        parts = [pa.array(part) for part in (whole // 3600, whole // 60 % 60, whole % 60, rest)]
-        hour, minute, second_, fraction = (
-            pc.utf8_lpad(part.cast(pa.string()), width, "0")
-            for part, width in zip(parts, (2, 2, 2, digits), strict=True)
-        )
-        shown = pc.binary_join_element_wise(hour, minute, second_, ":")
-        shown = pc.binary_join_element_wise(shown, fraction, ".")
-        exact = _without_zeros(shown)
-        return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), exact), fails
+        fails |= ((ticks < 0) | (ticks > _DAY * 10**digits)) & ~null
+        return _clock(np.where(fails | null, 0, ticks), digits, null), fails
 
     return decode
 
 
-def _without_zeros(shown: pa.Array) -> pa.Array:
-    """``12:00:00.500`` as ``12:00:00.5``, and ``12:00:00.000`` as ``12:00:00``."""
-    return pc.replace_substring_regex(shown, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
+def _clock(ticks: npt.NDArray[np.int64], digits: int, null: Mask) -> pa.Array:
+    """Ticks of a second as ``12:00:00.5``, without zeros at the end."""
+    whole, rest = np.divmod(ticks, 10**digits)
+    hour, minute, second, fraction = (
+        pc.utf8_lpad(pa.array(part).cast(pa.string()), width, "0")
+        for part, width in (
+            (whole // 3600, 2),
+            (whole // 60 % 60, 2),
+            (whole % 60, 2),
+            (rest, digits),
+        )
+    )
+    shown = pc.binary_join_element_wise(hour, minute, second, ":")
+    shown = pc.binary_join_element_wise(shown, fraction, ".")
+    exact = pc.replace_substring_regex(shown, r"(\.[0-9]*[1-9])0+$|\.0+$", r"\1")
+    return pc.if_else(pa.array(null), pa.scalar(None, pa.string()), exact)
 
 
 def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
