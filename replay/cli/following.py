@@ -35,7 +35,6 @@ from replay.errors import (
     EXIT_WARNING,
     InputError,
     LogReplayError,
-    TargetError,
     UsageError,
     cause_of,
     counted,
@@ -460,27 +459,3 @@ def _until_stopped(follower: Follower) -> int:
     except Stopped:
         follower.tell("stopped")
         return EXIT_OK
-
-
-def watch_status(arguments: argparse.Namespace) -> int:
-    """``status --watch``: say how far a target is, whenever that has changed (a line of JSON, or as
-    text), until told to stop. A target that cannot be reached is waited for."""
-    stop = threading.Event()
-    before = ""
-    with told_to_stop(stop):
-        while not stop.is_set():
-            try:
-                state = status.of(arguments.to, arguments.runs)
-                told = json.dumps(state, ensure_ascii=False) if arguments.json else None
-                now = status.text(state) if told is None else told
-            except TargetError as error:
-                if error.code not in _PASSING:
-                    raise
-                text = str(error).partition("\n")[0]
-                now = json.dumps({"trouble": text}) if arguments.json else text
-            if now != before:
-                moment = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-                print(now if arguments.json else f"-- {moment}\n{now}", flush=True)
-            before = now
-            stop.wait(arguments.every)
-    return EXIT_OK

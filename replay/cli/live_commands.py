@@ -10,7 +10,7 @@ from collections.abc import Callable
 from replay.changes.choices import (
     Mode,
 )
-from replay.cli.following import follow, watch_status
+from replay.cli.following import follow
 from replay.cli.outcome import is_printed, tell, tell_notes
 from replay.cli.request import LogInput, live_options_of, mapping_of, replay_words, selection_of
 from replay.cli.terminal import Bar
@@ -122,10 +122,6 @@ def _check_certificate(arguments: argparse.Namespace, work: live.ReplayInput | N
 
 def _status(arguments: argparse.Namespace) -> int:
     reading = LogInput.of(arguments)
-    if arguments.watch:
-        if reading.is_named:
-            raise UsageError("LR1001", "found --watch with a log; expected one of them")
-        return watch_status(arguments)
     state = status.of(arguments.to, arguments.runs)
     if reading.is_named:
         with WorkFolder() as scratch:

@@ -168,12 +168,14 @@ def _of_schema(
     paths, present, changes = known
     tables: list[ComparedTable] = []
     notes, gone, torn = list[str](), list[str](), list[str]()
-    for name in sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)}):
+    names = sorted({*paths, *(n for n, c in changes.items() if c.emptied is not None)})
+    found = session.facts_of([(schema, name) for name in names])
+    for name in names:
         expected = changes.get(name)
         if expected is not None and expected.dropped:
             gone.append(name)
             continue
-        facts = session.facts(schema, name)
+        facts = found[schema, name]
         if facts is None and name not in paths:
             notes.append(f"table {name}: the log makes it, and it is not there")
             continue

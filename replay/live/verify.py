@@ -152,7 +152,7 @@ def state(
             log = LogChanges(work, until, pending, Path(temporary), folder, csv)
         comparison = compared_tables(session, schemas, folder, files, log, csv)
         differences = [_differences(session, table, log, work) for table in comparison.tables]
-        remaining = [place[1] for place in comparison.gone if session.facts(*place) is not None]
+        remaining = [at[1] for at, one in session.facts_of(comparison.gone).items() if one]
         session.rollback()
         pairs = list(zip(comparison.tables, differences, strict=True))
         as_given = work is not None and _as_given(session, comparison, pairs, work)

@@ -449,10 +449,6 @@ LIVE = (
         only="--way-back",
     ),
     Option("--runs N", POSITIVE, "how many runs to show (default 10)", "status", default=10),
-    Option("--watch", FLAG, "repeat until interrupted, printing what has changed", "status"),
-    Option(
-        "--every S", POSITIVE, "every S seconds (default 5)", "status", default=5, only="--watch"
-    ),
     Option(
         "--rejects F",
         PLACE,

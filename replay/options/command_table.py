@@ -342,8 +342,8 @@ COMMANDS: tuple[Command, ...] = (
         "status",
         APPLY,
         "how far a database has been replayed; given a log, also when that position committed",
-        (_SHOP, f"{_SHOP} --watch", f"{_SHOP} --rejects rejects.sql"),
-        "--to LOG --runs --watch --every --rejects --json",
+        (_SHOP, f"{_SHOP} --rejects rejects.sql"),
+        "--to LOG --runs --rejects --json",
     ),
     Command(
         "prepare",

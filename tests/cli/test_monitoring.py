@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import threading
 import tomllib
 import urllib.request
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.error import HTTPError
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from replay.cli import following
 from replay.cli.main import main
 from replay.cli.monitoring import Monitor
 from replay.cli.parser import parse
@@ -139,25 +136,6 @@ def test_what_is_logged_has_the_figures(site: Site, capsys: pytest.CaptureFixtur
     assert told["units_per_second"] > 0
     assert told["lag_seconds"] >= 0
     assert (told["pending"], told["held"]) == (0, 0)
-
-
-def test_status_is_watched(
-    site: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each wait stands for what happens meanwhile; the third one ends the watch."""
-    meanwhile = [lambda: site.arrive(0, range(3)), site.once, site.once]
-
-    class Stop(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            meanwhile.pop(0)()
-            if not meanwhile:
-                self.set()
-            return self.is_set()
-
-    monkeypatch.setattr(following, "threading", SimpleNamespace(Event=Stop))
-    assert main(["status", "--to", site.url, "--watch", "--json"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[0] == "{"]
-    assert [line["position"] and line["position"]["units"] for line in lines] == [None, 3]
 
 
 def fenced(kind: str) -> str:

@@ -54,8 +54,6 @@ def test_time_and_mark(
     other = ["--source", "soliddb", "--log", str(solid / "syslog.csv"), "--catalog", str(solid)]
     assert main(["status", *other, "--to", database]) == 12
     assert "found a log of soliddb" in capsys.readouterr().err
-    assert main(["status", *log, "--to", database, "--watch"]) == 12
-    assert "found --watch with a log" in capsys.readouterr().err
 
 
 def test_nothing_is_written_without_apply(
