@@ -103,7 +103,7 @@ class Log:
         name = characters("PROD.LOG.DATA", 44)
         parts.append(characters("DLDS") + name + characters("VB DB2I    " + flags))
         if form.header == "old":
-            digits = characters(dependent[1:7].hex().upper())
+            digits = characters((dependent[1:7] if form.sharing else dependent[4:]).hex().upper())
             parts.append(characters("DLGE") + head.edge(end) + text_time(end)[:20] + digits)
         else:
             time = packed_time(end) + bytes(3)

@@ -153,8 +153,6 @@ class LogMasterSite(Site):
         dependent = zos_headers.NO_POSITION
         if incomplete:
             dependent = self.position(min(incomplete))
-            if self.form.header == "old" and not self.form.sharing and self.form.zero_lrsn:
-                dependent = b"\0" + dependent[4:] + bytes(3)
         control = self.folder / "model.ctl"
         pairs = self._generations()
         end = self.number(self.history.moment + 1)
@@ -180,10 +178,7 @@ class LogMasterSite(Site):
         """On the axis that units commit on."""
         if self.form.zero_lrsn and not self.form.sharing:
             return self.log.headers.rba(self.number(moment))
-        found = self.log.headers.lrsn(self.number(moment))
-        if self.form.header == "old" and not self.form.sharing:  # six bytes, as LRSNs are extended
-            return b"\0" + found[4:] + bytes(3)
-        return found
+        return self.log.headers.lrsn(self.number(moment))
 
     def member(self, unit: Unit) -> int:
         return 1 + unit.number % 2 if self.form.sharing else 0

@@ -17,3 +17,12 @@ def test_each_unit_once_however_the_files_arrive(family: str, receiver: str, see
     verdicts = [one for kind in kinds for one in chains.run_case(family, receiver, kind, seed)]
     assert verdicts
     assert not [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]
+
+
+@pytest.mark.parametrize("seed", [9910000, 9910003])
+def test_a_unit_that_is_open_at_the_end_of_an_old_log_without_data_sharing(seed: int) -> None:
+    """The 6 digits of DLGE.ENDRBA are an RBA there, which lies otherwise than an LRSN (section 3);
+    taken for one, no unit was behind it."""
+    verdicts = chains.run_case("logmaster", "redo", "link", seed)
+    assert verdicts
+    assert not [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]

@@ -15,7 +15,7 @@ from replay.changes.catalog import Catalog
 from replay.decoding.layout import Layout
 from replay.errors import InputError, Where
 from replay.logs.logmaster import framing
-from replay.logs.logmaster.control_catalog import CatalogBuilder, digits_of
+from replay.logs.logmaster.control_catalog import CatalogBuilder, digits_of, widened
 from replay.logs.logmaster.framing import Framing, RecordShape, detect_control
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord, header_layout
 from replay.logs.logmaster.layouts import CONTROL, DICL, DICL_ENTRY, FIXED_LENGTH, NAMED_ONLY
@@ -127,12 +127,12 @@ def _catalog(
 
 
 def _end(raw: bytes) -> dict[str, Any]:
-    """The DLGE record. The positions of releases before v11.1 (:func:`digits_of`) are put where the
-    UORIDLRSN of their logs is: 6 bytes at byte 1."""
+    """The DLGE record, with the positions of releases before v11.1 (:func:`digits_of`) as they are
+    in their logs (:func:`widened`)."""
     values = CONTROL["DLGE"].read(raw)
     for name in ("ENDRBA", "DEPENDENTRBA"):
         if digits := digits_of("DLGE", raw, name):
-            values[name] = b"\0" + digits + bytes(3)
+            values[name] = widened(digits)
     return values
 
 

@@ -20,7 +20,7 @@ from replay.logs.logmaster.control_columns import (
     check_positions,
 )
 from replay.logs.logmaster.header_layout import REMAKE_CONTROL, ControlRecord
-from replay.logs.logmaster.layouts import CONTROL, DLCI
+from replay.logs.logmaster.layouts import CLOCK, CONTROL, DLCI
 from sqlgen.schema import Column, Table
 
 
@@ -37,9 +37,9 @@ def _digits(octets: bytes) -> bytes | None:
     return bytes.fromhex(text) if re.fullmatch("[0-9A-F]{12}", text) else None
 
 
-#: First byte of six from which on a position is an LRSN, a reading of a clock that began in 1900:
-#: it was this in 1971. No RBA has come so far.
-_CLOCK = 0x80
+def widened(digits: bytes) -> bytes:
+    """A position of 6 bytes as one of 10: an LRSN from byte 1, an RBA from byte 4 (section 3)."""
+    return b"\0" + digits + bytes(3) if digits[0] >= CLOCK else bytes(4) + digits
 
 
 _NUMBERS = FieldKind.NUMBER, FieldKind.HEX
@@ -52,7 +52,7 @@ def _edge(values: dict[str, Any], raw: bytes, name: str) -> bytes:
         return values[name] or LOWEST
     if digits in (bytes(6), b"\xff" * 6):
         return digits[:1] * Position.SIZE
-    return b"\0" + digits + bytes(3) if digits[0] >= _CLOCK else bytes(4) + digits
+    return widened(digits)
 
 
 #: By tag: the layout, and the fields that hold numbers in text.

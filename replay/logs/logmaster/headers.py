@@ -22,6 +22,7 @@ from replay.changes.envelope import (
 from replay.decoding import codecs
 from replay.decoding.layout import Layout
 from replay.logs.change_types import CHANGE_OF_TYPE
+from replay.logs.logmaster.layouts import CLOCK
 from replay.logs.text import hexadecimal
 
 _RBA_FIELDS = frozenset({"LOGRBA", "UORID", "UORCOMMITPOINT"})
@@ -107,13 +108,13 @@ class Headers:
         return self._codes[name]
 
     def position(self, name: str) -> Bytes:
-        """An LRSN or RBA as ``uint8[n, 10]``."""
+        """An LRSN or RBA as ``uint8[n, 10]``; one of 6 bytes as section 3 widens it."""
         raw = self.raw(name)
         if raw.shape[1] == 10:
             return raw
         wide = np.zeros((len(raw), 10), np.uint8)
-        at = 4 if name in _RBA_FIELDS else 1
-        wide[:, at : at + raw.shape[1]] = raw
+        lrsn = (raw[:, 0] >= CLOCK) & (name not in _RBA_FIELDS)
+        wide[lrsn, 1:7], wide[~lrsn, 4:] = raw[lrsn], raw[~lrsn]
         return wide
 
     def time(self, name: str) -> Bytes:

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from replay.decoding.layout import Layout, layout
 
+#: First byte of six from which on a position is an LRSN, a reading of a clock that began in 1900:
+#: it was this in 1971. No RBA has come so far.
+CLOCK = 0x80
+
 #: Data change record header, v11.1 and later (seed 002).
 LLDF = layout(
     "LLDF",

@@ -353,8 +353,8 @@ def test_a_key_that_a_schema_states_is_of_neither_of_two_tables_alike(
     row = changed(rb"\x00")
     other = described().replace(b"\0\0\0\1app\0emp", b"\0\0\0\2app\0Emp")
     both = b"\n".join([row, other, row.replace(b"I\0\0\0\1", b"I\0\0\0\2")])
-    for rows, refused in ((row, False), (both, True)):
-        log.write_bytes(inserted(rb"\x00").replace(row, rows))
+    for found, refused in ((row, False), (both, True)):
+        log.write_bytes(inserted(rb"\x00").replace(row, found))
         assert main(["undo", str(log), "--schema", str(schema), "--out", "-"]) == 4
         said = capsys.readouterr().err
         note = "unique keys of APP.EMP are not considered: several tables have that name"

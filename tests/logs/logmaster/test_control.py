@@ -791,6 +791,8 @@ def test_what_is_no_number_of_digits(text: str) -> None:
         ("DEPENDENTRBA", "CA670FBBF3D3", "00CA670FBBF3D3000000"),
         ("DEPENDENTRBA", "FFFFFFFFFFFF", None),
         ("ENDRBA", "CA670FBBF3D3", "00CA670FBBF3D3000000"),
+        ("DEPENDENTRBA", "123456789ABC", "00000000123456789ABC"),
+        ("ENDRBA", "123456789ABC", "00000000123456789ABC"),
     ],
 )
 def test_positions_of_the_end_as_text(field: str, old: str, new: str | None) -> None:
