@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, NotUnderstood
+from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, NotUnderstood, is_slip
 
 #: Dialects of MySQL's kind, and of SQL Server's.
 MYSQLS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
@@ -499,6 +499,8 @@ def _stated(cursor: Cursor, found: ColumnEntry, word: str, name: str, dialect: s
 
 def _type(cursor: Cursor, found: ColumnEntry) -> None:
     begin = cursor.at
+    if cursor.peek() in ("KEY", "("):  # behind a word of keys that is misspelt
+        raise NotUnderstood
     if cursor.peek() in _VALUE_ENDS | {"AS"} or not cursor.is_name():
         return  # a column of no type (SQLite), or a computed one
     cursor.name()
@@ -560,7 +562,7 @@ def _attribute(cursor: Cursor, found: ColumnEntry, word: str) -> None:
                 cursor.skip()
     elif word == "(":
         _plain_group(cursor)
-    elif word in KEY_WORDS:
+    elif word in KEY_WORDS or is_slip(word):
         raise NotUnderstood
     else:
         found.strange = True

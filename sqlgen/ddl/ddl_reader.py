@@ -18,7 +18,15 @@ from sqlgen.ddl import ddl_clauses
 from sqlgen.ddl.ddl_clauses import KeyClause
 from sqlgen.ddl.ddl_facts import WORD, Schema, TableNames
 from sqlgen.ddl.ddl_tables import BEGIN_ACTIONS, HASH_KEY, TableReader, all_names, names_in
-from sqlgen.ddl.ddl_tokens import LEXIS, Cursor, NotUnderstood, Statement, Token, is_routine
+from sqlgen.ddl.ddl_tokens import (
+    LEXIS,
+    Cursor,
+    NotUnderstood,
+    Statement,
+    Token,
+    is_routine,
+    is_slip,
+)
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import sqlglot
 from sqlgen.schema import Table
@@ -273,6 +281,8 @@ class _FileReader(TableReader):
     def _index(self, cursor: Cursor, words: Sequence[str]) -> None:
         before = words[: words.index("INDEX")]
         if "UNIQUE" not in before:
+            if any(map(is_slip, before)):
+                raise NotUnderstood
             cursor.skip(len(before) + 1)
             return
         if {*before} - _BEFORE_INDEX:

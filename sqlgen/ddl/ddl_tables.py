@@ -18,7 +18,7 @@ from sqlgen.ddl.ddl_clauses import (
     KeyClause,
 )
 from sqlgen.ddl.ddl_facts import WORD, SchemaFacts, same
-from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement
+from sqlgen.ddl.ddl_tokens import KEY_WORDS, Cursor, DdlScript, NotUnderstood, Statement, is_slip
 from sqlgen.schema import Table
 
 #: What a key is called that a table of Db2 for z/OS is organized by.
@@ -153,7 +153,10 @@ class TableReader(SchemaFacts):
         if clause is None and first != "CONSTRAINT":
             self._column(part, begin)
         elif clause is None or (part and isinstance(clause, CheckClause)):
-            if adds or {"EXCLUDE", "FOREIGN", "ON"} & {*part.words()} or part.states_key():
+            words = part.words()
+            if adds or {"EXCLUDE", "FOREIGN", "ON", "KEY"} & {*words} or part.states_key():
+                raise NotUnderstood
+            if any(map(is_slip, words)):
                 raise NotUnderstood
             self._name(begin, part.end, keys=False)
         elif part:

@@ -20,10 +20,12 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from sqlgen.errors import SqlgenError
+from sqlgen.errors import SqlgenError, did_you_mean
 
 #: Words that state or change keys: each is accounted for, or named.
 KEY_WORDS = frozenset({"PRIMARY", "UNIQUE", "REFERENCES", "RENAME", "DROP", "PARTITION"})
+#: Words of keys that a slip may hide where only words that are known may stand.
+_OFTEN_MISSPELT = ("PRIMARY", "UNIQUE", "REFERENCES", "FOREIGN", "CONSTRAINT")
 
 
 class Token(NamedTuple):
@@ -225,6 +227,11 @@ class Statement:
         if begin >= end:
             return ""
         return self.script.text[self.tokens[begin].start : self.tokens[end - 1].end]
+
+
+def is_slip(word: str) -> bool:
+    """Whether a word that is not known is nearly one of keys."""
+    return did_you_mean(word, _OFTEN_MISSPELT, 0.8) != ""
 
 
 class NotUnderstood(Exception):

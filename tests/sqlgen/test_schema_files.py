@@ -277,6 +277,39 @@ def of_pair(text: str, dialect: str) -> Constraints:
     return parse_constraints(text, dialect, PAIR)
 
 
+@pytest.mark.parametrize("dialect", ["db2", "postgres", "mysql"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("CREATE TABLE p.t (a int NOT NULL PRIMARY KEY, b int)", "PRIMARY KEY"),
+        ("CREATE TABLE p.t (a int NOT NULL UNIQUE, b int)", "UNIQUE"),
+        ("CREATE TABLE p.t (a int, b int, PRIMARY KEY (a))", "PRIMARY KEY"),
+        ("CREATE TABLE p.t (a int, b int, UNIQUE (a))", "UNIQUE"),
+        ("CREATE TABLE p.t (a int, b int, CONSTRAINT k PRIMARY KEY (a))", "CONSTRAINT PRIMARY KEY"),
+        ("CREATE UNIQUE INDEX p.k ON p.t (a)", "UNIQUE"),
+        ("ALTER TABLE p.t ADD UNIQUE (a)", "UNIQUE"),
+        ("ALTER TABLE p.t ADD CONSTRAINT k UNIQUE (a)", "CONSTRAINT UNIQUE"),
+        ("ALTER TABLE p.t ADD PRIMARY KEY (a)", "PRIMARY KEY"),
+        ("CREATE TABLE q.x (n int, a int REFERENCES p.t (a))", "REFERENCES"),
+        ("CREATE TABLE q.x (n int, a int, FOREIGN KEY (a) REFERENCES p.t (a))", "KEY REFERENCES"),
+        ("ALTER TABLE q.x ADD FOREIGN KEY (a) REFERENCES p.t (a)", "FOREIGN KEY REFERENCES"),
+        ("ALTER TABLE p.t ADD FOREIGN KEY (a) REFERENCES q.x (a)", "FOREIGN KEY REFERENCES"),
+    ],
+)
+def test_a_slip_in_a_word_of_keys_is_named(text: str, words: str, dialect: str) -> None:
+    """A letter that is missing, or two that are turned: in tables of the log, and in those that
+    refer to them."""
+    for word in words.split():
+        at = text.index(word)
+        for place in range(len(word) - 1):
+            for slip in (word[place + 1] + word[place] + word[place + 2 :], word[place + 1 :]):
+                odd = word[:place] + slip
+                if odd != word:
+                    said = text[:at] + odd + text[at + len(word) :]
+                    found = of_pair(f"CREATE TABLE p.u (a int);\n{said}", dialect)
+                    assert found.unread or found.referred or found.outside, said
+
+
 @pytest.mark.parametrize("dialect", [*OTHERS, "db2"])
 def test_a_key_in_words_that_nobody_knows_is_named(dialect: str) -> None:
     for odd in (
