@@ -386,8 +386,15 @@ def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
         f"`{_VALUES}{mapping}` compares every row with"
         " the state that the log leads to, where logreplay can",
         "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the"
-        " log, with the tables of the log alone.",
+        " log, the folder of --initial.",
     ]
+    if not mapping:
+        lines.append(
+            "Where it cannot connect, `logreplay state LOG --at end --initial DIR --format csv --out"
+            " EXPECTED` writes the rows that must be there, a file for each table that the log"
+            " changes: load them into a schema of their own, and compare each with its table"
+            " (`EXCEPT ALL`, both ways). They are as large as the tables, so they are not here."
+        )
     if profile.as_text:
         lines.append(
             "Dates and times are text here: DIR must have them as the scripts do, timestamps with"
