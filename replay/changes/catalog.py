@@ -129,6 +129,11 @@ class TableVersion:
         return self.format.places[column]
 
 
+def shown_name(table: Table) -> str:
+    """OWNER.NAME of a table as it is shown."""
+    return f"{table.schema}.{table.name}"
+
+
 def names_apart(names: Iterable[str]) -> dict[str, str]:
     """By name of a table (``OWNER.NAME``) what it is known as, whatever the case it is asked for
     in: its name in upper case, or as it is where several differ in case only."""

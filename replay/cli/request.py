@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -305,7 +305,8 @@ def asked_log(
         marks = getattr(arguments, "marks", None)
         opened = reading.open(scratch)
         asked = reading.asked(opened, scratch, progress, marks, arguments.chosen)
-        yield asked, sql.settled(asked, selection)
+        mapping = mapping_of(arguments) if hasattr(arguments, "mask_key_file") else None
+        yield replace(asked, mapping=mapping), sql.settled(asked, selection)
 
 
 def selection_of(values: argparse.Namespace) -> Selection:

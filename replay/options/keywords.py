@@ -85,11 +85,13 @@ class SelectionOptions(TypedDict, total=False):
 
 
 class QuestionOptions(SelectionOptions, total=False):
-    """A selection, and what is known of the tables' keys."""
+    """A selection, what is known of the tables' keys, and what answers call tables."""
 
     schema: str | Path | Constraints | Callable[..., Constraints] | None
     schema_dialect: str
     schema_encoding: str
+    mapping: str | Path | None
+    mask_key_file: str | Path | None
 
 
 class ReportWords(QuestionOptions, total=False):

@@ -239,6 +239,7 @@ _state = partial(Option, group="statements")
 _SCRIPTED = f"migrate {SCRIPTS}"
 _WRITTEN = f"{_SCRIPTED} {LIVE}"
 _VALUES = f"{_WRITTEN} export"
+_ASKED = "history who report sql whatif graph"
 STATEMENTS = (
     *(
         _state(
@@ -338,14 +339,14 @@ STATEMENTS = (
         "--mapping F",
         PLACE,
         "names, types, exclusions and masks of the target (TOML; see logreplay docs)",
-        f"ddl {_VALUES}",
+        f"ddl {_ASKED} {_VALUES}",
         beside=True,
     ),
     _state(
         "--mask-key-file F",
         PLACE,
         "the key for masks: at least 16 bytes that nobody else knows",
-        _VALUES,
+        f"{_ASKED} {_VALUES}",
         beside=True,
     ),
 )

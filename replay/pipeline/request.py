@@ -309,7 +309,7 @@ def make_request(
 def _mapping_of(demand: Demand, log: LogFile, options: ScriptOptions) -> mappings.TableMap | None:
     """The mapping of a demand; errors as :func:`replay.pipeline.mapped_catalog.table_map`."""
     if demand.mapping is not None:
-        typed = demand.export is None
+        typed = demand.options is not None and demand.export is None
         return mapped_catalog.table_map(demand.mapping, log, options, typed, demand.continued)
     return None if options.mapping is None else replace(options.mapping, options=options.render)
 

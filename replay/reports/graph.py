@@ -60,7 +60,8 @@ def graph_of(
     """The graph of what depends on a selection; ``back``: and of what it depends on. UsageError
     LR1001 where it is larger than ``most_units``; errors as
     :func:`replay.pipeline.request.make_request`."""
-    request = make_request(asked.opened, selection, Demand(dependencies=True), asked.keys)
+    demand = Demand(dependencies=True, mapping=asked.mapping)
+    request = make_request(asked.opened, selection, demand, asked.keys)
     plan = request.plan(asked.split_bytes, asked.engine)
     links = analysis_of(plan, request.log, asked.engine)
     survey = links.survey(StartUnits(units=cascade.taken_units(links, plan)))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Bytes, Index, Lengths, Mask, Versions
+from replay.changes.catalog import shown_name
 from replay.changes.envelope import (
     ORIGINS,
     ROW_CHANGES,
@@ -177,7 +178,7 @@ def _key(envelope: Envelope) -> dict[str, pa.Array]:
 
 def _names(log: LogFile, version: Versions) -> pa.Array:
     """OWNER.NAME of the table of each record, null where it has none."""
-    names = pa.array([entry.name for entry in log.catalog.versions], pa.string())
+    names = pa.array([shown_name(entry.table) for entry in log.catalog.versions], pa.string())
     return names.take(pa.array(version, mask=version < 0))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -63,15 +63,21 @@ def _text(values: pa.Array, column: Column, loose: bool) -> pa.Array:
     return pc.utf8_rtrim(text, " ") if loose and column.type in _TEXTS else text
 
 
-def key_text(given: str, columns: Sequence[Column]) -> str:
+def key_text(
+    given: str,
+    columns: Sequence[Column],
+    mask: Callable[[str, pa.Array], pa.Array] | None = None,
+) -> str:
     """The loose text (:func:`image_texts`) of a key as people write it: a value, or of several
-    columns the values with commas between, or ``COLUMN=VALUE`` each. UsageError (LR1001) for one
-    that is none of these columns."""
+    columns the values with commas between, or ``COLUMN=VALUE`` each; ``mask``: what becomes of the
+    values of a column. UsageError (LR1001) for one that is none of these columns."""
     values = _values_of(given, columns)
     parts = []
     for column, value in zip(columns, values, strict=True):
         plain = value.strip() if column.type not in _TEXTS else value
-        text = _typed(plain, column, len(columns) == 1)
+        typed = _typed(plain, column, len(columns) == 1)
+        typed = typed if mask is None else mask(column.name, typed)
+        text = str(_text(typed, column, True)[0].as_py())
         parts.append(f"{len(text.encode())}:{text}")
     return "".join(parts)
 
@@ -110,7 +116,7 @@ def _named_values(given: str, names: Sequence[str]) -> dict[str, str] | None:
     }
 
 
-def _typed(value: str, column: Column, alone: bool) -> str:
+def _typed(value: str, column: Column, alone: bool) -> pa.Array:
     value = unquoted(value)
     try:
         found = value_of(value, column)
@@ -123,8 +129,7 @@ def _typed(value: str, column: Column, alone: bool) -> str:
             if alone
             else "",
         ) from None
-    typed = pa.array([found], ARROW_TYPES[column.type])
-    return str(_text(typed, column, True)[0].as_py())
+    return pa.array([found], ARROW_TYPES[column.type])
 
 
 def _words(column: Column) -> str:

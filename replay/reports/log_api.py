@@ -181,22 +181,23 @@ class Questions(ABC):
             )
 
     @checked
-    def sql(self, query: str, **options: Unpack[SelectionOptions]) -> pa.Table:
+    def sql(self, query: str, **options: Unpack[QuestionOptions]) -> pa.Table:
         """The rows of a SELECT over the relations ``units`` and ``changes`` and one for each
         table, as ``logreplay sql``, of what a selection takes. Warnings are UserWarnings. Errors
         as :func:`replay.reports.sql.answer_of`."""
         with usage_errors():
-            asked = self.asked()
+            asked = self._with_keys(options)
             answer = sql.answer_of(asked, self._asked_for(asked, (), options), query)
         for warning in answer.warnings:
             warnings.warn(warning, stacklevel=2)
         return answer.rows
 
     def _with_keys(self, options: Mapping[str, Any]) -> log_queries.Asked:
-        """The log with what is known of its keys, and the words of its selection."""
+        """The log with what is known of its keys, the words of its selection, and a mapping."""
         dialect = options.get("schema_dialect", "postgres")
         asked = self.asked(options.get("schema"), dialect, options.get("schema_encoding", ""))
-        return replace(asked, chosen=chosen_words(options))
+        words = mapping_file(options.get("mapping"), options.get("mask_key_file"))
+        return replace(asked, chosen=chosen_words(options), mapping=words)
 
     def _asked_for(
         self, asked: log_queries.Asked, table: str | Sequence[str], options: Mapping[str, Any]

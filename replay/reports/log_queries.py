@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from replay.changes.catalog import names_apart
+from replay.changes.catalog import names_apart, shown_name
 from replay.changes.choices import Derived
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.position import Position
@@ -28,6 +29,7 @@ from replay.logs import LogFile
 from replay.output.bundle import selection_warnings
 from replay.output.formats import ROW_BATCHES, Dataset, export_request
 from replay.output.row_changes import RowChanges, fate_text, row_changes
+from replay.pipeline.mapped_catalog import MappingFile, mapped_log, table_map
 from replay.pipeline.points import Point, read_point
 from replay.pipeline.request import Demand, KeySource, OpenLog, Request
 from replay.redaction import command
@@ -58,7 +60,7 @@ class Asked:
     long as the log, ``keys`` knows of keys that the log does not, ``words`` name the log on the
     command line (for commands that are proposed), ``chosen`` what is asked for (a field of a
     selection, and its option as it was typed), ``marks`` is its file of marks (None: the one
-    beside it)."""
+    beside it), ``mapping`` says what the answers call tables and columns, and masks values."""
 
     opened: OpenLog
     engine: Engine
@@ -68,11 +70,20 @@ class Asked:
     words: tuple[str, ...] = ()
     marks: str | None = None
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    mapping: MappingFile | None = None
 
     @property
     def log(self) -> LogFile:
         """The log."""
         return self.opened.log
+
+    @cached_property
+    def shown(self) -> LogFile:
+        """The log with the tables that the answers show. UsageError (LR1011) for the mapping."""
+        if self.mapping is None:
+            return self.log
+        exact = ScriptOptions("duckdb", Names.EXACT)
+        return mapped_log(self.log, table_map(self.mapping, self.log, exact, False, False))
 
     def command(self, name: str, *words: str) -> str:
         """A command of ours about this log, as it is typed."""
@@ -105,25 +116,41 @@ class Tables:
         catalog = request.log.catalog
         apart = names_apart(version.name for version in catalog.versions)
         self.spaces = KeySpaces(catalog, request.constraints)
+        self.request = request
         self.identities: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
         self._columns: dict[tuple[str, tuple[Column, ...], tuple[str, ...]], list[Column]] = {}
         for version in catalog.versions:
             space = self.spaces.spaces[self.spaces.table_space[version.index]]
             self.identities[apart[version.name]] = space.table
+            self._shown[shown_name(version.table)] = space.table
             names = self.spaces.row_space(version.index).columns
             key = [version.table.column(name) for name in names]
-            shape = (version.name, version.table.columns, version.table.key)
+            shape = (shown_name(version.table), version.table.columns, version.table.key)
             self._columns[shape] = key
 
     def identity(self, name: str) -> str:
         """The one name of a table, whatever it was called at the time."""
         return self.identities.get(name) or self.identities.get(name.upper(), name.upper())
 
+    def identity_of(self, dataset: Dataset) -> str:
+        """The same of the table of a dataset, which a mapping may call otherwise."""
+        name = shown_name(dataset.table)
+        return self._shown.get(name) or self.identity(name)
+
     def key(self, dataset: Dataset) -> Sequence[Column]:
         """The columns that tell rows apart; none where only their content does."""
         table = dataset.table
-        name = f"{table.schema}.{table.name}"
-        return self._columns.get((name, table.columns, table.key), [])
+        return self._columns.get((shown_name(table), table.columns, table.key), [])
+
+    def key_texts(self, index: int, keys: Sequence[str]) -> set[str] | None:
+        """The texts of keys, in the log's words, of a table version; None where it has no key."""
+        version = self.request.log.catalog.versions[index]
+        names = [version.source_name(name) for name in self.spaces.row_space(index).columns]
+        columns = [version.source.column(name) for name in names]
+        mapping = self.request.options.mapping
+        mask = None if mapping is None else partial(mapping.mask, version.source)
+        return {key_text(key, columns, mask) for key in keys} if names else None
 
     def same(self, selection: Selection) -> tuple[str, ...]:
         """Globs of all names that the tables of a selection have in the log."""
@@ -157,7 +184,7 @@ def row_request(asked: Asked, selection: Selection, unchanged: bool = False) -> 
         render=RenderOptions(spelling, columns=wanted.columns, exclude_columns=excluded),
     )
     export = Export(ROW_BATCHES, unchanged=unchanged)
-    demand = Demand(options=options, export=export, continued=False)
+    demand = Demand(options=options, mapping=asked.mapping, export=export)
     try:
         return export_request(asked.opened, wanted, demand, asked.keys)
     except UsageError as error:
@@ -332,17 +359,14 @@ def _start_keys(
     for version in asked.log.catalog.versions:
         if not taken[version.index]:
             continue
-        names = tables.spaces.row_space(version.index).columns
-        if not names:
-            problem = problem or UsageError(
-                "LR1001",
-                f"found --key for {version.name}, which has no key; expected a table with one",
-                hint="Say which rows with --where, or name a unique key with --schema",
-            )
-            continue
-        columns = [version.table.column(name) for name in names]
         try:
-            texts = {key_text(key, columns) for key in keys}
+            texts = tables.key_texts(version.index, keys)
+            if texts is None:
+                raise UsageError(
+                    "LR1001",
+                    f"found --key for {version.name}, which has no key; expected a table with one",
+                    hint="Say which rows with --where, or name a unique key with --schema",
+                )
         except UsageError as error:
             problem = problem or error
             continue
@@ -365,7 +389,7 @@ def _match(
         places = (part.rows[name].to_pylist() for name in ("log_file", "log_record"))
         matched.update(zip(*places, strict=True))
         if start is not None and part.dataset.table.schema:
-            identity = tables.identity(f"{part.dataset.table.schema}.{part.dataset.table.name}")
+            identity = tables.identity_of(part.dataset)
             for side in ("key_before", "key_after"):
                 texts = pc.unique(part.rows[side].drop_null()).to_pylist()
                 start.setdefault(identity, set()).update(texts)
@@ -396,7 +420,7 @@ def _identities(part: DatasetChanges, tables: Tables) -> pa.Array:
     """The table of each change by its one name."""
     table = part.dataset.table
     if table.schema:
-        name = tables.identity(f"{table.schema}.{table.name}")
+        name = tables.identity_of(part.dataset)
         return pa.array([name] * len(part.rows), pa.string())
     images = part.rows["after"].combine_chunks().to_pylist()
     return pa.array(
@@ -507,7 +531,7 @@ def _commands(asked: Asked, versions: Sequence[Version]) -> list[tuple[str, str]
     if last is None:
         return []
     row: tuple[str, ...] = ()
-    if last.key:
+    if last.key and asked.mapping is None:  # which selections do not know
         condition = " AND ".join(f"{name} = {literal(value)}" for name, value in last.key.items())
         row = ("--table", glob.escape(last.table), "--where", condition)
     return after_history(asked.command, last.unit, row, last.facts)

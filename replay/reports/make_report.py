@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from replay.changes.catalog import shown_name
 from replay.changes.position import Position
 from replay.changes.selection import Selection
 from replay.errors import UsageError
@@ -101,7 +102,7 @@ def _by_values(
     relations.run("header_parts")
     for dataset, rows in changes.tables():
         if dataset.table.schema:
-            name = pa.array([f"{dataset.table.schema}.{dataset.table.name}"] * len(rows))
+            name = pa.array([shown_name(dataset.table)] * len(rows))
             facts = rows.select([one for one in rows.column_names if one in _ROW_FACTS])
             relations.add("row_facts", facts.append_column("table_name", name))
     changes.close()
@@ -148,7 +149,8 @@ def headers_in(asked: Asked, request: Request) -> Relations:
     plan = request.plan(asked.split_bytes, asked.engine)
     unknown = frozenset(asked.opened.family.capabilities.unknown)
     job = HeaderJob(request.selection, plan.version_taken, unknown)
-    blobs = asked.engine.execute(job, request.log, plan.splits)
+    log = request.log if asked.mapping is None else asked.shown
+    blobs = asked.engine.execute(job, log, plan.splits)
     relations = header_relations(request.log, blobs, asked.folder())
     ends = relations.one(FIRST_COMMIT), relations.one(LAST_COMMIT)
     first, last = (None if end is None else Position.from_hex(end) for end in ends)

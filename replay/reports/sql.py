@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from replay.changes.catalog import shown_name
 from replay.changes.position import UnitId
 from replay.changes.selection import Selection, by_log, unit_text
 from replay.errors import UsageError, counted, some_of
@@ -72,10 +73,10 @@ def relations_of(asked: Asked) -> Iterator[tuple[str, str, str]]:
     types = {"sequence": "BIGINT", "log_record": "BIGINT", "commit_time": "TIMESTAMP", **maps}
     yield from (("changes", name, types.get(name, "VARCHAR")) for name in CHANGES)
     seen = set()
-    for version in asked.log.catalog.versions:
-        for column in version.table.columns:
+    for table in (version.table.in_target() for version in asked.shown.catalog.versions):
+        for column in table.columns:
             for side in ("before", "after"):
-                line = (version.name, f"{side}_{column.name}", _type_of(column))
+                line = (shown_name(table), f"{side}_{column.name}", _type_of(column))
                 if line not in seen:
                     yield line
                 seen.add(line)
@@ -102,19 +103,19 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         warnings += [*request.warnings, *relations.warnings]
         note = "" if "state" in query.lower() else _uncommitted(relations)
     whole = "CHANGES" in names.relations
-    every = list(dict.fromkeys(version.name for version in asked.log.catalog.versions))
-    tables = [
-        name
-        for name, taken in zip(every, selection.takes_tables(every).tolist(), strict=True)
-        if taken and (whole or name.upper() in names.relations)
-    ]
-    if len({name.upper() for name in tables}) < len(tables):
+    every = {version.name: shown_name(version.table) for version in asked.shown.catalog.versions}
+    tables = {
+        name: every[name]
+        for name, taken in zip(every, selection.takes_tables(list(every)).tolist(), strict=True)
+        if taken and (whole or every[name].upper() in names.relations)
+    }
+    if len({name.upper() for name in tables.values()}) < len(tables):
         message = "found tables whose names differ in case only; expected one of them (--table)"
         raise UsageError("LR1001", f"{message}: {', '.join(sorted(tables))}")
     if tables or whole:
         known = names._replace(columns=None) if whole else names
         chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
-        warnings += _add_changes(asked, chosen, relations, known, tables)
+        warnings += _add_changes(asked, chosen, relations, known, list(tables.values()))
     return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)), note)
 
 
@@ -201,7 +202,7 @@ def _add_changes(
     for dataset, rows in changes.tables():
         if not dataset.table.schema:
             continue
-        name = f"{dataset.table.schema}.{dataset.table.name}"
+        name = shown_name(dataset.table)
         forms = parts.setdefault(name, {})
         part = next((part for part, known in forms.items() if known == dataset), None)
         columns = [*(f"{text} AS {name}" for name, text in _FACTS.items())]
@@ -219,12 +220,13 @@ def _add_changes(
     for name, forms in parts.items():
         owner, _, table = name.partition(".")
         relations.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(owner)}")
-        version = next((v for v in asked.log.catalog.versions if v.name == name), None)
-        if version is None:
+        shown = (version.table.in_target() for version in request.log.catalog.versions)
+        known = next((table for table in shown if shown_name(table) == name), None)
+        if known is None:
             raise UsageError("LR1001", f"found {name}, which has another name in the log's catalog")
         nothing = [
             f"NULL::{_type_of(column)} AS {quoted(f'{side}_{column.name}')}"
-            for column in version.table.columns
+            for column in known.columns
             for side in ("before", "after")
             if names.columns is None or f"{side}_{column.name}".upper() in names.columns
         ]

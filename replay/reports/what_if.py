@@ -72,7 +72,7 @@ def what_if_of(
             "found no selection; expected what to do without, as of undo",
             hint="For example --ur URID, --user NAME, --job NAME, --table NAME",
         )
-    demand = Demand(dependencies=True, baseline=baseline, csv=csv)
+    demand = Demand(dependencies=True, mapping=asked.mapping, baseline=baseline, csv=csv)
     request = make_request(asked.opened, selection, demand, asked.keys)
     refuse_other_run(request.log, asked.engine, asked.split_bytes)
     warnings = list(request.warnings)
@@ -190,7 +190,7 @@ def _dependents(
 ) -> list[dict[str, Any]]:
     subgraph = dependents.subgraph
     step, parents = dict.fromkeys(chosen, 0), {}
-    waiting = list(dependents.units)
+    units = waiting = [unit for unit in dependents.units if str(unit) not in step]
     while waiting:  # once, but for units that share a commit position
         left = []
         for unit in waiting:
@@ -208,7 +208,7 @@ def _dependents(
             raise AssertionError("a dependent unit is reached from what was chosen")
         waiting = left
     rows = []
-    graph, units = subgraph.graph, dependents.units
+    graph = subgraph.graph
     ends = ([parents[unit] for unit in units], units)
     links = graph.first_links(*(graph.nodes_of(unit_column(some))[0] for some in ends))
     keys = key_texts(subgraph, links)
@@ -284,8 +284,10 @@ def _totals(answer: Mapping[str, Any]) -> list[str]:
     by_who: dict[str, int] = defaultdict(int)
     for entry in units:
         by_who[entry["who"] or "(not known)"] += 1
+    whole = len({entry["unit"] for entry in answer["chosen"]} & {*answer["units"]})
+    more = f" ({whole:,} of them whole: other changes of theirs depend on it)" if whole else ""
     pairs = [
-        ("selected units", f"{len(answer['chosen']):,}"),
+        ("selected units", f"{len(answer['chosen']):,}{more}"),
         (
             "dependent units",
             f"{len(units):,}" + (f" ({direct:,} directly)" if units else ""),

@@ -21,9 +21,7 @@ from replay.changes.envelope import RECORD, Change
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.dependencies import cascade
-from replay.dependencies.links import (
-    Link,
-)
+from replay.dependencies.links import Link
 from replay.dependencies.write_sets import ChangeBatch
 from replay.errors import Refusal, UsageError
 from replay.output.bundle import Bundle
@@ -326,3 +324,17 @@ def test_a_conflict_in_words_and_as_data() -> None:
     )
     assert str(one) == "unit U2 later changed the same row: acct/1, of unit U1"
     assert one.describe() == {"unit": "U2", "on": "U1", "key": "acct/1", "link": "row"}
+
+
+def test_a_what_if_of_a_part_of_a_unit_on_which_the_rest_builds(tmp_path: Path) -> None:
+    log = LogBuilder((PARENT, CHILD))
+    one = log.unit()
+    one.insert(PARENT, (1, "A", 0, 0))
+    one.insert(CHILD, (1, 1, 0))
+    schema = tmp_path / "keys.sql"
+    schema.write_text("ALTER TABLE testown.child ADD FOREIGN KEY (pid) REFERENCES testown.parent;")
+    answer, how = tmp_path / "answer.json", ["--schema", str(schema)]
+    asked = ["whatif", *words(tmp_path, log)[:-4], *how, "--table", "PARENT"]
+    assert main([*asked, "--json", "--out", str(answer)]) in (0, 4)
+    told = json.loads(answer.read_text())
+    assert (told["units"], told["without"], told["dependents"]) == ([one.name], [one.name], [])
