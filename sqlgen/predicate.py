@@ -40,7 +40,7 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
     exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce,
     exp.Upper, exp.Lower, exp.Abs, exp.Length,
-    exp.Substring, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
+    exp.Substring, exp.Left, exp.Right, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
     exp.Year, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
 )  # fmt: skip
 
@@ -430,6 +430,10 @@ def _tokens(tokens: Sequence[Token]) -> Iterator[Token]:
             joined = [(TokenType.HEX_STRING, other[0].text)]
         elif kind is TokenType.VAR and word == "CURRENT" and behind in _CURRENT:
             joined = [(_CURRENT[behind], f"CURRENT_{behind}")]
+        elif word == "VALUE" and behind == "(":
+            joined = [(TokenType.VAR, "COALESCE"), (TokenType.L_PAREN, "(")]
+        elif word == "CONCAT" and other and behind != "(" and kind is TokenType.VAR:
+            joined = [(TokenType.DPIPE, "||"), (other[0].token_type, other[0].text)]
         if not joined:
             yield one
         for made, text in joined:
@@ -449,8 +453,11 @@ def _check_kinds(tree: exp.Expr, text: str) -> None:
                 _HINT,
             )
         if not isinstance(node, _ALLOWED):
-            found = f"--where uses {node.key.upper()} ({_shown(node)}){_place(node, text)}"
+            name = node.name if isinstance(node, exp.Anonymous) else node.key
+            found = f"--where uses {name.upper()} ({_shown(node)}){_place(node, text)}"
             expected = "conditions on columns"
+            if isinstance(node, exp.Hex):
+                expected = "the bytes themselves, such as BX'00FF'"
             if isinstance(node, exp.CurrentDate | exp.CurrentTime | exp.CurrentTimestamp):
                 expected = "a constant, for a condition must mean the same whenever it is asked"
             raise SqlgenError(

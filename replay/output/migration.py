@@ -391,9 +391,8 @@ def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     if not mapping:
         lines.append(
             "Where it cannot connect, `logreplay state LOG --at end --initial DIR --format csv"
-            " --out EXPECTED` writes the rows that must be there, a file for each table with a"
-            " change: load them into a schema of their own, and compare each with its table"
-            " (`EXCEPT ALL`, both ways). They are as large as the tables, so they are not here."
+            " --out EXPECTED` writes the rows that must be there: load them into a schema of their"
+            " own, and compare each with its table (`EXCEPT ALL`, both ways)."
         )
     if profile.as_text:
         lines.append(
