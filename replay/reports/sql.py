@@ -220,8 +220,8 @@ def _add_changes(
     for name, forms in parts.items():
         owner, _, table = name.partition(".")
         relations.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(owner)}")
-        shown = (version.table.in_target() for version in request.log.catalog.versions)
-        known = next((table for table in shown if shown_name(table) == name), None)
+        every = (version.table.in_target() for version in request.log.catalog.versions)
+        known = next((table for table in every if shown_name(table) == name), None)
         if known is None:
             raise UsageError("LR1001", f"found {name}, which has another name in the log's catalog")
         nothing = [
