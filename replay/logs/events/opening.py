@@ -207,7 +207,7 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         # a key of zeros, and none that was not sent
         if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
             found["unkeyed"][found["version"] == version.index] = False
-    made = rules.ordered(found, commits)
+    made = rules.ordered(found, binlog, commits)
     passed = _pass_own(made, tables, inputs)
     if snapshot is not None:
         snapshot.check(*made.committed, inputs.log[0])
@@ -321,6 +321,10 @@ def _take(
         found[name] = -1
     changes = np.isin(found["kind"], (*_ROWS, rules.TRUNCATE))
     of_unit = changes | np.isin(found["kind"], (rules.BEGIN, rules.END))
+    old, new = (np.asarray(columns[name].is_valid()) for name in ("before", "after"))
+    has_old = np.isin(found["kind"], (rules.UPDATE, rules.DELETE))
+    has_new = np.isin(found["kind"], (rules.CREATE, rules.UPDATE))
+    found["unfit"] = changes & ((old & ~has_old) | (new != has_new))
     spoken = np.flatnonzero(changes | rows_of_state)
     if len(spoken):
         pile.sources.add(columns, spoken)

@@ -59,6 +59,12 @@ _FAULTS = {
         " transactions",
         "the place where the transaction committed",
     ),
+    rules.UNFIT: (
+        "LR2016",
+        "op",
+        "rows that do not go with its op",
+        "after of c, before and after of u (which may have no before), before of d, none of t",
+    ),
     rules.UNKEYED: (
         "LR2014",
         "before",

@@ -44,6 +44,7 @@ LINE = np.dtype(
         ("micros", "<i8"),
         ("version", "<i4"),
         ("unkeyed", "?"),
+        ("unfit", "?"),
         ("alone", "?"),
         ("snapshot", "?"),
         ("content", "<u8"),
@@ -85,7 +86,7 @@ UNIT = np.dtype(
     ]
 )
 #: What may be wrong with a line.
-MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED, CASCADED, MISPLACED = range(1, 8)
+MISSING, NO_END, DIFFERENT, OTHER_END, UNKEYED, CASCADED, MISPLACED, UNFIT = range(1, 9)
 _CHANGES = (CREATE, UPDATE, DELETE, TRUNCATE)
 _CHANGE_OF = {
     CREATE: Change.INSERT,
@@ -114,8 +115,11 @@ class Ordered:
     absent: int
 
 
-def ordered(found: Records, commits: sources.Commits | None = None) -> Ordered:
-    """The lines of a log as entries and transactions; ``commits``: those of other connectors."""
+def ordered(
+    found: Records, binlog: bool = False, commits: sources.Commits | None = None
+) -> Ordered:
+    """The lines of a log as entries and transactions; ``binlog``: places are those of a binary log;
+    ``commits``: those of other connectors."""
     entries = np.zeros(len(found), ENTRY)
     for name in ENTRY.names or ():
         if name in (LINE.names or ()):
@@ -127,12 +131,13 @@ def ordered(found: Records, commits: sources.Commits | None = None) -> Ordered:
         entries["change"][found["kind"] == kind] = change
     entries["version"][~changes] = -1
     entries["fault"][changes & found["unkeyed"]] = UNKEYED
+    entries["fault"][changes & found["unfit"]] = UNFIT
     ids, place = np.unique(found["unit"][found["unit"] >= 0], return_inverse=True)
     entries["unit"] = -1
     entries["unit"][found["unit"] >= 0] = place
     _repeats(found, entries, changes)
     _moved_keys(found, entries, changes)
-    units, wrong, commit, absent = _units(found, entries, ids, changes, commits)
+    units, wrong, commit, absent = _units(found, entries, ids, changes, binlog, commits)
     if len(ids):
         of_wrong = np.where(entries["unit"] >= 0, wrong[np.maximum(entries["unit"], 0)], 0)
         blamed = (of_wrong > 0) & (entries["fault"] == 0) & (entries["change"] != Change.REPEATED)
@@ -209,7 +214,12 @@ def _moved_keys(found: Records, entries: Records, changes: Mask) -> None:
 
 
 def _units(
-    found: Records, entries: Records, ids: Index, changes: Mask, commits: sources.Commits | None
+    found: Records,
+    entries: Records,
+    ids: Index,
+    changes: Mask,
+    binlog: bool,
+    commits: sources.Commits | None,
 ) -> tuple[Records, npt.NDArray[np.uint8], Index, int]:
     """The transactions, what is wrong with each (0: nothing), where it commits (-1: not known), and
     how many others they name that are not there."""
@@ -243,7 +253,12 @@ def _units(
     places = np.sort(commit[ended])
     between = np.searchsorted(places, commit) > np.searchsorted(places, previous, "right")
     wrong[chained & (between | (commit <= latest))] = MISPLACED
-    if commits is not None:
+    if binlog:
+        lies = np.flatnonzero((there > 0) & (ids != STATE))
+        wrong[lies[sources.entangled(ids[lies], first[lies], latest[lies])]] = MISPLACED
+    if commits is None:
+        wrong[_turned(found, of, live & ~found["snapshot"])] = MISPLACED
+    else:
         contradicts = sources.contradicting(first, latest, commit)
         wrong[ended & (there > 0) & (ids != STATE) & contradicts] = MISPLACED
     wrong[ended & ((there != events) | (most != events))] = MISSING
@@ -260,6 +275,14 @@ def _units(
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
     return units, wrong, commit, max(len(named) - int(lost.sum()), 0)
+
+
+def _turned(found: Records, of: Index, live: Mask) -> Index:
+    """Transactions whose changes by number are not in the order of their places."""
+    rows = _in_turn(found, live & (of >= 0))
+    same = found["unit"][rows[1:]] == found["unit"][rows[:-1]]
+    turned: Index = of[rows[1:][same & (found["lsn"][rows[1:]] < found["lsn"][rows[:-1]])]]
+    return turned
 
 
 def _placed(commit: Index, ended: Mask) -> Index:

@@ -195,6 +195,8 @@ def _column(entry: Mapping[str, Any], binlog: bool) -> ColumnFormat:
         made = _TEXTS[declared] if length < _LONGEST else made
     if binlog and (name, kind) == (None, "int64"):
         made, code = _whole_number({declared} - {""})
+    if code == "decimal" and int(parameters.get("scale", 0)) < 0:
+        code = "unread"
     if code in ("bits", "unsigned"):
         length = _UNSIGNED_DIGITS
     elif code == "decimal":

@@ -310,6 +310,18 @@ def check_one_server(units: Index, commit: Index, path: str) -> None:
         raise _several("GTIDs of one server that fall while positions rise", path)
 
 
+def entangled(units: Index, first: Index, latest: Index) -> npt.NDArray[np.bool_]:
+    """Which transactions do not lie in one file of a binary log as a whole, by the places of their
+    begin, if they are named by it, and of their first and last events."""
+    begin = np.where(units >> _GTID == 1, first, units)
+    early, first = first < begin, np.minimum(first, begin)
+    found = early | (first >> _POSITION != latest >> _POSITION)
+    turn = np.argsort(first, kind="stable")
+    behind = first[turn][1:] <= np.maximum.accumulate(latest[turn])[:-1]
+    found[turn[1:][behind]] = True
+    return np.asarray(found)
+
+
 def gaps(units: Index, spoken: Index) -> int:
     """How many GTIDs between the first and the last one of each server are neither those of
     transactions nor of other events (``spoken``)."""

@@ -41,12 +41,14 @@ class Topic:
     lines: list[dict[str, Any]] = field(default_factory=list)
     lsn: int = 1000
     commit: int | None = None
+    begin: int = 0
 
     def transaction(
         self, unit: int, *changes: tuple[Table, str, Row | None, Row | None], end: bool = True
     ) -> None:
         """BEGIN, ``changes`` (table, op, before, after) and END. Two changes in turn that are a
         delete and a create of the same table are one change of a key."""
+        self.begin = self.lsn + 4
         self._status("BEGIN", unit, None)
         previous = None if self.commit is None else str(self.commit)
         last: tuple[Table, str] | None = None
@@ -166,7 +168,7 @@ class BinlogTopic(Topic):
     def _name(self, unit: int) -> str:
         if self.connector == "mariadb":
             return f"0-1-{unit}"
-        return f"{self.server}:{unit}" if self.server else f"file={self.file},pos={unit}"
+        return f"{self.server}:{unit}" if self.server else f"file={self.file},pos={self.begin}"
 
     def _source(self, table: Table, unit: int, previous: str | None) -> dict[str, Any]:
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,19 @@ def log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Log:
 
 def row(number: int, name: str | None) -> Row:
     return {"id": number, "name": name}
+
+
+@pytest.mark.parametrize("changed", [{"file": "binlog.000002"}, {"pos": 9000}, {"pos": 0}])
+def test_transactions_that_lie_in_each_other_are_set_aside(
+    log: Log, changed: dict[str, Any]
+) -> None:
+    topic = BinlogTopic(server="")
+    for unit in (1, 2, 3):
+        rows = [row(2 * unit, "a"), row(2 * unit + 1, "a")]
+        topic.transaction(unit, *((PARENT, "c", None, one) for one in rows))
+    topic.lines[1]["value"]["payload"]["source"].update(changed)
+    code, said, _ = log.run(topic)
+    assert (code, "LR2016" in said) == (8, True), said
 
 
 def family(

@@ -211,6 +211,53 @@ def test_other_connectors_are_refused_by_name(log: Log) -> None:
     assert "connector for informix" in said
 
 
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        (1, {"op": "u", "after": None}),
+        (1, {"after": None}),
+        (1, {"op": "d"}),
+        (4, {"op": "c"}),
+        (4, {"op": "d"}),
+        (4, {"op": "t"}),
+    ],
+)
+def test_rows_that_do_not_go_with_their_op_set_it_aside(
+    line: int, changed: dict[str, Any], log: Log
+) -> None:
+    lines = three().lines
+    update = [one for one in lines if one["value"]["payload"].get("op") == "u"]
+    chosen = lines[line] if line == 1 else update[0]
+    chosen["value"]["payload"].update(changed)
+    chosen["value"]["payload"].setdefault("before", None)
+    code, said, _ = log.run(lines, "--log-option", "identity=full")
+    assert (code, "do not go with its op" in said) == (8, True), said
+
+
+def test_numbers_that_contradict_the_places_of_changes_set_their_transaction_aside(
+    log: Log,
+) -> None:
+    lines = three().lines
+    first, second = (lines[place]["value"]["payload"]["transaction"] for place in (1, 2))
+    first["total_order"], second["total_order"] = 2, 1
+    code, said, _ = log.run(lines)
+    assert (code, "LR2016" in said) == (8, True), said
+
+
+def test_a_decimal_of_a_negative_scale_is_not_read(log: Log) -> None:
+    amount = {
+        "type": "bytes",
+        "name": "org.apache.kafka.connect.data.Decimal",
+        "parameters": {"scale": "-2", "connect.decimal.precision": "5"},
+        "optional": True,
+        "field": "amount",
+    }
+    topic = Topic()
+    topic.transaction(1, (Table("t", (ID, amount)), "c", None, {"id": 1, "amount": "AwQF"}))
+    code, said, statements = log.run(topic)
+    assert (code, statements, "amount" in said) == (8, [], True), said
+
+
 def test_events_of_two_databases_are_no_log(log: Log) -> None:
     lines = three().lines
     lines[5]["value"]["payload"]["source"]["db"] = "other"
