@@ -315,9 +315,11 @@ def refuse_passed(
         others = np.concatenate(read)
         passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
     if len(every) and not indexed:
-        # one that had not all of its records is no other log's, either
+        # one that had not all of its records is no other log's, either; where no log that was read
+        # is there to tell, the number of its changes does
         longer = _with_more(plan, log, every[taken], new_files)
-        passed = np.unique(np.concatenate([passed, longer, every[taken & last & more]]))
+        alone = taken & last & ~np.isin(_fields(every, "unit"), _fields(others, "unit"))
+        passed = np.unique(np.concatenate([passed, longer, every[alone & more]]))
         _refuse_moved(plan, log, applied, every[~taken], others)
     wrong, where = np.zeros(0, UNIT_POSITION), Where()
     for split in plan.splits if len(passed) else ():

@@ -26,3 +26,13 @@ def test_a_unit_that_is_open_at_the_end_of_an_old_log_without_data_sharing(seed:
     verdicts = chains.run_case("logmaster", "redo", "link", seed)
     assert verdicts
     assert not [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]
+
+
+@pytest.mark.parametrize(("seed", "kind"), [(9930005, "cascade"), (9920007, "keyless")])
+def test_the_last_unit_comes_again_in_a_log_that_has_more_of_it_than_any_had(
+    seed: int, kind: str
+) -> None:
+    """Those that were read are given with it, and have all of its records between them."""
+    verdicts = chains.run_case("logmaster", "redo", kind, seed)
+    assert verdicts
+    assert not [f"{one.check}: {one.result}: {one.detail}" for one in verdicts if one.bad]
