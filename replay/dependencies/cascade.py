@@ -340,6 +340,15 @@ def _unlike(subgraph: Subgraph, taken: Mask, *, undo: bool) -> Index:
     return _places(batch.records[batch.head[found]])
 
 
+def rows_touched(analysis: DependencyAnalysis, units: UnitSet) -> Index | None:
+    """The places of changes of other units whose row a change of ``units``, which a redo leaves
+    out, touched before; None where a change of these cannot be read."""
+    subgraph = analysis.reached(analysis.survey(StartUnits(units=units)))
+    if subgraph.survey.unread & units:
+        return None
+    return _unlike(subgraph, of_units(subgraph, units), undo=False)
+
+
 def _places(records: Records) -> Index:
     """The places of records, rising."""
     files, offsets = (records[name].astype(np.int64) for name in ("file", "offset"))

@@ -92,8 +92,7 @@ class RowParts:
     def _found(self, uncounted: bool) -> bool:
         """Whether a statement finds no row but one that is as the log shows it: it is counted, or
         what an upsert puts in place is whole."""
-        upsert = self.plan.options.render.upsert
-        return not uncounted and (self.plan.whole_rows or not upsert)
+        return not uncounted and (self.plan.puts_whole or not self.plan.options.render.upsert)
 
     def counted(self, part: Bytes) -> int:
         """How many of some entries need to be counted where that is to be chosen."""
@@ -206,7 +205,7 @@ class RowParts:
 
     def _rendered(self, rows: Rows, part: StatementPart) -> Rendered:
         options = self.plan.options.render
-        if options.upsert and rows.op is Op.UPDATE and self.plan.whole_rows:
+        if rows.op is Op.UPDATE and self.plan.puts_whole:
             rows = replace(rows, whole=pa.array(np.ones(rows.count, bool)))
         if self.undo:
             rows = rows.inverse()

@@ -110,8 +110,8 @@ def carry_out(
             return outcome
         if contradictory:
             plan = replace(plan, quarantine=plan.quarantine | contradictory)
-        elif not plan.units_stay_out and _others_write(plan, tally):
-            plan = replace(plan, units_stay_out=True)
+        elif (beside := _beside_others(plan, tally, graph)) is not plan:
+            plan = beside
         else:
             damaged = damaged_units(tally.quarantined_units, plan)
             following = plan
@@ -139,15 +139,31 @@ def analysis_of(
     return analysis.DependencyAnalysis(engine.execute, log, plan.splits, spaces, prover)
 
 
-def _others_write(plan: Plan, tally: Tally) -> bool:
-    """Whether units that stay out may have written what images of others show: those that commit
-    on the wrong side of a selected time; those that are set aside, where what builds on them is
-    not (by the log's flags alone), or what they did later is to be overwritten."""
-    if tally.clock.warnings():
-        return True
+def _beside_others(
+    plan: Plan, tally: Tally, graph: Callable[[], analysis.DependencyAnalysis]
+) -> Plan:
+    """The plan as units that stay out may have written what images of others show: those that
+    commit on the wrong side of a selected time; those that are set aside, where what builds on
+    them is not (by the log's flags alone), or what they did later is to be overwritten. A redo by
+    upserts asks the graph which rows these are, where all changes of such units can be read."""
+    if plan.units_stay_out:
+        return plan
     by_flags = plan.selection.incomplete in ("quarantine", "dependentrba")
-    overwritten = plan.mode == "undo" and plan.options.render.upsert
-    return bool(tally.quarantined_units) and (by_flags or overwritten)
+    upsert = plan.options.render.upsert
+    aside = tally.quarantined_units.units()
+    others = bool(aside) and (by_flags or (upsert and plan.mode == "undo"))
+    if not others and not tally.clock.warnings():
+        return plan
+    unlike = None
+    if upsert and plan.mode == "redo" and not tally.clock.warnings():
+        unlike = cascade.rows_touched(graph(), aside)
+    if unlike is None:
+        return replace(plan, units_stay_out=True)
+    decisions = plan.decisions or UnitDecisions()
+    unlike = np.union1d(decisions.unlike, unlike)
+    if len(unlike) == len(decisions.unlike):
+        return plan
+    return replace(plan, decisions=replace(decisions, unlike=unlike))
 
 
 def damaged_units(aside: Verdicts, plan: Plan) -> UnitSet:

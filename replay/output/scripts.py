@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow.compute as pc
 
 from replay.arrays import Index, Mask, of_rows, one_of
 from replay.changes import order
-from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change
+from replay.changes.envelope import ROW_CHANGES, TABLE_EVENTS, Change, distinct
 from replay.changes.selection import REASON, UNSATISFIED, UNWRITTEN
 from replay.dependencies.constraint_order import Arranged, ConstraintOrder, with_shown
 from replay.dependencies.write_sets import ChangeBatch
@@ -30,7 +29,7 @@ from replay.output.script_file import Sink, Written, pace_of
 from replay.output.script_lines import Checks, comments_of, traces_of
 from replay.pipeline.chunk import FAILED, Chunk, ChunkChanges, joined, uncommitted_of
 from replay.pipeline.partition import BucketReader
-from replay.pipeline.plan import BucketResult, Plan, WrittenFile
+from replay.pipeline.plan import BucketResult, Plan, WrittenFile, places_of
 from replay.pipeline.rows import LEFT_OUT, ChangeStatements, RowDecoder
 from replay.pipeline.script_client import script_form
 from sqlgen.choices import Deferral
@@ -99,6 +98,7 @@ class BucketRenderer(BucketReader[ChunkStatements]):
     def __init__(self, plan: Plan, log: LogFile, blocks: Iterable[bytes], sink: Sink) -> None:
         super().__init__(plan, log, blocks, sink, sink.profile)
         self.sink = sink
+        self._decoders = {0: self.decoder}  # see :meth:`_by_decoder`
         self._asserted = (-1, 0)  # the last unit with checks, and its statements so far
         self.parts = RowParts(plan, log, self.profile)
         self.order = ConstraintOrder(
@@ -184,21 +184,34 @@ class BucketRenderer(BucketReader[ChunkStatements]):
 
     def _by_decoder(self, changes: ChunkChanges, rows: Index) -> Iterator[tuple[RowDecoder, Index]]:
         """Some changes of rows, and what makes their statements: of units that are taken whole no
-        condition on values is asked."""
-        whole = self.whole[changes.unit[rows]]
-        for decoder, some in ((self.decoder, rows[~whole]), (self._whole_decoder, rows[whole])):
-            if len(some):
-                yield decoder, some
+        condition on values is asked; a row that is unlike its images is not put in place whole."""
+        kind = self.whole[changes.unit[rows]] + 2 * self._unlike(changes, rows)
+        for number in distinct(kind).tolist():
+            yield self._decoder_of(number), rows[kind == number]
 
-    @cached_property
-    def _whole_decoder(self) -> RowDecoder:
-        selection = replace(self.plan.selection, where=None)
-        return RowDecoder(replace(self.plan, selection=selection), self.log, self.profile)
+    def _unlike(self, changes: ChunkChanges, rows: Index) -> Mask:
+        """Which changes an upsert must not write as their images show the row."""
+        unlike = self.plan.decisions.unlike if self.plan.decisions is not None else ()
+        if not (len(unlike) and self.plan.puts_whole):
+            return np.zeros(len(rows), bool)
+        heads = changes.records[changes.head[rows]]
+        return np.isin(places_of(heads["file"].astype(np.int64), heads["offset"]), unlike)
+
+    def _decoder_of(self, number: int) -> RowDecoder:
+        if number not in self._decoders:
+            plan = self.plan
+            if number & 1:
+                plan = replace(plan, selection=replace(plan.selection, where=None))
+            if number & 2:
+                plan = replace(plan, units_stay_out=True)
+            self._decoders[number] = RowDecoder(plan, self.log, self.profile)
+        return self._decoders[number]
 
     def _together(self, changes: ChunkChanges, live: Mask, moved: Mask, texts: _Texts) -> None:
         """Make the statements of ``live`` changes of rows whose tables and kinds need not be looked
         at apart; ``live`` are those that are left then."""
         rows = np.flatnonzero(live & one_of(changes.change, ROW_CHANGES))
+        rows = rows[~self._unlike(changes, rows)]
         if self.decoder.mixed is None or not len(rows) or self.whole[changes.unit[rows]].any():
             return
         version, change, head, weight = (

@@ -8,7 +8,7 @@ two engines that follow one plan write the same bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -182,17 +182,35 @@ class Plan:
 
     @property
     def whole_rows(self) -> bool:
-        """Whether the image of a row that an upsert writes holds what the target shall hold then,
-        in every column: no change stays out of the scripts that came before it (redo) or after it
-        (undo)."""
+        """Whether each change of a row that the log has is written, up to what the run ends with:
+        none stays out of the scripts that came before it (redo) or after it (undo)."""
         chosen = self.selection
         if not chosen.whole_tables:
             return False
         if self.mode == "undo" and not chosen.whole_to_the_end:
-            decisions = None if self.steps or chosen.cascade == "force" else self.decisions
+            decisions = self._asked_of_selection
             if decisions is None or len(decisions.unlike):
                 return False
         return not self.units_stay_out
+
+    @property
+    def puts_whole(self) -> bool:
+        """Whether an upsert puts rows in place as their images show them, in every column: the
+        target shall hold that then. All but those that the graph found to be unlike their images
+        (:attr:`UnitDecisions.unlike`)."""
+        if not self.options.render.upsert or self.units_stay_out:
+            return False
+        chosen = self.selection
+        if self._asked_of_selection is None:
+            return chosen.whole_to_the_end if self.mode == "undo" else chosen.whole_tables
+        return self.mode == "undo" or replace(chosen, excepted=None).whole_tables
+
+    @property
+    def _asked_of_selection(self) -> UnitDecisions | None:
+        """The decisions, where the graph was asked what the selection leaves behind."""
+        chosen = self.selection
+        part = not chosen.whole_to_the_end if self.mode == "undo" else chosen.excepted is not None
+        return self.decisions if part and not self.steps and chosen.cascade != "force" else None
 
     @property
     def acting(self) -> Constraints:

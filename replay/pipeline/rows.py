@@ -95,7 +95,7 @@ class RowDecoder:
                 partial(_watched, plan),  # no circle with this: it holds much room
                 plan.prepared,
                 plan.options.masked,
-                self.options.upsert and plan.whole_rows,
+                plan.puts_whole,
             )
 
         self.mixed = None
@@ -344,7 +344,7 @@ class RowDecoder:
                 images_of[become][name] = batch.written(become, name, mask)
         masks = {name: pa.array(mask) for name, mask in changed.items()}
         whole = None
-        if self.options.upsert and self.plan.whole_rows:
+        if self.plan.puts_whole:
             images_of[become] |= {
                 name: batch.written(become, name) for name in settable if not batch.large(name)
             }

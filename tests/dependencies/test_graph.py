@@ -36,6 +36,7 @@ from replay.logs.logmaster.opening import open_log
 from replay.output.bundle import Bundle
 from replay.pipeline.plan import make_plan
 from sqlgen.constraints import Constraints, ForeignKey, parse_constraints
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType, Table
 from tests.support.history import CHILD, DEPT, EMP, LOOSE, PARENT
 from tests.support.logbuilder import ACCT, LogBuilder, Unit, acct, statements
@@ -433,6 +434,28 @@ def test_what_builds_on_a_unit_that_only_its_flag_sets_aside_counts_as_taken(
     bundle = log.selected(tmp_path, "redo", incomplete="quarantine")
     assert set(quarantined(bundle)) == {bad.name, flagged.name}
     assert bundle.manifest["quarantine"]["taken"] == {"units": 1, "first": [built.name]}
+
+
+def test_upserts_by_flags_leave_whole_rows_only_where_a_flagged_unit_touched_them(
+    tmp_path: Path,
+) -> None:
+    log = LogBuilder()
+    bad, flagged, built, free = (
+        log.unit(INCOMPLETETRANS="Y"),
+        log.unit(INCOMPLETEDEP="Y"),
+        log.unit(),
+        log.unit(),
+    )
+    bad.insert(ACCT, acct(9))
+    flagged.update(ACCT, acct(1), acct(1, "A"))
+    flagged.update(ACCT, acct(2), acct(2, "A"))
+    built.update(ACCT, acct(1, "A"), acct(3, "A"))
+    free.update(ACCT, acct(4), acct(5))
+    options = ScriptOptions(render=RenderOptions(upsert=True))
+    bundle = log.selected(tmp_path, "redo", options=options, incomplete="quarantine")
+    assert set(quarantined(bundle)) == {bad.name, flagged.name, built.name}
+    assert quarantined(bundle)[built.name].startswith("a change of the unit is damaged, or cannot")
+    assert [line.split()[0] for line in statements(bundle)] == ["DELETE", "INSERT"]
 
 
 def test_a_row_that_the_log_left_otherwise_holds_a_flagged_unit(tmp_path: Path) -> None:

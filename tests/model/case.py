@@ -205,6 +205,16 @@ class Case:
         """Tables that had several forms."""
         return {table.name for table in self.history.generations if table.generation > 1}
 
+    @property
+    def has_all_keys(self) -> bool:
+        """Whether ``--upsert`` can be asked for: its statements need a key at all times."""
+        return self.keyed and all(table.key for table in self.enforceable)
+
+    def gone_from(self, answer: Answer) -> set[int]:
+        """The committed units that are not in the scripts of an answer."""
+        there = {self.number_of(urid) for urid in answer.units}
+        return {unit.number for unit in self.history.committed} - there
+
     def idle(self) -> set[int]:
         """Units that leave every row as it was."""
         return {

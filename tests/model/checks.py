@@ -190,8 +190,7 @@ def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
     Foreign keys may not act meanwhile. Twice is asked of targets without unique keys only, if a
     value of one went from row to row: the program says that it may stop there.
     """
-    # ON CONFLICT needs a key that was there all the time
-    if not case.keyed or not all(table.key for table in case.enforceable):
+    if not case.has_all_keys:
         return
     for dialect, enforced in places(case, options):
         if enforced == "foreign" or dialect == KEYLESS:
@@ -204,6 +203,13 @@ def check_upsert(case: Case, options: Options) -> Iterator[Verdict]:
             if keys != "keys" or not any(table.unique for table in case.tables):
                 yield compared(case, f"{name} twice", answer, first, last, keys, dialect, times=2)
                 yield compared(case, f"{name} again", answer, last, last, keys, dialect)
+
+
+def by_upserts(case: Case, dialect: str, keys: str, words: list[str]) -> tuple[str, list[str]]:
+    """With ``--upsert``, and primary keys on the target, for every second history that has them."""
+    if dialect == KEYLESS or case.seed % 2 == 0 or not case.has_all_keys:
+        return keys, words
+    return "primary" if keys == "none" else keys, [*words, "--upsert"]
 
 
 def check_select(case: Case, options: Options) -> Iterator[Verdict]:
@@ -270,6 +276,7 @@ def check_cascade(case: Case, options: Options) -> Iterator[Verdict]:
         keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
         if keys == "keys" and not known and any(t.unique for t in case.tables):
             keys = "none"
+        keys, words = by_upserts(case, dialect, keys, words)
         must, may = case.closures({unit.number}, known)
         yield asked_for_one(case, unit, case.ask("undo", *words), must, may, keys, dialect)
         answer = case.ask("undo", "--cascade", "all", *words)
@@ -396,13 +403,11 @@ def check_except(case: Case, options: Options) -> Iterator[Verdict]:
     keys = rng.choice(("none", "keys")) if dialect != KEYLESS else "none"
     if keys == "keys" and not known and any(t.unique for t in case.tables):
         keys = "none"
+    keys, words = by_upserts(case, dialect, keys, words)
     must, may = case.closures({unit.number}, known)
     answer = case.ask("redo", *words)
-    there = {case.number_of(urid) for urid in answer.units}
-    gone = {u.number for u in case.history.committed} - there
-    yield left_out(
-        case, f"redo except {keys}", answer, must, may, keys, dialect, gone, case.initial
-    )
+    yield left_out(case, f"redo except {keys}", answer, must, may, keys, dialect,
+                   case.gone_from(answer), case.initial)  # fmt: skip
 
 
 def rows_that_stay(
@@ -562,8 +567,7 @@ def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
     if case.has_more_keys:
         words += ["--schema", str(case.schema)]
     answer = case.ask("redo", *words)
-    there = {case.number_of(urid) for urid in answer.units}
-    gone = {u.number for u in case.history.committed} - there
+    gone = case.gone_from(answer)
     # whether rows still referred to what a unit without a flag deleted, the log cannot tell: that
     # unit is named
     untold = {case.number_of(urid) for urid in named_untold(answer)}
@@ -581,15 +585,27 @@ def check_incomplete(case: Case, options: Options) -> Iterator[Verdict]:
     there = proven_by_the_state(case)
     for name, place in case.states(case.initial):
         answer = case.ask("redo", "--baseline", place, *words)
-        gone = {u.number for u in case.history.committed} - {
-            case.number_of(urid) for urid in answer.units
-        }
-        check = f"redo incomplete, baseline {name}"
+        gone, check = case.gone_from(answer), f"redo incomplete, baseline {name}"
         yield left_out(case, check, answer, must, may, "none", dialect, gone, case.initial,
                        set_aside=True)  # fmt: skip
         if answer.written and gone & there - must:
             held = sorted(gone & there - must)
             yield Verdict(check, "refused", f"u{held} are held, and all that they found is right")
+
+
+def check_flags(case: Case, options: Options) -> Iterator[Verdict]:
+    """By the log's flags alone: the flagged units stay out, no others, and these are as logged."""
+    gone = {u.number for u in case.history.committed if u.dependent or u.incomplete}
+    dialect = options.targets[case.seed % len(options.targets)]
+    if not gone or (wanted := without(case, gone)) is None:
+        return
+    words = ["--incomplete", "quarantine", "--dialect", dialect, "--schema", "none"]
+    both = {"none": words} | dict([by_upserts(case, dialect, "none", words)])
+    for keys, words in both.items():
+        answer, check = case.ask("redo", *words), f"redo by flags {keys}"
+        yield compared(case, check, answer, case.initial, wanted, keys, dialect, set_aside=True)
+        if lost := case.gone_from(answer) - gone - case.idle():
+            yield Verdict(check, "refused", f"u{sorted(lost)} are set aside, without a flag")
 
 
 def named_untold(answer: Answer) -> list[str]:
@@ -650,14 +666,18 @@ CHECKS: dict[str, Check] = {
 }
 """Checks of histories whose units are all complete."""
 
-INCOMPLETE_CHECKS: dict[str, Check] = {"incomplete": check_incomplete, "account": check_account}
+INCOMPLETE_CHECKS: dict[str, Check] = {
+    "incomplete": check_incomplete,
+    "flags": check_flags,
+    "account": check_account,
+}
 
 ALL_CHECKS = CHECKS | INCOMPLETE_CHECKS
 
 #: The checks of each direction; those of both are asked with ``Options.modes``.
 CHECKS_OF = {
     "redo": ("redo", "file", "guard", "upsert", "select", "except", "ri", "account",
-             "incomplete"),
+             "incomplete", "flags"),
     "undo": ("undo", "guard", "upsert", "select", "cascade", "nonconflicting", "untold"),
 }  # fmt: skip
 
