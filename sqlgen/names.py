@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
@@ -98,6 +99,13 @@ def check_collisions(tables: Sequence[Table], profile: Profile, names: str) -> N
                     f"found columns {both}, which both become {name!r}",
                     _remedy(profile, names, "columns"),
                 )
+
+
+def alike(names: Iterable[str]) -> frozenset[str]:
+    """The names, in upper case, that several of some names have but for their case: which of them
+    is meant by what is known of a name in upper case is not told."""
+    times = Counter(name.upper() for name in set(names))
+    return frozenset(name for name, count in times.items() if count > 1)
 
 
 def _remedy(profile: Profile, names: str, what: str) -> str:

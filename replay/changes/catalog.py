@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -145,14 +145,6 @@ def names_apart(names: Iterable[str]) -> dict[str, str]:
         for folded, several in spelled.items()
         for name in several
     }
-
-
-def names_alike(names: Iterable[str]) -> frozenset[str]:
-    """Those of some names of tables that differ from another one in case only: which of them is
-    meant by what is known of a name in upper case is not told."""
-    spelled = set(names)
-    several = Counter(name.upper() for name in spelled)
-    return frozenset(name for name in spelled if several[name.upper()] > 1)
 
 
 class VersionColumns:

@@ -18,8 +18,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from replay.arrays import Index, Mask
-from replay.changes.catalog import Catalog, TableVersion, VersionColumns, names_alike, names_apart
+from replay.changes.catalog import Catalog, TableVersion, VersionColumns, names_apart
 from sqlgen.constraints import Constraints
+from sqlgen.names import alike
 from sqlgen.schema import SqlType
 
 
@@ -147,7 +148,7 @@ class KeySpaces:
         names = [apart[name] for name in every]
         #: Tables of which constraints do not tell which one they mean. Rows that are put in order
         #: by a key of another table come out in a wrong one.
-        self._alike = names_alike(every)
+        self._alike = alike(every)
         self._known: dict[tuple[str, tuple[str, ...], str], int] = {}
         #: Of versions that are tied to others, by number: their spaces, tables and uses.
         self._spaces: dict[int, KeySpace] = {}
@@ -254,7 +255,7 @@ class KeySpaces:
     def _uses_of(self, version: TableVersion, table: str, catalog: Catalog) -> Iterator[KeyUse]:
         columns = {column.name for column in version.table.columns}
         name, key = version.name.upper(), version.table.key
-        known = () if version.name in self._alike else self.constraints.keys_of(name)
+        known = () if name in self._alike else self.constraints.keys_of(name)
         unique = [entry for entry in known if set(entry) <= columns]
         row = key or (unique[0] if unique else ())
         yield KeyUse(self._space(table, row, "row" if row else "image"), row, "row")

@@ -7,9 +7,10 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from replay.changes.catalog import Catalog, TableVersion, names_alike
+from replay.changes.catalog import Catalog, TableVersion
 from replay.logs import LogFile
 from sqlgen.constraints import Constraints
+from sqlgen.names import alike
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import SqlType
 
@@ -25,8 +26,8 @@ def of_one_table(log: LogFile, constraints: Constraints) -> tuple[Constraints, l
     for version in log.catalog.versions:
         ids = version.dbid, version.psid, version.obid
         tables.setdefault(version.name.upper(), set()).add(ids)
-    alike = {name.upper() for name in names_alike(one.name for one in log.catalog.versions)}
-    several = alike.union(name for name, ids in tables.items() if len(ids) > 1)
+    several = {name for name, ids in tables.items() if len(ids) > 1}
+    several |= alike(one.name for one in log.catalog.versions)
     left = sorted({name for name, _ in constraints.keys} & several)
     if not left:
         return constraints, []

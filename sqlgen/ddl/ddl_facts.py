@@ -4,7 +4,6 @@ and checks; in the end they are Constraints."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from sqlgen.ddl.ddl_clauses import (
     ReferenceClause,
 )
 from sqlgen.errors import SqlgenError
+from sqlgen.names import alike
 from sqlgen.schema import Table
 
 #: Why a constraint is left out that the database does not see to.
@@ -86,9 +86,9 @@ class TableNames:
 
     def find(self, name: tuple[str, str]) -> str:
         """OWNER.NAME in upper case, "" when the log has no such table."""
-        found, alike = self._found(name), sorted(self.spelled.get(name, ()))
-        if found and self.cased and len(alike) > 1:
-            self.doubtful[found] = f"the tables {', '.join(alike)} differ in case only"
+        found, several = self._found(name), sorted(self.spelled.get(name, ()))
+        if found and self.cased and len(several) > 1:
+            self.doubtful[found] = f"the tables {', '.join(several)} differ in case only"
             return ""
         return found
 
@@ -328,8 +328,8 @@ class SchemaFacts:
             known = {name: column.spelled for name, column in own.items()}
         else:
             known = {column.name.upper(): column.name for column in self.log[table].columns}
-            alike = columns_alike(self.log[table])
-            if several := [name for name in names if name.upper() in alike]:
+            doubles = alike(column.name for column in self.log[table].columns)
+            if several := [name for name in names if name.upper() in doubles]:
                 said = f"a key of {table}: columns of the log's table differ from {several[0]} in"
                 self.unused.append((table, f"{said} case only, and which is meant is not known"))
                 return None
@@ -352,12 +352,6 @@ def cased(name: str) -> str:
     """A name as it is where it has letters of both cases, else in upper case: who folds names has
     all of them in one case."""
     return name.upper() if name in (name.lower(), name.upper()) else name
-
-
-def columns_alike(table: Table) -> frozenset[str]:
-    """The names, in upper case, that several columns of a table have but for their case."""
-    times = Counter(column.name.upper() for column in table.columns)
-    return frozenset(name for name, count in times.items() if count > 1)
 
 
 def same(name: str, other: str) -> bool:

@@ -16,12 +16,12 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from sqlgen.ddl import type_rule
 from sqlgen.ddl.ddl_clauses import ColumnEntry, KeyClause
-from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts, columns_alike
+from sqlgen.ddl.ddl_facts import NOT_ENFORCED, Facts
 from sqlgen.ddl.ddl_reader import OWN_DIALECTS, read_schema
 from sqlgen.ddl.expressions import COMPARES, CannotSay, Place, TargetNames, source_name
 from sqlgen.dialects import Profile
 from sqlgen.dialects.ddl_support import AUTO_INCREMENT
-from sqlgen.names import identifier, table_expression
+from sqlgen.names import alike, identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table
 
 _NOW = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp)
@@ -168,13 +168,13 @@ def _declared(facts: Facts, table: Table, dialect: str) -> Declared:
     checks: list[tuple[str, exp.Expr]] = []
     decimals: dict[str, tuple[int, int]] = {}
     where = f"{table.schema}.{table.name}".upper()
-    alike = columns_alike(table)
+    doubles = alike(column.name for column in table.columns)
     columns = {column.name.upper(): column for column in table.columns}
     for name, said in facts.columns.items():
         column = columns.get(name)
         if column is None:
             continue
-        if name in alike:
+        if name in doubles:
             unused.append(f"what is stated of {where}.{column.name}: others differ in case only")
             continue
         if size := _DECIMAL.fullmatch(said.type):

@@ -4,7 +4,6 @@ foreign keys, and a note wherever the target's type is not the source's."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from sqlgen.ddl.schema_file import Declared, column_clauses
 from sqlgen.dialects import EXACT, Profile
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import exp
-from sqlgen.names import check_collisions, identifier, table_expression
+from sqlgen.names import alike, check_collisions, identifier, table_expression
 from sqlgen.schema import Column, Table
 from sqlgen.script import search_path
 
@@ -63,8 +62,8 @@ def schema_script(
     than it takes, LR3005 for names that collide there or that it has for itself.
     """
     named = [(f"{table.schema}.{table.name}".upper(), table) for table in tables]
-    times = Counter(name for name, _ in named)
-    stated = {name: one for name, one in (declared or {}).items() if times[name] == 1}
+    doubles = alike(f"{table.schema}.{table.name}" for table in tables)
+    stated = {name: one for name, one in (declared or {}).items() if name not in doubles}
     named = [(name, stated.get(name, _NOTHING).sized(table)) for name, table in named]
     tables = [table for _, table in named]
     check_collisions(tables, profile, names)
@@ -80,7 +79,7 @@ def schema_script(
         statement for schema in schemas if (statement := ddl.create_schema(schema, profile, names))
     ]
     notes: list[TypeNote] = []
-    known = {name: table for name, table in named if times[name] == 1}
+    known = {name: table for name, table in named if name not in doubles}
     keyed = {
         *(declared or {}),
         *(name for name, _ in constraints.keys),
@@ -90,7 +89,7 @@ def schema_script(
         f"what the schema states of {table.schema}.{table.name}, whose name differs from another"
         " table's in case only"
         for name, table in named
-        if times[name] > 1 and name in keyed
+        if name in doubles and name in keyed
     ]
     afterwards: list[str] = []
     within: dict[str, list[str]] = {name: [] for name in known}
