@@ -31,7 +31,8 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.engine import local
 from replay.live import replay as live
-from replay.live.transaction_size import ApplyMode, Pace
+from replay.live.replay_request import pace_of
+from replay.live.transaction_size import ApplyMode
 from replay.logs.logmaster.opening import open_log
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.targets import embedded, target_named
@@ -173,7 +174,7 @@ def main() -> int:
             ways["psql -f, no checks"] = partial(
                 POSTGRES.run_scripts, scripts=sorted(Path(str(bundle.folder)).glob("*.sql"))
             )
-            ways["replay, bulk"] = partial(_replay, log, 1000, mode=ApplyMode.BULK)
+            ways["replay, bulk"] = partial(_replay, log, None, mode=ApplyMode.BULK)
             count = bundle.manifest["statements"]
             print(
                 f"{count:,} statements in {bundle.manifest['units']:,} units; fsync"
@@ -196,12 +197,12 @@ def main() -> int:
 
 def _replay(
     log: LogmasterLog,
-    every: int,
+    every: int | None,
     mode: ApplyMode = ApplyMode.STRICT,
     *,
     url: str,
 ) -> None:
-    pace = Pace(units=every, mode=mode)
+    pace = pace_of({"mode": mode, "commit_every": every})
     options = ScriptOptions(render=RenderOptions(where_columns=WhereColumns.GUARD))
     source = live.ReplayInput(log, Selection(), options, Constraints(), local.ENGINE)
     with live.plan_replay(source, live.ReplayRequest(url, True, pace=pace)) as plan:

@@ -18,7 +18,7 @@ from replay.live.hazard_refusals import accepted_kinds
 from replay.live.preflight import connect_locked
 from replay.live.route import Destination
 from replay.live.target_transactions import nothing
-from replay.live.transaction_size import Pace
+from replay.live.transaction_size import USUAL, Pace
 from replay.logs import LogFile
 from replay.logs.record_facts import resolve_position
 from replay.options.keywords import (
@@ -173,10 +173,13 @@ def pace_of(options: ReplayOptions) -> Pace:
     option has."""
     with usage_errors():
         mode = choice(ApplyMode, options.get("mode", ApplyMode.STRICT), "--mode")
-        statements = options.get("commit_statements")
+        named = options.get("commit_every"), options.get("commit_statements")
+        units, statements = (
+            usual if one is None else one for one, usual in zip(named, USUAL[mode], strict=True)
+        )
         return Pace(
-            options.get("commit_every", Pace.units),
-            Pace.statements if statements is None else statements,
+            units,
+            statements,
             options.get("tries", Pace.tries),
             mode=mode,
         )

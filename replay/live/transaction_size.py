@@ -13,6 +13,11 @@ from replay.errors import TargetError
 from sqlgen.errors import settle_counts
 from sqlgen.kinds import settle_kinds
 
+#: (units, statements) that end a transaction where nothing else is named. Rows that come in
+#: together are worth it by the thousand of a table and operation; a large transaction holds its
+#: locks longer.
+USUAL = {ApplyMode.STRICT: (1000, 10_000), ApplyMode.BULK: (5000, 50_000)}
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -22,8 +27,8 @@ class Pace:
     waits that begin at ``wait`` seconds and double up to ``longest``.
     """
 
-    units: int = 1000
-    statements: int = 10_000
+    units: int = USUAL[ApplyMode.STRICT][0]
+    statements: int = USUAL[ApplyMode.STRICT][1]
     tries: int = 8
     wait: float = 0.2
     longest: float = 30.0

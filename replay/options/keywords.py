@@ -168,7 +168,7 @@ class ReplayOptions(LiveOptions, total=False):
     on: Words
     accept: Words
     mode: str
-    commit_every: int
+    commit_every: int | None
     commit_statements: int | None
     tries: int
 
@@ -307,5 +307,5 @@ def script_options(
         **names,
         **{name: given[name] for name in ("where_columns", "upsert") if name in given},
     )
-    written = {name: given[name] for name in _WRITTEN if name in given}
+    written = {name: given[name] for name in _WRITTEN if given.get(name) is not None}
     return ScriptOptions(dialect or "", render=render, **names, **written)

@@ -411,13 +411,12 @@ REPLAY = (
     _replay(
         "--commit-every N",
         POSITIVE,
-        "units of recovery in one transaction (default 1000)",
-        default=1000,
+        "units of recovery in one transaction (default 1000; in bulk 5000)",
     ),
     _replay(
         "--commit-statements N",
         POSITIVE,
-        "or as many whole units as have N statements (default 10000)",
+        "or as many whole units as have N statements (default 10000; in bulk 50000)",
     ),
     _replay(
         "--mode",

@@ -148,7 +148,8 @@ def work_of(log: LogmasterLog) -> tuple[list[Work], dict[bytes, tuple[bytes, boo
         heads = np.flatnonzero((envelope.segment() <= 1) & np.isin(change, ROW_CHANGES))
         weights = np.maximum(envelope.segments()[heads], 1)
         kept, rids = envelope.disposition() == ord("C"), envelope.raw("RID")
-        for place, head in enumerate(heads.tolist()):
+        begin = len(works)
+        for place, head in enumerate(heads.tolist(), begin):
             rid = int.from_bytes(rids[head].tobytes()[-4:], "big")
             works.append(
                 Work(
@@ -160,7 +161,7 @@ def work_of(log: LogmasterLog) -> tuple[list[Work], dict[bytes, tuple[bytes, boo
                     (rid >> 8, rid & 255),
                 )
             )
-        _read_images(log, records, heads, weights, works)
+        _read_images(log, records, heads, weights, works[begin:])
     return works, units
 
 
