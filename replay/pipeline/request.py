@@ -270,7 +270,7 @@ def make_request(
         if not isinstance(keys, Constraints | TargetKeys):
             notes += none_stated(demand, placed, constraints)
         if mapping is not None:
-            mapping.check_masks(constraints, [version.table for version in versions])
+            _check_masks(mapping, log, constraints)
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
         lost: tuple[str, ...] = ()
@@ -335,6 +335,13 @@ def _known_keys(keys: KeySource, log: LogFile, mapping: mappings.TableMap | None
     else:
         known = keys(tables)
     return replace(known, complete=not known.strange)
+
+
+def _check_masks(mapping: mappings.TableMap, log: LogFile, constraints: Constraints) -> None:
+    """SqlgenError (LR1011) where a key and what refers to it get different masks, by foreign keys
+    of the log, too: a target may have none."""
+    for known in (constraints, log.constraints):
+        mapping.check_masks(known, [version.table for version in log.catalog.versions])
 
 
 def _check_needs(family: Family, demand: Demand, selection: Selection) -> None:

@@ -4,6 +4,8 @@ into scripts for the DDL."""
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -313,6 +315,33 @@ def test_what_create_table_makes(
     assert found is not None
     assert [entry.format.column.name for entry in found[0]] == names
     assert found[1] == key
+
+
+@pytest.mark.parametrize("words", [["redo"], ["replay", "--table", "DBA.CHILD"]])
+def test_what_refers_to_a_masked_key_gets_its_mask(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the target has no foreign key, and the parent is not selected."""
+    parent = Tab(10_310, "DBA", "PARENT", (ID,), key=("ID",))
+    refers = Foreign(("UP",), 10_310, ("ID",))
+    child = Tab(10_311, "DBA", "CHILD", (ID, Col("UP", "INTEGER")), key=("ID",), foreign=(refers,))
+    log = LogBuilder()
+    unit(log, lambda made: made.insert(parent, (1,)))
+    unit(log, lambda made: made.insert(child, (7, 1)))
+    opened(tmp_path, log, parent, child)
+    (tmp_path / "map.toml").write_text('[tables."DBA.PARENT"]\nmask = ["ID"]\n')
+    (tmp_path / "key").write_text("nobody knows this text")
+    target = tmp_path / "target.db"
+    with closing(sqlite3.connect(target)) as made:
+        made.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY)")
+        made.execute("CREATE TABLE child (id INTEGER PRIMARY KEY, up INTEGER)")
+    place = ["--out", str(tmp_path / "out")]
+    if words[0] == "replay":
+        place = ["--to", f"sqlite:///{target}?schema=dba"]
+    named = of_family("soliddb", tmp_path / "syslog0.parquet", tmp_path)
+    named += ["--mapping", str(tmp_path / "map.toml"), "--mask-key-file", str(tmp_path / "key")]
+    assert main([*words, *named, *place, "--engine", "local"]) == 12
+    assert "LR1011 found DBA.CHILD.UP not masked" in "".join(capsys.readouterr())
 
 
 def test_keys_of_the_export_order_the_rows_of_a_transaction(tmp_path: Path) -> None:
