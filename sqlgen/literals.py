@@ -158,10 +158,13 @@ def literal_parts(
 
 
 def plain_texts(
-    values: pa.Array, column: Column, profile: Profile, policy: Policy
+    values: pa.Array, column: Column, profile: Profile, policy: Policy, in_key: bool = False
 ) -> tuple[pa.Array, list[ValueProblem]]:
     """Values as text that the target's types read, without quotes and escapes (null stays null),
-    and the rows that have none."""
+    and the rows that have none. ``in_key`` as in :func:`literal_parts`."""
+    if in_key and policy != policy.of_keys():
+        values, problems = plain_texts(values, column, profile, policy.of_keys())
+        return values, [_of_key(problem) for problem in problems]
     kind = column.type
     if kind in _TEXTS:
         if kind is SqlType.CHAR and policy.char_padding == "strip":

@@ -133,7 +133,11 @@ def _copied(place: Path, source: _Source, options: ScriptOptions, profile: Profi
             texts = []
             for column in columns:
                 values, problems = plain_texts(
-                    rows.after[column.name], column, profile, options.render.policy
+                    rows.after[column.name],
+                    column,
+                    profile,
+                    options.render.policy,
+                    column.name in source.table.key,
                 )
                 source.refuse(problems)
                 texts.append(values)

@@ -10,9 +10,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from replay.changes.options import ScriptOptions
 from replay.dependencies.baseline import Lookup
 from replay.errors import InputError, some_of
 from replay.output.initial_load import FolderState, StateFiles, state_file, state_rows
+from replay.output.migration_load import write_load
+from sqlgen.choices import MidnightPolicy
+from sqlgen.literals import Policy
+from sqlgen.mapping import TableMap
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType, Table
 
 COLUMNS = (
@@ -207,6 +213,18 @@ def test_files_are_found_by_name(tmp_path: Path) -> None:
         StateFiles(tmp_path).of([TABLE, twin])
     with pytest.raises(InputError, match="cannot be read"):
         StateFiles(tmp_path / "no").of([TABLE])
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb"])
+def test_a_key_is_loaded_as_it_is_or_not_at_all(dialect: str, tmp_path: Path) -> None:
+    """Hour 24 of a key is the next day's hour 0 in no script: that may be another row."""
+    table = Table("S", "T", (Column("AT", SqlType.TIMESTAMP, False, 6),), ("AT",))
+    (tmp_path / "t.csv").write_text("at\n2024-02-29 24:00:00\n2024-03-01 00:00:00\n")
+    render = RenderOptions(policy=Policy(midnight=MidnightPolicy.NEXT))
+    options = ScriptOptions(dialect, render=render)
+    with pytest.raises(InputError, match="line 2, column AT.*It is of a key") as caught:
+        write_load(tmp_path / "load", {table: tmp_path / "t.csv"}, options, TableMap(), None, ())
+    assert caught.value.code == "LR3001"
 
 
 def test_some_of_several_things() -> None:
