@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import NamedTuple
 
 from sqlglot import exp, parse
@@ -29,7 +30,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlgen.errors import SqlgenError
 from sqlgen.schema import Column, SqlType, Table
-from sqlgen.value_texts import value_of
+from sqlgen.value_texts import NUMBER, value_of
 
 #: What a predicate may be made of. Anything else (subqueries, other functions, statements) is
 #: rejected by name.
@@ -251,12 +252,20 @@ def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> 
 
 
 def _spell_constants(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
-    """Write constants that are compared with dates and times as DuckDB does; what it cannot read
-    either, it names."""
-    columns = [types[node.name.upper()] for node in operands if isinstance(node, exp.Column)]
+    """Write constants that are compared with dates and times as DuckDB does, and numbers in quotes
+    as numbers, which it would round to the other's digits; what it cannot read, it names."""
+    columns = [
+        types[one.name.upper()]
+        for node in operands
+        if isinstance(node, (exp.Column, *_WHOLE_IF_OPERANDS_ARE))
+        for one in node.find_all(exp.Column)
+    ]
+    exact = any(one.type in (*_WHOLE_TYPES, SqlType.DECIMAL) for one in columns)
     kind = next((one for one in columns if one.type in (SqlType.DATE, SqlType.TIME)), None)
     for node in operands:
-        if kind is not None and node.is_string:
+        if exact and node.is_string and NUMBER.fullmatch(text := node.name.strip()):
+            node.replace(exp.Literal.number(f"{Decimal(text):f}"))
+        elif kind is not None and node.is_string:
             with suppress(ValueError):
                 node.set("this", str(value_of(node.name, kind)))
 

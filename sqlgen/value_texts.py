@@ -15,7 +15,8 @@ Value = int | str | float | bool | bytes
 
 #: Bits of the whole numbers of a type, without the sign.
 WHOLE_BITS = {SqlType.SMALLINT: 15, SqlType.INTEGER: 31, SqlType.BIGINT: 63}
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+#: A number in digits.
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _DATES = (
     re.compile(r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)", re.ASCII),
     re.compile(r"(?P<month>\d\d?)/(?P<day>\d\d?)/(?P<year>\d{4})", re.ASCII),
@@ -66,7 +67,7 @@ def constant(text: str, column: Column) -> Value | None:
 
 
 def _decimal(text: str) -> Decimal:
-    if not _NUMBER.fullmatch(text):
+    if not NUMBER.fullmatch(text):
         raise ValueError(text)
     try:
         return Decimal(text)
@@ -103,7 +104,7 @@ def _digits(text: str, column: Column) -> str:
 
 def _real(text: str, column: Column) -> float:
     named = text.lower().lstrip("+-") in ("inf", "infinity", "nan")
-    if not named and not _NUMBER.fullmatch(text):
+    if not named and not NUMBER.fullmatch(text):
         raise ValueError(text)
     with np.errstate(over="ignore"):
         value = float(np.float32(text)) if column.type is SqlType.REAL else float(text)
@@ -113,7 +114,7 @@ def _real(text: str, column: Column) -> float:
 
 
 def _free_decimal(text: str, column: Column) -> str:
-    if not _NUMBER.fullmatch(text) and text.lower().lstrip("+-") not in (
+    if not NUMBER.fullmatch(text) and text.lower().lstrip("+-") not in (
         "nan", "snan", "inf", "infinity",
     ):  # fmt: skip
         raise ValueError(text)
