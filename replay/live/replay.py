@@ -57,6 +57,7 @@ from replay.output.bundle import (
     refuse_drops,
     refuse_other_tables,
     selection_warnings,
+    without_cascades,
 )
 from replay.output.quarantine import described, flags_alone, taken_by_flags
 from replay.output.run_plan import CompletedRun, carry_out
@@ -294,6 +295,7 @@ class ReplayPlan:
         self.problems = problems_of(
             plan, log, tally, facts, self._session, options, enforced, accepted
         )
+        self.problems += without_cascades(plan, log, tally)
         self.problems += missing_rights(self._session, plan, log, tally)
         return outcome, [Script(path) for path in scripts_of_folder(folder)]
 

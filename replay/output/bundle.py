@@ -202,7 +202,6 @@ def _left_standing(plan: Plan, tally: Tally) -> list[str]:
 
 def _left_to_target(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     """What foreign keys and triggers of the target will not do, although it was left to them."""
-
     by_keys = tally.skipped[log.in_words(REASONS[LEFT_TO_TARGET[0]])]
     if plan.mode == "undo" and by_keys:
         return [
@@ -216,7 +215,19 @@ def _left_to_target(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
             " which makes them only where what caused them is written too, and it is not: choose"
             " the tables and operations of the causes as well, or have these changes applied"
         ]
-    return []
+    return [] if plan.steps else without_cascades(plan, log, tally)
+
+
+def without_cascades(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
+    """What is left to foreign keys of the target, where it is known to have none that acts."""
+    by_keys = tally.skipped[log.in_words(REASONS[LEFT_TO_TARGET[0]])]
+    acts = any(key.on_delete not in ("NO ACTION", "RESTRICT") for key in plan.acting.foreign_keys)
+    if plan.mode == "undo" or not by_keys or acts or not plan.constraints.tell_foreign_keys:
+        return []
+    return [
+        f"{by_keys:,} changes that foreign keys made are left to the target (--ri skip), and no"
+        " foreign key of it acts: rows would stay whose parents go; --ri apply makes these changes"
+    ]
 
 
 def selection_warnings(plan: Plan, log: LogFile, tally: Tally, engine: Engine) -> list[str]:

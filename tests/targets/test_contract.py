@@ -334,6 +334,19 @@ def test_foreign_keys_order_a_unit_and_stop_a_wrong_one(
     assert members(place) == (state if place.dialect == "duckdb" else MEMBERS)
 
 
+@of("postgres", "sqlite", "mariadb")
+def test_what_no_foreign_key_of_the_target_does_is_not_left_to_it(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = family(place)
+    place.do("DROP TABLE testown.child", "CREATE TABLE testown.child (id int PRIMARY KEY, pid int)")
+    place.do("INSERT INTO testown.child VALUES (10, 1), (20, 2)")
+    assert place.replay(words, "--ri", "skip", "--until-position", lrsn(1001).hex()) == 8
+    assert "LR4008" in (said := capsys.readouterr()).err
+    assert "no foreign key of it acts: rows would stay whose parents go" in said.out
+    assert members(place) == MEMBERS
+
+
 @of("postgres", "sqlite", "mariadb")  # DuckDB's foreign keys do nothing by themselves
 def test_a_cascade_is_the_targets_or_the_logs(
     place: Place, capsys: pytest.CaptureFixture[str]
