@@ -23,7 +23,7 @@ from replay.changes.position import Position
 from replay.changes.selection import Selection, beyond
 from replay.changes.units import UnitTable
 from replay.changes.verdicts import Verdicts
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, counted
 
 # -- commit times that go back
 # -------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class ClockSteps:
             late = self.late[0]
             told.append(_step("--until-time", late, last, "before", late.position.below))
         if self.early and self.early[-1].position > first.position:
-            told.append(_step("--from-time", self.early[-1], first, "behind", first.position))
+            told.append(_step("--from-time", self.early[-1], first, "after", first.position))
         return told
 
 
@@ -246,5 +246,6 @@ def balance_text(tally: Tally, emitted: str = "statements", note: str = "") -> s
             f"THE SHEET DOES NOT CLOSE: {tally.read:,} read, {tally.outcomes:,} accounted for. Do"
             " not use this output; report it."
         )
-    text.append(f"{tally.statements:,} {emitted} in {tally.units:,} units of recovery{note}")
+    done = counted(tally.statements, emitted.removesuffix("s"))
+    text.append(f"{done} in {counted(tally.units, 'unit')} of recovery{note}")
     return "\n".join(text)

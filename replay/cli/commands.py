@@ -23,7 +23,15 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.named_log import look_at
-from replay.cli.outcome import check_file, is_printed, tell, tell_bundle, tell_notes
+from replay.cli.outcome import (
+    check_file,
+    check_folder,
+    is_printed,
+    tell,
+    tell_bundle,
+    tell_new_parent,
+    tell_notes,
+)
 from replay.cli.request import (
     LogInput,
     asked_log,
@@ -37,7 +45,6 @@ from replay.cli.terminal import OUTPUT, Bar
 from replay.errors import EXIT_OK, EXIT_WARNING, UsageError, counted
 from replay.machine import room_for
 from replay.output.bundle import Bundle
-from replay.output.whole_folder import check_output
 from replay.pipeline.mapped_catalog import as_logged, mapping_file
 from replay.pipeline.request import (
     Demand,
@@ -197,7 +204,7 @@ def _structure(arguments: argparse.Namespace) -> int:
 
 
 def _migrate(arguments: argparse.Namespace) -> int:
-    check_output(arguments.out, arguments.overwrite)
+    check_folder(arguments.out, arguments.overwrite)
     reading, selection = LogInput.of(arguments), selection_of(arguments)
     options = options_of(arguments, arguments.dialect, selection)
     demand = Demand(options=options, mapping=mapping_of(arguments))
@@ -321,7 +328,7 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
         options = _tried_options(options, arguments.dialect, url)
 
     def write(out: Path, stays: bool = False) -> int:
-        check_output(out, arguments.overwrite)
+        check_folder(out, arguments.overwrite)
         demand = Demand(
             mode, options, mapping_of(arguments), baseline=arguments.baseline, csv=arguments.csv
         )
@@ -378,7 +385,7 @@ def _export(arguments: argparse.Namespace) -> int:
             return _grown(arguments, reading, demand, selection, out, stays)
         if arguments.back_to is not None:
             raise UsageError("LR1001", "found --back-to without --grow; expected both")
-        check_output(out, arguments.overwrite)
+        check_folder(out, arguments.overwrite)
         with WorkFolder() as scratch:
             request = reading.request(scratch, demand, selection)
             tell_notes(request.notes)
@@ -426,9 +433,10 @@ def _grown(
             "found --grow with --overwrite or --after; expected --grow alone: the folder"
             " records its own position",
         )
+    tell_new_parent(out)
     if arguments.back_to is not None:
         taken_back = growths.GrowingFolder(out).back_to(arguments.back_to)
-        print(f"{counted(taken_back, 'commit')} behind {arguments.back_to:06d} undone")
+        print(f"{counted(taken_back, 'commit')} after {arguments.back_to:06d} undone")
     with Bar(sys.stderr) as progress:
         growth = grow(
             out, reading, demand, selection, progress, lambda request: tell_notes(request.notes)

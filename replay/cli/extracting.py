@@ -12,13 +12,12 @@ from replay.changes.choices import USUAL_NAME
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.commands import tell_written
-from replay.cli.outcome import tell_notes
+from replay.cli.outcome import check_folder, tell_notes
 from replay.cli.request import LogInput, selection_of
 from replay.cli.terminal import Bar
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.output.extraction import check_name, writer_of
-from replay.output.whole_folder import check_output
 from replay.pipeline.request import Demand, OpenLog, Request, make_request
 from replay.storage import Place
 from replay.temp_folders import WorkFolder
@@ -29,7 +28,7 @@ def _extract(arguments: argparse.Namespace) -> int:
     if str(arguments.out) == "-":
         raise UsageError("LR1001", "found --out -; expected a folder: a log is two files")
     writer_of(source_named(arguments.source))
-    check_output(arguments.out, arguments.overwrite)
+    check_folder(arguments.out, arguments.overwrite)
     check_name(arguments.name)
     reading = LogInput.of(arguments)
     selection = replace(

@@ -392,7 +392,7 @@ def _what_is_held(found: Arrived) -> str:
     """What to say of logs that come behind one that is not whole."""
     first = next(name for name in found.waiting if name not in found.held)
     return (
-        f"{counted(len(found.held), 'log')}, the first {storage.name_of(found.held[0])}, behind one"
+        f"{counted(len(found.held), 'log')}, the first {storage.name_of(found.held[0])}, after one"
         f" that is not whole yet ({storage.name_of(first)}): logs are taken in the order of their"
         " positions"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from replay.changes.selection import Selection
 from replay.cli.manual import completion, man_pages
-from replay.cli.outcome import check_file, tell_notes
+from replay.cli.outcome import check_file, check_folder, tell_notes
 from replay.cli.outcome import tell as tell_line
 from replay.cli.request import LogInput, asked_log, selection_of
 from replay.cli.terminal import Bar, show
@@ -27,7 +27,6 @@ from replay.errors import (
 )
 from replay.logs import source_named
 from replay.logs.words import said_of
-from replay.output.whole_folder import check_output
 from replay.pipeline.extent import refuse_other_run
 from replay.pipeline.request import Demand, OpenLog, usage_errors
 from replay.redaction import public
@@ -190,7 +189,7 @@ def _state(arguments: argparse.Namespace) -> int:
     if printed and form == "parquet":
         raise UsageError("LR1001", "found --format parquet without --out; expected a folder")
     if not printed and arguments.out is not None:
-        check_output(arguments.out, arguments.overwrite)
+        check_folder(arguments.out, arguments.overwrite)
     with asked_log(arguments, selection) as (asked, selection):
         state = states.state_of(
             asked,

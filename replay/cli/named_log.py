@@ -70,7 +70,7 @@ def _beside(found: Recognized) -> tuple[str, ...]:
 
 def look_at(unit: str, reading: LogInput) -> str:
     """How to see what a unit of recovery did."""
-    return f"what unit {unit} did: {command('history', *reading.words(), '--ur', unit)}"
+    return f"To see what unit {unit} did: {command('history', *reading.words(), '--ur', unit)}"
 
 
 def ways_to_look(

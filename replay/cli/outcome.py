@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 with when_used():  # what commands that write need
     from replay.changes import balance
+    from replay.output import whole_folder
 
 #: Options that name what is written, where they are given.
 _OUTPUTS = ("out", "export", "keep", "rejects", "certificate", "man")
@@ -45,6 +46,18 @@ def tell(text: str) -> None:
 def is_printed(out: Place | None) -> bool:
     """Whether an output goes to standard output: ``--out -``."""
     return out is not None and str(out) == "-"
+
+
+def check_folder(out: Place, overwrite: bool) -> None:
+    """Errors as :func:`replay.output.whole_folder.check_output`."""
+    whole_folder.check_output(out, overwrite)
+    tell_new_parent(out)
+
+
+def tell_new_parent(out: Place) -> None:
+    """A note of the folder above an output that is made too, because it may be misspelt."""
+    if isinstance(out, Path) and not out.parent.exists():
+        print(f"note: found no folder {out.parent}; it will be made", file=sys.stderr)
 
 
 def check_file(path: Place | None, overwrite: bool) -> None:

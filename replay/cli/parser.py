@@ -162,7 +162,7 @@ class Parser(argparse.ArgumentParser):
         if "required" in message and (misspelt := self._misspelt()):
             message = self._unknown(misspelt)
         if message.endswith("expected one argument"):
-            message += " (a value that begins with - stands behind a =, as in --key=-A)"
+            message += " (a value that begins with - is given with a =, as in --key=-A)"
         self.exit(2, f"{self.prog}: {message}\nSee: {self.prog} --help\n")
 
 
@@ -274,7 +274,7 @@ def query_apart(words: Sequence[str], query: str | None) -> tuple[tuple[str, ...
     if early is not None:
         raise UsageError(
             "LR1001",
-            f"found the query {early!r} before the log; expected it behind it",
+            f"found the query {early!r} before the log; expected it after it",
             hint="LOG comes first: logreplay sql LOG 'SELECT …'",
         )
     return tuple(words), query

@@ -47,7 +47,7 @@ from replay.dependencies.passes import (
 from replay.dependencies.row_chains import Contradiction, contradictions
 from replay.dependencies.write_sets import TOUCH, ChangeBatch, ImagesSeen, KeyRole, WriteSets
 from replay.engine.contract import Engine, Runner
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, some_of
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, Finding, counted, some_of
 from replay.logs import LogFile, OrderRules, Split, where_of
 from replay.logs.record_facts import final_position, refuse_behind_end
 from replay.pipeline.extent import ends_early, log_extent
@@ -86,7 +86,7 @@ UNCHECKED = {
     "emptied": "rows of tables that were emptied or changed as a whole since",
     "keyless": "changes of tables without a key",
     "large objects": "changes of rows with large objects: only whether there is a row",
-    "incomplete": "rows that would contradict the log, of units that lack records or behind them",
+    "incomplete": "rows that would contradict the log, of units that lack records, or after them",
     "unreadable": "changes whose rows cannot be read",
 }
 
@@ -145,11 +145,14 @@ class Agreement:
         lines += [f"warning: {warning}" for warning in self.warnings]
         if self.incomplete:
             count = len(self.incomplete)
-            lines.append(f"{count:,} units lack records: {some_of(self.incomplete, count)}")
+            lack = counted(count, "unit lacks", "units lack")
+            lines.append(f"{lack} records: {some_of(self.incomplete, count)}")
         lines += map(str, self.findings)
         if self.count > len(self.findings):
             lines.append(f"… {self.count - len(self.findings):,} more contradictions")
-        found = f"{self.count:,} contradictions" if self.count else "No inconsistencies found"
+        found = "No inconsistencies found"
+        if self.count:
+            found = counted(self.count, "contradiction")
         lines.append(f"{found}. {UNSEEN}")
         return "\n".join(lines)
 

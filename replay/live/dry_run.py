@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from replay.errors import EXIT_ERROR, EXIT_OK, UsageError
+from replay.errors import EXIT_ERROR, EXIT_OK, UsageError, counted
 from replay.redaction import public
 from replay.targets import Session, StatementFailure, target_of
 from sqlgen.dialects import Profile, profile_named
@@ -58,7 +58,8 @@ class DryRun:
         shown = [str(misfit) for misfit in self.misfits[:20]]
         if len(self.misfits) > len(shown):
             shown.append(f"… {len(self.misfits) - len(shown):,} more")
-        tried = f"{self.statements:,} statements in {self.units:,} units of recovery tried"
+        statements, units = counted(self.statements, "statement"), counted(self.units, "unit")
+        tried = f"{statements} in {units} of recovery tried"
         found = self._found()
         end = "" if self.whole else " (the rest was not tried: this database has no savepoints)"
         return "\n".join(

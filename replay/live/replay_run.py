@@ -13,7 +13,7 @@ from typing import Any
 from replay.changes.balance import Tally, balance_text
 from replay.changes.position import UnitId, UnitPosition
 from replay.changes.selection import AFTER_RANGE, BEFORE_RANGE
-from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError
+from replay.errors import EXIT_OK, EXIT_WARNING, LogReplayError, TargetError, counted
 from replay.live.bulk import OrderInBulk, RowLoads, independent_changes
 from replay.live.diagnosis import Diagnoser
 from replay.live.position_store import Run, Store, TargetPosition, outcome_of
@@ -68,8 +68,8 @@ def plan_lines(
     verb = "applied" if route.forward else "undone"
     if workload.units:
         yield (
-            f"{workload.units:,} units of recovery with {workload.statements:,} statements are to"
-            f" be {verb}:"
+            f"{counted(workload.units, 'unit')} of recovery with"
+            f" {counted(workload.statements, 'statement')} to be {verb}:"
         )
     else:
         yield f"Nothing is to be {verb}"
@@ -104,9 +104,10 @@ def _balance(log: LogFile, route: Route, workload: Workload, tally: Tally) -> st
         skipped[said.get(reason, reason)] += count
     note = ""
     if workload.beside:
+        one = workload.statements_beside == 1
         note = (
-            f", of which {workload.statements_beside:,} statements in {workload.beside:,} units are"
-            f" {beside}"
+            f", of which {counted(workload.statements_beside, 'statement')} in"
+            f" {counted(workload.beside, 'unit')} {'is' if one else 'are'} {beside}"
         )
     return balance_text(replace(tally, skipped=skipped), note=note)
 
@@ -141,22 +142,23 @@ def report_lines(
     verb = "applied" if forward else "undone"
     if committed.units:
         yield (
-            f"{committed.units:,} units and {committed.statements:,} statements {verb} in"
-            f" {seconds:.1f} s ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
+            f"{counted(committed.units, 'unit')} and"
+            f" {counted(committed.statements, 'statement')} {verb} in {seconds:.1f} s"
+            f" ({committed.statements / max(seconds, 1e-9):,.0f} a second)"
         )
     else:
         yield f"Nothing was {verb}"
     if pace.in_bulk:
-        yield f"{loaded:,} changes came in together, the others one by one"
+        yield f"{counted(loaded, 'change')} came in together, the others one by one"
     for name, value in sequences.items():
         yield f"moved sequence {name} to {value}"
     if committed.rejected:
         yield (
-            f"{committed.rejected:,} changes were not applied as the log says; status --rejects"
-            " F.sql writes them as a script, with the reasons"
+            f"{counted(committed.rejected, 'change was', 'changes were')} not applied as the log"
+            " says; status --rejects F.sql writes them as a script, with the reasons"
         )
     if committed.retried:
-        yield f"{committed.retried} transactions were tried again"
+        yield f"{counted(committed.retried, 'transaction was', 'transactions were')} tried again"
     yield f"The target stands at {position}"
 
 

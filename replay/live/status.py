@@ -22,7 +22,7 @@ import pyarrow as pa
 from replay import storage
 from replay.changes.balance import SHOWN
 from replay.changes.position import Position
-from replay.errors import InputError, UsageError, Where
+from replay.errors import InputError, UsageError, Where, counted
 from replay.live import own_tables
 from replay.live.error_policy import Response
 from replay.live.own_tables import HIDDEN
@@ -234,8 +234,8 @@ def text(report: Mapping[str, Any]) -> str:
             ""
             if run["units"] is None
             else (
-                f", {run['units']:,} units, {run['statements']:,} statements in"
-                f" {run['seconds']:.1f} s"
+                f", {counted(run['units'], 'unit')}, {counted(run['statements'], 'statement')}"
+                f" in {run['seconds']:.1f} s"
             )
         )
         lines.append(
@@ -247,7 +247,7 @@ def text(report: Mapping[str, Any]) -> str:
 def _amount(position: Mapping[str, Any]) -> str:
     """What replays put into a target, or took out of what it held before them."""
     units, statements = position["units"], position["statements"]
-    amount = f"{abs(units):,} units and {abs(statements):,} statements"
+    amount = f"{counted(abs(units), 'unit')} and {counted(abs(statements), 'statement')}"
     if min(units, statements) < 0:
         return f"{amount} that it held before the first replay are undone"
     return f"{amount} are in it"
@@ -380,7 +380,7 @@ class _RejectScript:
     def lines(self, rejects: Sequence[Reject], url: str) -> Iterator[str]:
         """The whole script."""
         yield from script_prologue(self.profile, "rejects", True).splitlines()
-        yield _comment(f"{len(rejects):,} changes that are not in {url} as the log says.")
+        yield _comment(f"{counted(len(rejects), 'change')} not in {url} as the log says.")
         yield "-- Each leaves the rejects of the target with the transaction that applies it."
         for _, entries in groupby(rejects, lambda entry: entry.position):
             yield from self._unit(list(entries))

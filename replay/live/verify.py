@@ -181,7 +181,7 @@ def state(
         )
     if hidden:
         out(f"warning: {HIDDEN}: the rows after the whole log were expected")
-    out("SAME" if not differing else f"DIFFERENT in {differing:,} rows")
+    out("SAME" if not differing else f"DIFFERENT in {counted(differing, 'row')}")
     body = {
         "claim": f"the rows of the target are those of {where}",
         "holds": not differing,
@@ -264,7 +264,7 @@ def _report(
     """Say what was found; how many rows (and tables) differ."""
     for verdict in verdicts:
         out(
-            f"  {verdict['table']}: {verdict['rows']:,} rows, "
+            f"  {verdict['table']}: {counted(verdict['rows'], 'row')}, "
             + (f"{verdict['differing']:,} DIFFER" if verdict["differing"] else "all as expected")
         )
         for line in verdict["shown"]:
@@ -419,8 +419,9 @@ def text_of(sealed: Mapping[str, Any]) -> str:
         f"Certificate: {sealed['claim']}",
         (
             f"  {'HOLDS' if sealed['holds'] else 'DOES NOT HOLD'} for"
-            f" {len(sealed['tables'])} tables, {sealed['units']:,} units of recovery and"
-            f" {sealed['statements']['redo']:,} statements"
+            f" {counted(len(sealed['tables']), 'table')},"
+            f" {counted(sealed['units'], 'unit')} of recovery and"
+            f" {counted(sealed['statements']['redo'], 'statement')}"
         ),
         said_of(
             sealed["source"],

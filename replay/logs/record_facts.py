@@ -84,7 +84,7 @@ def refuse_behind_end(log: LogFile, commit: Position | None) -> None:
         return
     raise InputError(
         "LR2042",
-        f"found a unit of recovery that commits at {commit.hexadecimal}; expected none behind"
+        f"found a unit of recovery that commits at {commit.hexadecimal}; expected none after"
         f" {end.hexadecimal}, where the control file says that the log ends (DLGE.ENDRBA)",
         Where(log.files[0].name),
         "Give the control file that the same run of Log Master wrote",

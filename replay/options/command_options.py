@@ -303,7 +303,7 @@ WRITING = (
     Option(
         "--back-to N",
         NUMBER,
-        "with --grow: first undo the commits of DIR behind number N (0: all)",
+        "with --grow: first undo the commits of DIR after number N (0: all)",
         "export",
     ),
     Option(
@@ -351,7 +351,7 @@ LIVE = (
     _follow(
         "--on-trouble HOW",
         first_of(OnTrouble),
-        "logs that are damaged or missing, or come behind later ones: wait (default) or stop",
+        "logs that are damaged or missing, or come after later ones: wait (default) or stop",
         brief="damaged or missing logs: wait (default) or stop",
     ),
     _follow(

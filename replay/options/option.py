@@ -151,7 +151,7 @@ def also_output(text: str) -> tuple[str, Place]:
     if kind not in ALSO or not folder:
         expected = ", ".join(f"{name}:DIR" for name in ALSO[:-1])
         raise UsageError("LR1001", f"found {text!r}; expected {expected} or {ALSO[-1]}:DIR")
-    return kind, at(folder)
+    return kind, place_of(folder)
 
 
 def number(least: int, text: str) -> int:
@@ -207,6 +207,15 @@ def seconds(text: str) -> float:
     return found
 
 
+def place_of(text: str) -> Place:
+    """A file or folder that is named; ``-`` alone is standard output."""
+    if text.startswith("-") and text != "-":
+        raise UsageError(
+            "LR1001", f"found {text!r}; expected a file or folder (./{text} if it is called so)"
+        )
+    return at(text)
+
+
 # -- kinds
 # -------------------------------------------------------------------------------------------------
 
@@ -235,7 +244,7 @@ DATA = Kind(shown=True)
 #: URLs of databases, and settings of Spark.
 URL = Kind(secret=True)
 #: A file or folder: a path, or a URL of a store.
-PLACE = Kind(at)
+PLACE = Kind(place_of)
 #: A folder of this machine.
 FOLDER = Kind(Path)
 NUMBER = Kind(partial(number, 0))

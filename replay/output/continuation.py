@@ -84,7 +84,7 @@ class Continuation:
         else:
             number = int(one.folder.name) if self.is_commit else 0
             begin = f"--grow --back-to {number}" if self.is_commit else f"--after {one.folder}"
-        return f"{begin}, with all logs since; what comes behind that does not count"
+        return f"{begin}, with all logs since; what comes after that does not count"
 
 
 def ended_at(manifest: Mapping[str, Any]) -> LogPosition:

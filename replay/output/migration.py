@@ -11,7 +11,7 @@ from typing import Any
 
 from replay.changes.selection import Selection
 from replay.engine.contract import Engine
-from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, counted
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.initial_load import StateFiles, proof_in
@@ -144,7 +144,7 @@ def write_migration(
             said = f"foreign keys for {profile.name}: when all rows are there"
             _write_script(work / FOREIGN_KEYS, said, schema.foreign_keys, profile)
         if schema.afterwards:
-            said = f"identity columns for {profile.name}: on behind the highest value"
+            said = f"identity columns for {profile.name}: on after the highest value"
             _write_script(work / IDENTITIES, said, schema.afterwards, profile)
         expected = _expected(bundle, loaded, formed_tables(log, plan.selection))
         if expected:
@@ -249,8 +249,8 @@ def _manifest(
     aside = len(bundle.tally.quarantined_units)
     if aside:
         warnings.append(
-            f"{aside:,} units of recovery are not in the scripts of {REDO}: its manifest.json says"
-            " which, and why"
+            f"{counted(aside, 'unit')} of recovery not in the scripts of {REDO}: its manifest.json"
+            " says which, and why"
         )
     warnings += bundle.contents["warnings"]
     unknown = sorted(loaded.keys() - expected.keys())
@@ -348,12 +348,13 @@ def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
         )
     else:
         steps.append(
-            f"`{LOAD}/*.sql`: {sum(manifest['loaded'].values()):,} rows of"
-            f" {len(manifest['loaded'])} tables, as they were before the log.{load_steps(profile)}"
+            f"`{LOAD}/*.sql`: {counted(sum(manifest['loaded'].values()), 'row')} of"
+            f" {counted(len(manifest['loaded']), 'table')}, as they were before the"
+            f" log.{load_steps(profile)}"
         )
     steps.append(
-        f"`{REDO}/*.sql`: {redo['statements']:,} statements in {redo['units']:,} units of recovery,"
-        " in commit order."
+        f"`{REDO}/*.sql`: {counted(redo['statements'], 'statement')} in"
+        f" {counted(redo['units'], 'unit')} of recovery, in commit order."
     )
     if manifest["selection"]:
         steps[-1] += (
@@ -361,13 +362,13 @@ def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
         )
     if manifest["foreign_keys"]:
         steps.append(
-            f"`{FOREIGN_KEYS}`: {manifest['foreign_keys']} foreign keys. One that fails names rows"
-            " that the source did not check either."
+            f"`{FOREIGN_KEYS}`: {counted(manifest['foreign_keys'], 'foreign key')}. One that fails"
+            " names rows that the source did not check either."
         )
     if manifest["identities"]:
         steps.append(
-            f"`{IDENTITIES}`: {manifest['identities']} identity columns, to go on behind their"
-            " highest value."
+            f"`{IDENTITIES}`: {counted(manifest['identities'], 'identity column')}, to go on after"
+            " the highest value."
         )
     if manifest["expected_rows"]:
         steps.append(

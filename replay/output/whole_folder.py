@@ -107,7 +107,9 @@ def whole_folder(out: Place, overwrite: bool) -> Iterator[UnpublishedFolder]:
     into a store was read again. Where the block raises, nothing is left behind. Errors as those of
     :func:`check_output` and :func:`check_files`."""
     check_output(out, overwrite)
+    above: list[Path] = []  # the folders that are made on the way to it
     if isinstance(out, Path):
+        above = [folder for folder in out.parents if not folder.exists()]
         out.parent.mkdir(parents=True, exist_ok=True)
         hidden = WorkFolder(f".{out.name}-", out.parent)
     else:
@@ -123,6 +125,10 @@ def whole_folder(out: Place, overwrite: bool) -> Iterator[UnpublishedFolder]:
         if stored is not None:
             with suppress(OSError):
                 stored.discard()
+        hidden.cleanup()
+        with suppress(OSError):
+            for folder in above:
+                folder.rmdir()
         raise
     finally:
         hidden.cleanup()

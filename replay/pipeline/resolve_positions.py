@@ -105,7 +105,7 @@ def without_marks(selection: Selection, log: LogFile) -> Selection:
 
 def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
     """Where the marks of a selection lie, and which are outside of what the log has."""
-    ends = [("from", "behind"), ("until", "up to")]
+    ends = [("from", "after"), ("until", "up to")]
     named = [(getattr(selection, f"{end}_mark"), words) for end, words in ends]
     if not any(name for name, _ in named):
         return ()
@@ -116,7 +116,7 @@ def mark_notes(selection: Selection, log: LogFile) -> tuple[str, ...]:
             continue
         mark = marks.mark_of(log, name, place)
         when = f" ({mark.committed})" if mark.committed else ""
-        notes.append(f"{words} the mark {name}: commit position {mark.position.hexadecimal}{when}")
+        notes.append(f"{words} mark {name}: commit position {mark.position.hexadecimal}{when}")
         if lies_outside(mark.position, extent):
             notes[-1] += f", which lies outside of the log: {extent}"
     return tuple(notes)

@@ -209,7 +209,7 @@ EXPLANATIONS: dict[str, tuple[str, str]] = {
         " --log-option headless=apply writes what is there of it.",
     ),
     "LR2042": (
-        "A unit of recovery commits behind the position at which the control file says that the"
+        "A unit of recovery commits after the position at which the control file says that the"
         " log ends (DLGE.ENDRBA). The two files are of different runs of Log Master, so the control"
         " file does not describe the data. Where data end long before that position, a warning says"
         " so: a data file is missing, or of another run.",

@@ -85,7 +85,8 @@ function update() {
     + `${changes.toLocaleString("en")} changes${span}`;
   chart.setData(bars(keep));
   $("height").style.height = shown.length * LINE + "px";
-  if (place(picked) < 0) showFirst(); else draw();
+  if (place(picked) < 0) showFirst();
+  reveal(Math.max(0, place(picked)));
   refresh();
 }
 const days = new Map(), day = unit => moment(U.time[unit]).slice(0, 10);  // of the list by time: units of each day
@@ -195,10 +196,15 @@ function draw() {
 }
 function go(n) {
   if (!shown.length) return;
-  const row = Math.max(0, Math.min(shown.length - 1, n)), box = $("units"), top = row * LINE;
+  const row = Math.max(0, Math.min(shown.length - 1, n));
+  reveal(row);
+  showUnit(shown[row]);
+}
+function reveal(row) {  // scroll the list to where it is seen
+  const box = $("units"), top = row * LINE;
   if (top < box.scrollTop) box.scrollTop = top;
   if (top + LINE > box.scrollTop + box.clientHeight) box.scrollTop = top + LINE - box.clientHeight;
-  showUnit(shown[row]);
+  draw();
 }
 $("units").addEventListener("scroll", draw);
 $("units").addEventListener("keydown", event => {
@@ -375,7 +381,7 @@ function totals() {  // files, and the ten with most
   add("Largest units", units.map(n => [n, sums[n]]), changes);
   add("Longest units", units.filter(n => lasts[n]).map(n => [n, lasts[n]]), n => n.toFixed(1) + " s");
   add("Files", D.files.map(name => [name, 0]), () => "");
-  element("p", `Made by ${D.program}: ${["logreplay report page", ...D.command.map(quoted)].join(" ")}`, $("tops"));
+  element("p", `Made by ${D.program}, file of ${document.lastModified}: ${["logreplay report page", ...D.command.map(quoted)].join(" ")}`, $("tops"));
 }
 totals();
 for (const text of [...D.warnings.map(w => "Warning: " + w), ...D.notes]) element("li", text, $("warnings"));
@@ -390,7 +396,7 @@ $("filters").onsubmit = event => event.preventDefault();
 $("filters").onreset = () => { Object.assign(chosen, { user: "", job: "", plan: "", table: "", op: "", text: "" }); setSpan(null); };
 function follow(hash) {
   const unit = hash.startsWith("#unit=") ? U.name.indexOf(hash.slice(6)) : -1;
-  if (unit >= 0) go(place(unit));
+  if (unit >= 0) if (place(unit) < 0) showUnit(unit); else go(place(unit));  // a filter may hide it
 }
 build(); update(); startGraph(); follow(asked);
 if (asked.startsWith("#unit=")) document.body.classList.add("open");

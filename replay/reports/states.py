@@ -189,8 +189,7 @@ def _without_changes(files: StateFiles, forms: Mapping[str, Sequence[Dataset]]) 
     if not others:
         return []
     return [
-        "not in this state, for the log has no change of such tables, and so they are as they"
-        f" were: {some_of(others, len(others))} in {files.folder}"
+        f"not written (no changes in this log): {some_of(others, len(others))} in {files.folder}"
     ]
 
 

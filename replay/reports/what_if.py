@@ -35,7 +35,7 @@ from replay.storage.csv_form import CsvForm
 #: Units that are listed on a terminal unless all are asked for.
 LISTED = 40
 #: The columns of the table of dependents.
-COLUMNS = ("unit", "committed", "who", "table", "key", "builds_on", "why", "step")
+COLUMNS = ("unit", "committed", "who", "table", "key", "depends_on", "why", "step")
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def answer_of(
     and the two ways to get there, undo with cascade and redo of all the others, side by side, with
     their ``commands`` and ``statements`` at most (an update that changes nothing needs none);
     ``dependents``: each unit that must go too with who, when, the change that it builds on
-    (``builds_on``, ``table``, ``key``, ``why``) and how many ``step`` it is from what was
+    (``depends_on``, ``table``, ``key``, ``why``) and how many ``step`` it is from what was
     ``chosen``. ``command`` makes a command line of ours; ``chosen_words`` are the options that say
     which changes, ``excepted`` the same as values of ``--except`` (None: it takes whole units, and
     cannot say it), ``columns`` the options that say of which columns."""
@@ -220,7 +220,7 @@ def _dependents(
                 **facts[str(unit)],
                 "table": table,
                 "key": key,
-                "builds_on": str(parents[unit]),
+                "depends_on": str(parents[unit]),
                 "why": LINK_WORDS[Link(kind)],
                 "step": step[str(unit)],
             }

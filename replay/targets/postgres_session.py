@@ -59,7 +59,7 @@ REPLICA = (
 
 #: Publication and slot of what is recorded for the way back.
 _WAY_BACK = "logreplay_way_back"
-_RECORDING = "-- restart the server behind this one\nALTER SYSTEM SET wal_level = logical"
+_RECORDING = "-- restart the server after this statement\nALTER SYSTEM SET wal_level = logical"
 #: Tables of users: schema, name, whether it is a partition, whether old rows are recorded whole.
 _TO_RECORD = """SELECT n.nspname, c.relname, c.relispartition, c.relreplident = 'f' FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p')

@@ -265,7 +265,7 @@ class SqliteSession(SqlSession):
             )
 
     def otherwise_called(self, schema: str) -> str:
-        return "" if self._is_here(schema) else f"Say so: ?schema={schema} behind the URL"
+        return "" if self._is_here(schema) else f"Say so: ?schema={schema} after the URL"
 
     def columns(self, schema: str, table: str) -> list[tuple[str, str, str]]:
         listed = columns_of(self.query, schema, table) if self._is_here(schema) else []

@@ -290,7 +290,7 @@ def test_messages_say_how_to_look(
     words = [*files, "--engine", "local", "--schema", "none", "--ur", "000000000000A1B6D835"]
     assert main(["undo", *words, "--out", str(tmp_path / "undo")]) == 8
     line = capsys.readouterr().err.rstrip("\n").split("\n")[-1]
-    assert line.startswith("what unit 000000000000A1BAE6AF/1 did: logreplay history ")
+    assert line.startswith("To see what unit 000000000000A1BAE6AF/1 did: logreplay history ")
 
 
 def test_commands_that_are_proposed_run_where_the_first_one_did(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from replay.cli import main
+from replay.output.whole_folder import whole_folder
 
 
 def _said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
@@ -106,3 +107,23 @@ def test_an_option_that_there_is_not_is_told_of_before_one_that_is_missing(
         main.main(words)
     assert ended.value.code == 2
     assert expected in capsys.readouterr().err
+
+
+def test_an_output_whose_name_is_a_slip(
+    sakila_small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A word like an option is no output; a folder above it that was not there is named, and goes
+    with a run that fails."""
+    for option in ("--out=-x", "--also=undo:--overwrite"):
+        with pytest.raises(SystemExit):
+            main.main([*_redo(sakila_small, tmp_path), option])
+        assert "expected a file or folder (./-" in capsys.readouterr().err
+    words = [*_files(sakila_small), "--out", str(tmp_path / "nihgts" / "a" / "out")]
+    note = f"note: found no folder {tmp_path / 'nihgts' / 'a'}; it will be made\n"
+    with pytest.raises(EOFError), whole_folder(Path(words[-1]), overwrite=False):
+        raise EOFError
+    assert list(tmp_path.iterdir()) == []
+    assert main.main(["redo", *words]) == 0
+    assert note in capsys.readouterr().err
+    assert main.main(["redo", *words, "--overwrite"]) == 0
+    assert note not in capsys.readouterr().err

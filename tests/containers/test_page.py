@@ -82,7 +82,12 @@ $("op").value = "insert"; $("op").onchange(); note("an operation");
 $("filters").onreset(); $("table").value = $("op").value = ""; note("nothing");
 chosen.text = "no such text"; update(); note("a text");
 chosen.text = ""; update(); note("no text");
+go(35); chosen.text = U.name[35]; update(); note("one far down");
+chosen.text = ""; update(); note("it, among all");
 $("job").value = "SAKILA04"; $("job").onchange(); note("a job");
+const hidden = U.name[U.name.findIndex((_, n) => place(n) < 0)];
+follow("#unit=" + hidden);
+said.push(["hidden", hidden, $("detail").querySelector("h2").textContent, location.hash]);
 $("filters").onreset(); $("job").value = ""; $("sort").value = "changes"; $("sort").onchange();
 note("largest");
 setMark(shown[0], true); setMark(shown[1], true);
@@ -114,7 +119,10 @@ def test_the_marked_row_is_the_unit_in_the_pane(
     assert lines == 42  # a head, a line for each unit, and the end of the last
     assert "small.dat" in tops
     assert all(f"{title}CLERK" in tops for title in ("Users",))
+    assert re.search(r"file of \d\d/\d\d/\d{4} ", tops)
     assert said.pop("open") == ["open"]
+    hidden, pane, place_of_it = said.pop("hidden")
+    assert (pane, place_of_it) == (f"Unit {hidden}", f"#unit={hidden}")
     assert "#unit=" in place
     for count, row, pane, units in said.values():
         assert count.startswith(f"{units} of 40 units, ")

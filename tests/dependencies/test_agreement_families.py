@@ -29,7 +29,7 @@ def test_units_that_lack_records_are_no_contradiction(tmp_path: Path) -> None:
         found = part.check()
     assert (found.count, len(found.incomplete), found.exit_code) == (0, 1, 4)
     assert found.unchecked["incomplete"] == 1
-    assert "1 units lack records" in str(found)
+    assert "1 unit lacks records" in str(found)
     outcome = tmp_path / "out"
     with replay.open_log(source="db2luw", log=log, catalog=catalog) as part:
         manifest = part.select().redo().write(outcome).manifest

@@ -61,7 +61,7 @@ def test_nothing_is_written_without_apply(
 ) -> None:
     assert replay(apply=False) == 0
     shown = capsys.readouterr().out
-    assert "2,598 units of recovery with 19,549 statements are to be applied" in shown
+    assert "2,598 units of recovery with 19,549 statements to be applied" in shown
     assert "SAKILA.FILM           update 1,360" in shown
     assert "Estimated time" in shown
     assert same(database, sakila, "initial")

@@ -186,7 +186,7 @@ def test_every_command_with_positions_takes_marks(
     out = ["--out", str(tmp_path / "undo"), "--schema", "none"]
     assert main(["undo", *log, "--from-mark", "B", *out]) == 0
     told = capsys.readouterr()
-    assert f"note: behind the mark B: commit position {at(400)}" in told.err
+    assert f"note: after mark B: commit position {at(400)}" in told.err
     assert "2 statements" in told.out
     assert main(["extract", *log, *part, "--out", str(tmp_path / "copy")]) == 0
     assert "2 changes" in capsys.readouterr().out

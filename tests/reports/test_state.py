@@ -110,7 +110,7 @@ def test_tables_that_the_log_does_not_change_are_named(
 ) -> None:
     folder = sakila / "initial"
     (note,) = log.state("end", folder).notes
-    assert note.startswith("not in this state, for the log has no change of such tables")
+    assert note.startswith("not written (no changes in this log): ")
     assert note.endswith(f": city.csv.gz, country.csv, staff.csv, store.csv in {folder}")
     assert log.state("end", folder, table="FILM_STOCK").notes == ()
     for path in folder.iterdir():

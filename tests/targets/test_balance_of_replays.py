@@ -76,7 +76,7 @@ def test_a_target_on_its_way(
     assert replay(log, empty) == 0
     said = capsys.readouterr().out
     assert sheet(said)["skipped: in the target already"] == 1
-    assert "3 statements in 3 units of recovery, of which 1 statements in 1 units are in" in said
+    assert "3 statements in 3 units of recovery, of which 1 statement in 1 unit is in" in said
     assert "2 units and 2 statements applied" in said
     assert replay(log, empty, "--until-position", lrsn(2000).hex()) == 0
     said = capsys.readouterr().out
@@ -96,4 +96,4 @@ def test_the_history_of_runs_says_why_one_ended(
     assert "LR4006 unit 000000001234567" in said
     assert "duplicate-key: the insert in TESTOWN.T failed" in said
     assert str(tmp_path) not in said
-    assert ", 1 units, 1 statements" in said
+    assert ", 1 unit, 1 statement" in said

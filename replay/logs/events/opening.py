@@ -529,7 +529,7 @@ def _pass_own(made: rules.Ordered, tables: _Tables, inputs: Inputs) -> list[str]
     if behind and not asked:
         raise Refusal(
             "LR3020",
-            "found transactions of logreplay's own replay behind those of others: the source has"
+            "found transactions of logreplay's own replay after those of others: the source has"
             " changed after others began to work here; expected none since the cut-over",
             Where(inputs.log[0]),
             "Brought back, changes could run in a circle. --log-option replayed=keep reads all that"
