@@ -23,15 +23,7 @@ from replay.changes.choices import (
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.named_log import look_at
-from replay.cli.outcome import (
-    check_file,
-    check_folder,
-    is_printed,
-    tell,
-    tell_bundle,
-    tell_new_parent,
-    tell_notes,
-)
+from replay.cli.outcome import check_file, check_folder, is_printed, tell, tell_bundle, tell_notes
 from replay.cli.request import (
     LogInput,
     asked_log,
@@ -433,7 +425,6 @@ def _grown(
             "found --grow with --overwrite or --after; expected --grow alone: the folder"
             " records its own position",
         )
-    tell_new_parent(out)
     if arguments.back_to is not None:
         taken_back = growths.GrowingFolder(out).back_to(arguments.back_to)
         print(f"{counted(taken_back, 'commit')} after {arguments.back_to:06d} undone")

@@ -26,13 +26,7 @@ from replay.cli.stopping import (
     last_moments,
 )
 from replay.cli.terminal import OUTPUT, shown
-from replay.errors import (
-    EXIT_OK,
-    EXIT_UNUSABLE,
-    EXIT_USAGE,
-    LogReplayError,
-    UsageError,
-)
+from replay.errors import EXIT_OK, EXIT_UNUSABLE, EXIT_USAGE, LogReplayError, UsageError
 from replay.machine import give_back_memory, is_full, start_arrow
 from replay.storage import settled, unreachable
 from replay.storage.timeouts import StoreError

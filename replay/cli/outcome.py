@@ -49,13 +49,9 @@ def is_printed(out: Place | None) -> bool:
 
 
 def check_folder(out: Place, overwrite: bool) -> None:
-    """Errors as :func:`replay.output.whole_folder.check_output`."""
+    """Errors as :func:`replay.output.whole_folder.check_output`; a note of the folder above it that
+    will be made too, because its name may be misspelt."""
     whole_folder.check_output(out, overwrite)
-    tell_new_parent(out)
-
-
-def tell_new_parent(out: Place) -> None:
-    """A note of the folder above an output that is made too, because it may be misspelt."""
     if isinstance(out, Path) and not out.parent.exists():
         print(f"note: found no folder {out.parent}; it will be made", file=sys.stderr)
 

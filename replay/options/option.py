@@ -14,7 +14,7 @@ from typing import Any
 
 from replay.changes.notation import choice_of, position_of, range_of, rid_of, time_of, unit_of
 from replay.errors import UsageError
-from replay.storage import Place, at
+from replay.storage import Place, place_of
 from sqlgen.choices import Choices
 from sqlgen.errors import SqlgenError
 
@@ -205,15 +205,6 @@ def seconds(text: str) -> float:
     if not 0 <= found < math.inf:  # not a number is none of these
         raise UsageError("LR1001", f"found {text!r}; expected a number of seconds")
     return found
-
-
-def place_of(text: str) -> Place:
-    """A file or folder that is named; ``-`` alone is standard output."""
-    if text.startswith("-") and text != "-":
-        raise UsageError(
-            "LR1001", f"found {text!r}; expected a file or folder (./{text} if it is called so)"
-        )
-    return at(text)
 
 
 # -- kinds

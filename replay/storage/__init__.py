@@ -121,6 +121,14 @@ def at(place: str | os.PathLike[str]) -> Place:
     return StoredPath(found) if is_url(found) else Path(found)
 
 
+def place_of(word: str) -> Place:
+    """The file or folder that a user names; ``-`` alone is standard output. Errors as :func:`at`;
+    UsageError (LR1001) for a word like an option."""
+    if word.startswith("-") and word != "-":
+        raise UsageError("LR1001", f"found {word!r}; expected a file or folder (./{word} is one)")
+    return at(word)
+
+
 class StoredPath:
     """A file or folder in a store, as far as it is like a :class:`pathlib.Path`. Names are those
     that the store has; in ``url``, which is what a user gave where it was given, some letters are

@@ -334,7 +334,7 @@ def test_tables_of_several_schemas_are_compared_at_once(
     certificate = tmp_path / "proof.json"
     assert main([*argv, str(states["whole"]), "--certificate", str(certificate)]) == 0
     said = capsys.readouterr().out
-    assert all(f"{owner}.{name}: 1 rows, all as expected".lower() in said for owner, name in OWNED)
+    assert all(f"{owner}.{name}: 1 row, all as expected".lower() in said for owner, name in OWNED)
     one = ["--target-schema", OWNED[0][0].lower()]
     assert main([*argv, str(states["alone"]), *one]) == 0
     assert f"{OWNED[1][0]}.".lower() not in capsys.readouterr().out
