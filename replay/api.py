@@ -270,6 +270,9 @@ class Selected:
     log: Log
     selection: Selection
 
+    def __repr__(self) -> str:
+        return f"<Selected of {self.log!r}: {self.selection.describe()}>"
+
     def request(
         self, demand: Demand, keys: KeySource = None, selection: Selection | None = None
     ) -> Request:

@@ -46,9 +46,9 @@ def choice(kind: type[Choice], value: object, option: str) -> Choice:
     try:
         return kind(value)
     except ValueError:
-        expected = ", ".join(str(member.value) for member in kind)
-        message = f"found {option} {value!r}; expected one of: {expected}"
-        raise SqlgenError("LR1001", message) from None
+        known = [str(member.value) for member in kind]
+        message = f"found {option} {value!r}; expected one of: {', '.join(known)}"
+        raise SqlgenError("LR1001", message + did_you_mean(str(value), known)) from None
 
 
 def did_you_mean(words: str | Iterable[str], known: Iterable[str], least: float = 0.6) -> str:

@@ -267,6 +267,15 @@ def test_a_target_is_no_file(log: replay.Log) -> None:
 
 def test_what_is_asked_for_prints_in_a_line(log: replay.Log) -> None:
     assert len(repr(log.select(tables=FILM).redo())) < 400
+    assert repr(log.select(tables=FILM)).startswith(f"<Selected of {log!r}: {{'tables': ")
+    assert len(repr(log.select(tables=FILM))) < 200
+
+
+def test_a_choice_that_is_spelled_wrong_has_the_right_one(log: replay.Log) -> None:
+    with pytest.raises(LogReplayError, match=r"found report 'sumary'.*\(did you mean summary\?\)"):
+        log.report("sumary")
+    with pytest.raises(LogReplayError, match=r"\(did you mean undo\?\)"):
+        list(log.select().statements("undoo"))
 
 
 def test_keywords_that_nobody_knows_are_no_keywords(log: replay.Log) -> None:
