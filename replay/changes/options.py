@@ -54,13 +54,18 @@ class ScriptOptions:
 
     def of_log(self, own: str, mapped: bool = False) -> ScriptOptions:
         """The options for a log whose database has this dialect: without a dialect they are for
-        that one, and names are kept in a database of its kind, unless tables are mapped."""
-        options = replace(self, dialect=self.dialect or own)
+        that one, and names are kept in a database of its kind, unless tables are mapped. Rows that
+        PostgreSQL numbers by itself (GENERATED ALWAYS AS IDENTITY) keep their numbers there."""
+        dialect = self.dialect or own
+        numbered = self.render.keep_identity or dialect == own == "postgres"
+        options = replace(
+            self, dialect=dialect, render=replace(self.render, keep_identity=numbered)
+        )
         if self.names is not Names.AUTO:
             return options
         options = replace(options, own="" if mapped else own)
         names = options.names_in(options.dialect)
-        return replace(options, names=names, render=replace(self.render, names=names))
+        return replace(options, names=names, render=replace(options.render, names=names))
 
     def names_in(self, dialect: str) -> Names:
         """How names are spelled in a database of this dialect."""

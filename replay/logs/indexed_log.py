@@ -158,7 +158,7 @@ class IndexedLog(ABC):
     #: Whether ids of units count how often the id was used in the files before, and each commit
     #: position has one unit.
     numbers_units: ClassVar[bool] = False
-    #: Whether files hold whole units of recovery, so that what two of them have is in both.
+    #: Whether units that are taken are whole, so that of such a one no other file has more.
     whole_units: ClassVar[bool] = False
 
     @property

@@ -307,11 +307,12 @@ def refuse_passed(
     passed = every[taken & ~last]
     new_files = {n for one, (*_, some) in zip(fresh, logs, strict=True) if one for n in some}
     if len(every) and (not isinstance(log, IndexedLog) or log.whole_units):
-        read += [
-            _read(plan, log, files, applied, listed=True).units
-            for name, _, files in logs
-            if name in before.logs
-        ]
+        for name, _, files in logs:
+            if name in before.logs:
+                here = _read(plan, log, files, applied, listed=True)
+                # where more of a log counts as taken than did, ends of its units are in other files
+                if not indexed or here.total.rstrip(_PART) == before.logs[name].rstrip(_PART):
+                    read.append(here.units)
         others = np.concatenate(read)
         passed = passed[~np.isin(_fields(passed, "unit"), _fields(others, "unit"))]
     if len(every) and not indexed:

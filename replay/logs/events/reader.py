@@ -111,6 +111,7 @@ class EventLog(RowLog):
     PLACE_IN_FILE: ClassVar[str] = "row"
     BESIDE_DATA: ClassVar[int] = 1
     MAKE_AGAIN: ClassVar[str] = _AGAIN
+    whole_units: ClassVar[bool] = True
 
     lacking: Mapping[str, tuple[str, ...]]
     unread: Mapping[str, Mapping[str, str]]
