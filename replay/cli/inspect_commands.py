@@ -199,6 +199,7 @@ def _state(arguments: argparse.Namespace) -> int:
             arguments.initial_at,
             arguments.csv,
             arguments.key,
+            arguments.to,
         )
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]
@@ -214,10 +215,7 @@ def _state(arguments: argparse.Namespace) -> int:
     for table in state.tables if printed else ():
         sys.stdout.write(state_files.state_csv(table))
     for line in lines:
-        if printed:
-            print(line, file=sys.stderr)
-        else:
-            tell_line(line)
+        print(line, file=sys.stderr) if printed else tell_line(line)
     return state.exit_code
 
 

@@ -239,7 +239,7 @@ _state = partial(Option, group="statements")
 _SCRIPTED = f"migrate {SCRIPTS}"
 _WRITTEN = f"{_SCRIPTED} {LIVE}"
 _VALUES = f"{_WRITTEN} export"
-_ASKED = "history who report sql whatif graph"
+_ASKED = "history who report sql whatif graph state"
 STATEMENTS = (
     *(
         _state(

@@ -82,12 +82,14 @@ class Questions(ABC):
         key: str | int | Sequence[str | int] = (),
         initial_at: str | None = None,
         csv: str | None = None,
+        mapping: str | Path | None = None,
+        mask_key_file: str | Path | None = None,
     ) -> states.State:
         """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables;
         ``csv``: who wrote the files of ``initial``. Errors as
         :func:`replay.reports.states.state_of`."""
         with usage_errors():
-            asked = self.asked()
+            asked = replace(self.asked(), mapping=mapping_file(mapping, mask_key_file))
             selection = self._asked_for(asked, table, {})
             form = csv_form(csv)
             return states.state_of(

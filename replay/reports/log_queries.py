@@ -47,6 +47,7 @@ from replay.reports.images import key_text, literal
 from replay.reports.undo_commands import after_history
 from replay.targets import target_of
 from sqlgen.choices import Names
+from sqlgen.names import alike
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column
 
@@ -162,6 +163,11 @@ class Tables:
         )
 
 
+def spelling_of(log: LogFile) -> Names:
+    """How names are spelled: upper and lower case count only where they tell tables apart."""
+    return Names.EXACT if alike(one.name for one in log.catalog.versions) else Names.LOWER
+
+
 def row_request(asked: Asked, selection: Selection, unchanged: bool = False) -> Request:
     """A request for the changes of rows (:func:`replay.output.row_changes.row_changes`), also for
     updates of rows that stay as they are (``unchanged``). Large objects are not in logs, so their
@@ -174,9 +180,7 @@ def row_request(asked: Asked, selection: Selection, unchanged: bool = False) -> 
     )
     excluded = (*selection.exclude_columns, *large)
     wanted = replace(selection, exclude_columns=excluded)
-    names = {version.name for version in asked.log.catalog.versions}
-    # upper and lower case count only where they tell tables apart
-    spelling = Names.EXACT if len({name.upper() for name in names}) < len(names) else Names.LOWER
+    spelling = spelling_of(asked.log)
     options = ScriptOptions(
         "duckdb",
         spelling,

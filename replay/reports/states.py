@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -54,10 +54,11 @@ from replay.output.table_lives import (
     rows_before,
     structure_images,
 )
+from replay.pipeline.mapped_catalog import table_map
 from replay.pipeline.points import Point
 from replay.pipeline.request import Request
 from replay.reports.history import drops_table
-from replay.reports.images import image_texts, key_text
+from replay.reports.images import field_of, image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
 from replay.reports.layout import Report
 from replay.reports.log_queries import (
@@ -68,6 +69,7 @@ from replay.reports.log_queries import (
     quarantine_warnings,
     row_request,
     rows_of,
+    spelling_of,
 )
 from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
@@ -75,13 +77,18 @@ from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.storage.csv_form import CsvForm
 from replay.targets import target_of
+from sqlgen.choices import Names
+from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, Table
+
+if TYPE_CHECKING:
+    from sqlgen.mapping import TableMap
 
 
 @dataclass(frozen=True)
 class State:
     """Tables at a point. ``complete``: all rows of them, not only those that the log knows.
-    ``warnings`` and ``notes`` for who reads it."""
+    ``warnings`` and ``notes`` for who reads it; ``mapping``: what shows them."""
 
     at: Point
     tables: tuple[TableRows, ...]
@@ -89,6 +96,7 @@ class State:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     damaged: bool = False
+    mapping: TableMap | None = None
 
     @property
     def exit_code(self) -> int:
@@ -106,6 +114,7 @@ class State:
             "commit_lrsn": self.at.hexadecimal,
             "complete": self.complete,
             **({} if self.complete else {"rows": ONLY_KNOWN}),
+            **({} if self.mapping is None else {"mapping": self.mapping.describe()}),
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
@@ -126,15 +135,24 @@ def state_of(
     initial_at: str | None = None,
     csv: CsvForm | None = None,
     keys: Sequence[str] = (),
+    to: str | None = None,
 ) -> State:
-    """The rows of the selected tables at a point (``keys``: those alone). ``initial``: a folder or
+    """The rows of the selected tables at a point (``keys``: those alone), as a mapping shows them,
+    whose types are those of a database ``to`` which they go. ``initial``: a folder or
     the URL of a database with their rows at ``initial_at`` (``before`` the log, ``after`` it, or a
     point); where that is not said: where a database was replayed to, or found out from the rows.
     ``csv``: who wrote the files of the folder.
 
-    UsageError (LR1001, LR1004) for a point or table that is not there, InputError (LR2035, LR2036)
-    for a state that does not fit the log, Refusal (LR3002) for rows that no log has.
+    UsageError (LR1001, LR1004) for a point or table that is not there, (LR1011) for the mapping,
+    InputError (LR2035, LR2036) for a state that does not fit the log, Refusal (LR3002) for rows
+    that no log has.
     """
+    mapping = None
+    if asked.mapping is not None:
+        render = RenderOptions(spelling_of(asked.log))
+        options = ScriptOptions(target_of(to).dialect if to else "duckdb", render=render)
+        mapping = table_map(asked.mapping, asked.log, options, bool(to), False)
+        asked = replace(asked, mapping=None)  # what is known before has the names of the log
     place = None if initial is None else str(initial)
     url = place if place is not None and is_database(place) else None
     point = point_of(asked, at, url)
@@ -159,13 +177,36 @@ def state_of(
         images = rows_at(net, None if known is None else rows[name], before)
         if keys:
             images = _with_keys(images, name, net.key, keys)
-        sorted_table = sorted_rows(images, net.form.columns, net.key)
-        tables.append(TableRows(net.form, sorted_table))
+        tables.append(_shown(net.form, images, net.key, mapping))
         notes += net.notes
     if files is not None and not (selection.tables or selection.exclude_tables):
         notes += _without_changes(files, changes.forms)
     complete, warnings = known is not None, (*point.outside, *changes.warnings)
-    return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged)
+    return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged, mapping)
+
+
+def _shown(
+    form: Dataset, rows: pa.Array, key: Sequence[Column], mapping: TableMap | None
+) -> TableRows:
+    """Rows of a table as a mapping shows them, sorted by their key, which a mask changes."""
+    if mapping is None:
+        return TableRows(form, sorted_rows(rows, form.columns, key))
+    table, named = mapping.table(form.table), mapping.names(form.table)
+    hidden = {*table.left_out, *table.hidden}
+    kept = [column.name for column in form.columns if named[column.name] not in hidden]
+    values = [mapping.mask(form.table, name, field_of(rows, name)) for name in kept]
+    columns = tuple(table.column(named[name]) for name in kept)
+    spelled = str if mapping.options.names is Names.EXACT else str.lower
+    mapped = replace(
+        form,
+        table=table.in_target(),
+        columns=columns,
+        names=tuple(spelled(column.name) for column in columns),
+        topic=(spelled(table.schema), spelled(table.name)),
+    )
+    images = pa.StructArray.from_arrays(values, [column.name for column in columns])
+    by = [table.column(named[one.name]) for one in key if named[one.name] not in hidden]
+    return TableRows(mapped, sorted_rows(images, columns, by))
 
 
 def _with_keys(
@@ -521,6 +562,8 @@ def difference_of(
 ) -> Differences:
     """How the rows of the selected tables at the point ``other`` differ from those at ``one``; from
     the log alone, exactly. Errors as :func:`state_of`."""
+    if asked.mapping is not None:
+        raise UsageError("LR1001", "found --mapping with --diff; expected --at, or history")
     low, high = point_of(asked, one, marks), point_of(asked, other, marks)
     back = low.position > high.position
     if back:

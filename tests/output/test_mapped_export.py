@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import replay
@@ -171,12 +172,37 @@ def test_tables_for_the_target(
     assert "found --mapping with --changes" in capsys.readouterr().err
 
 
-def test_commands_that_write_the_log_as_it_is_refuse_a_mapping(
-    log: list[str], capsys: pytest.CaptureFixture[str]
+def test_a_state_has_the_targets_words_and_the_order_of_its_masks(
+    log: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["state", *log])
-    assert caught.value.code == 2
-    said = capsys.readouterr().err
-    assert "--mapping" in said
-    assert "an option of history, who, report, sql, whatif, graph, redo, undo, ddl, migrate" in said
+    """What was known before, and the key that is asked for, have the words of the log."""
+    path = Path(log[log.index("--mapping") + 1])
+    path.write_text(MAPPING.replace('mask = ["NAME"]', 'mask = ["ID", "NAME"]'))
+    before = tmp_path / "before"
+    before.mkdir()
+    (before / "STAFF.csv").write_text("ID,NAME,PAY,NOTE\n7,Penelope,1,\n", encoding="utf-8")
+    (before / "OTHER.csv").write_text("ID\n", encoding="utf-8")
+    known = ["state", "--at", "end", *log, "--engine", "local", "--initial", str(before)]
+    out = tmp_path / "out"
+    assert main([*known, "--out", str(out), "--format", "csv"]) == 0
+    lines = (out / "people.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "id,note,wage"
+    rows = [line.split(",") for line in lines[1:]]
+    assert sorted(wage for *_, wage in rows) == ["1", "5550", "7770"]
+    ids = [int(one) for one, *_ in rows]
+    assert ids == sorted(ids)
+    assert not {1, 2, 7} & set(ids)
+    assert [len(name) for _, name, _ in rows] == [16, 16, 16]
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["mapping"]["masks"]
+    capsys.readouterr()
+    assert main([*known, "--table", "STAFF", "--key", "7"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].endswith(",1")
+    url = f"duckdb:///{tmp_path / 'there.duckdb'}"
+    assert main([*known, "--to", url]) == 12  # the type of the file is not DuckDB's
+    path.write_text(path.read_text().replace("number of another database", "decimal(30, 3)"))
+    assert main([*known, "--to", url]) == 0
+    with duckdb.connect(str(tmp_path / "there.duckdb")) as there:
+        wages = there.execute("SELECT wage FROM shop.people ORDER BY 1").fetchall()
+    assert [str(wage) for (wage,) in wages] == ["1.000", "5550.000", "7770.000"]
+    assert main(["state", "--diff", "start", "end", *log, "--engine", "local"]) == 12
+    assert "LR1001 found --mapping with --diff" in capsys.readouterr().err
