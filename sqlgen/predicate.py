@@ -136,8 +136,8 @@ _HINT = (
     " 'A'\""
 )
 _OF_HEADERS = (
-    f'{_HINT}. What only headers have is asked of units: --units "SELECT unit FROM units WHERE'
-    " authid <> 'BATCH'\" (logreplay sql lists their columns)"
+    f"{_HINT}. AND joins it to what is said of authid, plan, correlation and connection. More of"
+    ' units: --units "SELECT unit FROM units WHERE seconds > 60" (logreplay sql lists columns)'
 )
 
 
@@ -332,6 +332,19 @@ def _typed(named: exp.Expr, column: Column) -> exp.Expr:
     if column.type in _CASTS:
         return exp.TryCast(this=named, to=exp.DataType.build(_CASTS[column.type]))
     return named
+
+
+def parts_of(text: str, names: Set[str]) -> tuple[str | None, str | None]:
+    """What a condition says of ``names`` alone, in DuckDB's words, and the rest of what AND joins;
+    None for nothing. SqlgenError (LR1003) where it cannot be read."""
+    tree = _parsed(text).unnest()
+    parts: dict[bool, list[exp.Expr]] = {True: [], False: []}
+    for part in tree.flatten() if isinstance(tree, exp.And) else [tree]:
+        columns = {(one.table, one.name.lower()) for one in part.find_all(exp.Column)}
+        parts[bool(columns) and columns <= {("", name) for name in names}].append(part)
+    own = " AND ".join(f"({one.sql('duckdb', comments=False)})" for one in parts[True])
+    rest = " AND ".join(f"({one.sql('postgres', comments=False)})" for one in parts[False])
+    return (own, rest or None) if own else (None, text)
 
 
 def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:

@@ -7,6 +7,7 @@ Everything but ``--where`` is decided from header fields, before anything is shu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -369,9 +370,15 @@ def unit_text(urid: bytes | str, member: int | None) -> str:
     return digits + ("" if member is None else f"/{member}")
 
 
+#: What a condition may say of who did the work, though no table has such a column.
+WHO = frozenset({"authid", "plan", "correlation", "connection"})
+_NAMES_WHO = re.compile(rf"\b(?:{'|'.join(WHO)})\b", re.IGNORECASE)
+
+
 def by_log(selection: Selection) -> bool:
-    """Whether the units that a selection is about are found in the log first."""
+    """Whether the units that a selection is about are (or may be) found in the log first."""
     mine = selection.unit_query is not None and selection.query_units is None
+    mine |= selection.where is not None and _NAMES_WHO.search(selection.where) is not None
     last_digits = any(isinstance(unit, str) for unit, _ in selection.units)
     return mine or last_digits or (selection.excepted is not None and by_log(selection.excepted))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from replay.changes.catalog import shown_name
 from replay.changes.position import UnitId
-from replay.changes.selection import Selection, by_log, unit_text
+from replay.changes.selection import WHO, Selection, by_log, unit_text
 from replay.errors import UsageError, counted, some_of
 from replay.output.formats import Dataset
 from replay.pipeline.request import Demand, make_request
@@ -25,7 +25,7 @@ from replay.reports.log_queries import (
 )
 from replay.reports.make_report import headers_in
 from replay.reports.relations import Relations, quoted
-from sqlgen.predicate import QueryNames, query_names
+from sqlgen.predicate import QueryNames, parts_of, query_names
 from sqlgen.schema import Column, SqlType
 
 #: Relations and columns that every log has.
@@ -140,6 +140,7 @@ def settled(asked: Asked, selection: Selection) -> Selection:
         texts = known.rows["unit"].to_pylist()
         units = tuple(_one_unit(unit, member, texts) for unit, member in selection.units)
         selection = replace(selection, units=units)
+    selection = _of_who(asked, selection)
     if selection.unit_query is None or selection.query_units is not None:
         return selection
     rows = answer_of(asked, Selection(), selection.unit_query).rows
@@ -158,6 +159,21 @@ def settled(asked: Asked, selection: Selection) -> Selection:
             " unit of units and changes",
         ) from None
     return replace(selection, query_units=b"".join(sorted(set(found))))
+
+
+def _of_who(asked: Asked, selection: Selection) -> Selection:
+    """A selection in which a condition on who did the work is asked of units."""
+    if selection.where is None:
+        return selection
+    tables = [version.table for version in asked.log.catalog.versions]
+    known = {column.name.lower() for table in tables for column in table.columns}
+    who, columns = parts_of(selection.where, WHO - known)
+    if who is None:
+        return selection
+    query = f"SELECT unit FROM units WHERE {who}"
+    if selection.unit_query is not None:
+        query += f" AND unit IN ({selection.unit_query})"
+    return replace(selection, unit_query=query, where=columns)
 
 
 def _one_unit(

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+import replay
 from replay.changes.choices import EngineName
 from replay.cli import main, request
 from replay.engine.contract import Engine
 from replay.engine.local import LocalEngine
+from replay.errors import UsageError
 from replay.logs.logmaster.reader import LogmasterLog
 from replay.pipeline import range_walk
 from tests.live.test_dry_run import options
@@ -100,3 +102,38 @@ def test_no_command_does(
         walks.clear()
         assert carried_out(words, tmp_path, "spark", capsys) == expected, command
         assert walks == [], command
+
+
+@pytest.mark.parametrize(
+    ("where", "query", "values"),
+    [
+        (
+            "authid <> 'CLERK0' AND plan IN ('SAKPLAN')",
+            "authid <> 'CLERK0' AND plan = 'SAKPLAN'",
+            "",
+        ),
+        ("NOT (correlation LIKE '%1' OR connection = 'X')", "correlation NOT LIKE '%1'", ""),
+        (
+            "(AUTHID='CLERK1' AND after.amount > 5 AND payment_date > DATE('2006-1-1') + 1 DAY)",
+            "authid = 'CLERK1'",
+            "after.amount > 5 AND payment_date > '2006-01-02'",
+        ),
+    ],
+)
+def test_a_condition_may_say_who_did_the_work(
+    sakila: Path, where: str, query: str, values: str
+) -> None:
+    """As units are asked for that, and rows for the rest."""
+    log = replay.open_log(sakila / "sakila.ctl")
+    asked = log.select(unit_query=f"SELECT unit FROM units WHERE {query}", where=values or None)
+    found, same = (
+        one.changes("SAKILA.PAYMENT").read_all() for one in (log.select(where=where), asked)
+    )
+    assert 0 < found.num_rows < log.select().changes("SAKILA.PAYMENT").read_all().num_rows
+    assert found.equals(same)
+
+
+def test_a_condition_of_units_and_rows_at_once_is_refused(sakila: Path) -> None:
+    log = replay.open_log(sakila / "sakila.ctl")
+    with pytest.raises(UsageError, match=r"names column 'authid' .* AND joins it"):
+        log.select(where="authid = 'CLERK1' OR after.amount > 5")
