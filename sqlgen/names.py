@@ -49,8 +49,7 @@ def identifier(name: str, profile: Profile, names: str) -> exp.Identifier:
     """The sqlglot identifier of a name, quoted only where it must be."""
     spelled = target_name(name, profile, names)
     plain = (
-        _PLAIN[profile.fold].match(spelled) is not None
-        and spelled.lower() not in profile.reserved
+        _PLAIN[profile.fold].match(spelled) is not None and spelled.lower() not in profile.reserved
     )
     return exp.Identifier(this=spelled, quoted=not plain)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlgen.errors import SqlgenError
@@ -29,6 +30,10 @@ _EXPRESSIONS = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "SELECT", "WITH
 _TYPED = frozenset({"DATE", "TIME", "TIMESTAMP", "INTERVAL"})
 #: Digits that belong together in literals of hexadecimal digits, by what stands before these.
 _DIGITS = {"X": 2, "BX": 2, "GX": 4, "UX": 4}
+
+#: Where they are; and what breaks nowhere.
+_HEXADECIMAL = re.compile("[xX]'")
+_QUOTED, _QUOTES = re.compile("'[^']*'|\"[^\"]*\""), re.compile("['\"]")
 
 #: How the first half of a character of UTF-16 begins that has two.
 _FIRST_HALVES = frozenset({"D8", "D9", "DA", "DB"})
@@ -71,6 +76,40 @@ def tokens_of(text: str) -> tuple[list[Lexeme], str]:
             tokens.append(Lexeme(kind, piece, bool(tokens) and (behind or blank != "")))
         behind = kind == "comment"
     return tokens, comment
+
+
+def plain_lines(text: str, lines: Lines, end: str) -> list[str] | None:
+    """What :func:`broken_statement` makes of a statement of ASCII, without looking at its tokens;
+    None where only these tell: comments, digits, what no line may end with, and what is longer than
+    a line."""
+    ends = lines.no_end
+    if not text.isascii() or "--" in text or _HEXADECIMAL.search(text) or "\n" in text:
+        return None
+    # what stands in quotes breaks nowhere
+    shown = _QUOTED.sub(lambda found: "x" * len(found[0]), text) if _QUOTES.search(text) else text
+    if "  " in shown or (ends and _ends_with(ends).search(shown)) or text != text.strip():
+        return None
+    made, start, begin = [], 0, ""
+    while len(begin) + len(text) - start > lines.width:
+        cut = start + lines.width - len(begin)
+        cut = max(
+            shown.rfind(" ", start, cut + 1),
+            shown.rfind("(", start, cut) + 1,
+            shown.rfind(",", start, cut) + 1,
+            shown.rfind(")", start + 1, cut + 1),
+        )
+        if cut <= start:
+            return None
+        made.append(begin + text[start : cut - (shown[cut - 1] == " ")])
+        start, begin = cut + (shown[cut] == " "), " "
+    line = begin + text[start:]
+    return [*made, line + end] if len(line + end) <= lines.width else [*made, line, f" {end}"]
+
+
+@lru_cache
+def _ends_with(end: str) -> re.Pattern[str]:
+    """Where something stands behind which a line may end."""
+    return re.compile(rf"{re.escape(end)}(?=[ )]|$)|(?<=[(,]){re.escape(end)}")
 
 
 def broken_statement(tokens: list[Lexeme], lines: Lines, end: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from sqlgen.clients.breaking import (
     Measure,
     broken_comment,
     broken_statement,
+    plain_lines,
     tokens_of,
 )
 from sqlgen.errors import SqlgenError
@@ -90,7 +91,7 @@ class ScriptForm:
 
     def records(self, lines: Iterable[str]) -> bytes:
         """Lines as they are, in the client's encoding."""
-        return b"".join(map(self._record, lines))
+        return self._records(list(lines))
 
     def __call__(self, data: bytes) -> bytes:
         """Whole lines of a script, as the client reads them. SqlgenError (LR3001, LR3003) names the
@@ -106,7 +107,7 @@ class ScriptForm:
                 if not statement.startswith("--"):
                     self._check_length(statement)
                 if not self.client.reads_all:
-                    records += [self._record(line) for line in self._lines(statement)]
+                    records.append(self._records(list(self._lines(statement))))
             except SqlgenError as error:
                 place = f"in unit {unit}, " if unit else ""
                 shown = f"{place}statement {statement[:_SHOWN]!r}"
@@ -128,6 +129,10 @@ class ScriptForm:
         if statement.startswith("--"):
             yield from self._comment(statement, lines)
             return
+        plain = self._plain(statement, lines)
+        if plain is not None:
+            yield from plain
+            return
         tokens, comment = tokens_of(statement)
         if comment:
             yield from self._comment(comment, lines)
@@ -144,6 +149,14 @@ class ScriptForm:
         yield from broken_statement(tokens, lines, terminator)
         if changes:
             yield self.client.set_terminator.format(self.terminator)
+
+    def _plain(self, statement: str, lines: Lines) -> list[str] | None:
+        """The lines of a statement that has nothing to be looked at; None for another one."""
+        text, client = statement.removesuffix(_TERMINATOR), self.client
+        ended = self.terminator in text and (client.set_terminator or client.whole_terminator)
+        if text == statement or ended or self.encoding.lacks(text):
+            return None
+        return plain_lines(text, lines, self.terminator)
 
     def _in_unicode(self, tokens: list[Lexeme]) -> list[Lexeme]:
         """A statement whose texts that the encoding lacks are literals of UTF-16: each with all
@@ -224,6 +237,13 @@ class ScriptForm:
             "Leave the column out (--exclude-columns), say what ends statements (--terminator), or"
             " choose another client (--client)",
         )
+
+    def _records(self, lines: list[str]) -> bytes:
+        width = 0 if self.encoding.plain else self.client.record
+        text = "".join([line.ljust(width) if width else f"{line}\n" for line in lines])
+        if text.isascii() and not self.encoding.lacks(text):
+            return self.encoding.encode(text)
+        return b"".join(map(self._record, lines))
 
     def _record(self, line: str) -> bytes:
         if lacking := self.encoding.lacks(line):

@@ -287,8 +287,7 @@ class SchemaFacts:
                     )
                 )
         self.unread += [
-            f"{why}, and which of them is meant is not said"
-            for why in self.names.doubtful.values()
+            f"{why}, and which of them is meant is not said" for why in self.names.doubtful.values()
         ]
         return Constraints(
             tuple(dict.fromkeys(keys)),

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import docker
 import pyspark
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from replay import open_log
 from replay.changes.options import ScriptOptions
@@ -25,6 +27,7 @@ from replay.errors import Refusal, UsageError
 from replay.logs.families import FAMILIES, source_named
 from replay.targets.embedded import client_environment, psql_path
 from sqlgen.clients import client_named, jcl
+from sqlgen.clients.breaking import Lines, broken_statement, plain_lines, tokens_of
 from tests.bytes import logs
 from tests.support.client_readers import (
     COMMANDS,
@@ -495,3 +498,25 @@ def test_psql_stops_at_the_first_error(fresh_database: str, tmp_path: Path) -> N
     assert ran(*psql, "-c", made) == 0
     assert ran(*psql, "-f", str(script)) == 0
     assert ran(*psql, "-f", str(script)) == 3
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text("ab9(),-; =.", max_size=30), max_size=3),
+    st.text("a9(),-=. xX'", max_size=40),
+    st.integers(20, 80),
+    st.sampled_from(["", "-"]),
+)
+def test_lines_of_a_plain_statement_are_those_of_its_tokens(
+    texts: list[str], other: str, width: int, no_end: str
+) -> None:
+    statement = f"INSERT INTO A.T (A, B) VALUES ({', '.join(map(repr, texts))}) {other}"
+    lines = Lines(width, len, "CONCAT", no_end)
+    plain = plain_lines(statement, lines, ";")
+    if plain is not None:
+        assert plain == list(broken_statement(tokens_of(statement)[0], lines, ";"))
+
+
+def test_a_statement_without_anything_special_needs_no_tokens() -> None:
+    lines = plain_lines("UPDATE A SET A = -1, B = 'a ''b' WHERE C = (2)", Lines(20, len), "@")
+    assert lines == ["UPDATE A SET A = -1,", " B = 'a ''b' WHERE C", " = (2)@"]
