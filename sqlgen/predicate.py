@@ -96,6 +96,7 @@ _COMPARISONS = (
     exp.Between,
 )
 _WHOLE_TYPES = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
+_TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.DECFLOAT})
 _WHOLE_CASTS = frozenset({exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT})
 _WHOLE_IF_OPERANDS_ARE = (
     exp.Add,
@@ -171,15 +172,7 @@ class Predicate:
         for comparison in tree.find_all(*_COMPARISONS):
             operands = list(_operands(comparison))
             _compare_moments(operands, types)
-            _spell_constants(operands, types)
-            if any(
-                isinstance(node, exp.Column) and types[node.name.upper()].type is SqlType.CHAR
-                for node in operands
-            ):
-                for node in operands:
-                    if node.is_string:
-                        node.set("this", node.name.rstrip(" "))
-
+            _spell_operands(operands, types)
         for part in list(tree.find_all(*_PARTS)):
             if _is_timestamp(part.this, types):
                 part.replace(_digits(part))
@@ -251,9 +244,9 @@ def _compare_moments(operands: Sequence[exp.Expr], types: dict[str, Column]) -> 
         node.replace(exp.Literal.string(text))
 
 
-def _spell_constants(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
-    """Write constants that are compared with dates and times as DuckDB does, and numbers in quotes
-    as numbers, which it would round to the other's digits; what it cannot read, it names."""
+def _spell_operands(operands: Sequence[exp.Expr], types: dict[str, Column]) -> None:
+    """Write constants that are compared with dates, times and CHAR as DuckDB does, and texts that
+    are compared with numbers as numbers, for it would round them to the other's digits."""
     columns = [
         types[one.name.upper()]
         for node in operands
@@ -261,13 +254,21 @@ def _spell_constants(operands: Sequence[exp.Expr], types: dict[str, Column]) -> 
         for one in node.find_all(exp.Column)
     ]
     exact = any(one.type in (*_WHOLE_TYPES, SqlType.DECIMAL) for one in columns)
+    number = exact or any(
+        isinstance(node, exp.Literal | exp.Neg) and not node.is_string for node in operands
+    )
     kind = next((one for one in columns if one.type in (SqlType.DATE, SqlType.TIME)), None)
     for node in operands:
-        if exact and node.is_string and NUMBER.fullmatch(text := node.name.strip()):
+        if isinstance(node, exp.Column):
+            if number and types[node.name.upper()].type in _TEXTS:
+                node.replace(exp.cast(node.copy(), "DECIMAL(38, 18)"))
+        elif exact and node.is_string and NUMBER.fullmatch(text := node.name.strip()):
             node.replace(exp.Literal.number(f"{Decimal(text):f}"))
         elif kind is not None and node.is_string:
             with suppress(ValueError):
                 node.set("this", str(value_of(node.name, kind)))
+        elif node.is_string and any(one.type is SqlType.CHAR for one in columns):
+            node.set("this", node.name.rstrip(" "))
 
 
 def _constant_moment(node: exp.Expr) -> str | None:
