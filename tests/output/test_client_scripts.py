@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from replay import open_log
 from replay.changes.options import ScriptOptions
 from replay.cli.main import main
+from replay.engine.spark_start import java_home
 from replay.errors import Refusal, UsageError
 from replay.logs.families import FAMILIES, source_named
 from replay.targets.embedded import client_environment, psql_path
@@ -465,6 +466,24 @@ def test_spark_sql_stops_at_the_first_error(tmp_path: Path) -> None:
     assert "reached" not in done.stdout
 
 
+@pytest.mark.spark
+def test_ij_runs_a_script_for_db2(tmp_path: Path) -> None:
+    texts = ["it's; -- 'x", "/* c", '"d;"']
+    script = written(opened(log_of_bits(tmp_path, *texts)), "redo", tmp_path / "out", "db2")
+    place = tmp_path / "all.sql"
+    place.write_text(
+        "CONNECT 'jdbc:derby:memory:ij;create=true'; AUTOCOMMIT OFF; CREATE TABLE SHOP.BITS"
+        " (N INTEGER, B VARCHAR(9) FOR BIT DATA, T VARCHAR(99));\n"
+        + script.decode().replace("BX'", "X'")
+        + "ROLLBACK; SELECT T FROM SHOP.BITS;\n"
+    )
+    derby = [str(Path(pyspark.__file__).parent / "jars" / "*"), "org.apache.derby.tools.ij"]
+    words = [java_home() / "bin" / "java", "-cp", *derby, place]
+    done = subprocess.run(words, capture_output=True, check=True, cwd=tmp_path, text=True)
+    assert "ERROR" not in done.stdout
+    assert set(texts) <= {line.rstrip() for line in done.stdout.splitlines()}
+
+
 @pytest.mark.long
 def test_sqlite3_stops_at_the_first_error(tmp_path: Path) -> None:
     log = opened(log_of_bits(tmp_path, "a", "\\;'--"))
@@ -515,8 +534,5 @@ def test_lines_of_a_plain_statement_are_those_of_its_tokens(
     plain = plain_lines(statement, lines, ";")
     if plain is not None:
         assert plain == list(broken_statement(tokens_of(statement)[0], lines, ";"))
-
-
-def test_a_statement_without_anything_special_needs_no_tokens() -> None:
-    lines = plain_lines("UPDATE A SET A = -1, B = 'a ''b' WHERE C = (2)", Lines(20, len), "@")
-    assert lines == ["UPDATE A SET A = -1,", " B = 'a ''b' WHERE C", " = (2)@"]
+    plain = plain_lines("UPDATE A SET A = -1, B = 'a ''b' WHERE C = (2)", Lines(20, len), "@")
+    assert plain == ["UPDATE A SET A = -1,", " B = 'a ''b' WHERE C", " = (2)@"]
