@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from replay.options.option import Option
 from replay.redaction import hidden
 from replay.targets import target_named
 from tests.conftest import database_on
+from tests.support.few import few
 from tests.support.places import FIXTURES
 
 #: A password and spellings of it, each of which has one of the parts.
@@ -192,17 +194,17 @@ def shown(words: Sequence[str], folder: Path, capsys: pytest.CaptureFixture[str]
     return "\n".join(found)
 
 
-def tried(command: str, place: str) -> Iterator[tuple[Option, str]]:
+def tried(command: str, place: str, every: bool) -> Iterator[tuple[Option, str]]:
     """The options of a command that take a value, with what each is tried with. Spellings take
     turns: from option to option, and from command to command. Options that name no place are tried
-    by a third of the commands."""
+    by a third of the commands, unless ``every`` one is."""
     there, elsewhere = urls(place, THERE), urls(place, ELSEWHERE)
     first = list(NEEDS).index(command)
     for number, option in enumerate(takes(command), first):
         if PLACE.search(f"{option.takes}{option.dest}"):
             yield option, there[number % len(there)]
             yield option, elsewhere[(5 * number) % len(elsewhere)]
-        elif number % 3 == 0:
+        elif every or number % 3 == 0:
             yield option, elsewhere[number % len(elsewhere)]
 
 
@@ -210,12 +212,14 @@ def test_all_commands_are_tried() -> None:
     assert {*NEEDS, "demo"} == set(BY_NAME)
 
 
-@pytest.mark.parametrize("command", NEEDS)
+@pytest.mark.parametrize(
+    ("command", "every"), few(product(NEEDS, [False, True]), *product(NEEDS, [False]))
+)
 def test_of_every_option(
-    command: str, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    command: str, every: bool, place: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong: dict[str, list[str]] = {}
-    for option, value in tried(command, place):
+    for option, value in tried(command, place, every):
         words = words_for(command, option.dest, urls(place, THERE)[0])
         words += [option.names[-1], value] if option.names else [value]
         words += [value] if option.kind.words == 2 else []
