@@ -57,6 +57,7 @@ with when_used():  # what a look into a log, or a usual script, does without
     from replay.pipeline import mapped_catalog, resolve_positions
     from replay.pipeline import plan as planning
     from sqlgen import mapping as mappings
+    from sqlgen.render import upsert
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,8 @@ def make_request(
             log, found = with_unique_keys(log, constraints, shown)
             notes += found if writes else []
             versions = [log.catalog.versions[version.index] for version in versions]
+        if demand.options is not None and demand.export is None and options.render.upsert:
+            upsert.check_keys(version.table for version in _in_target(versions, mapping))
         warnings = (
             *strange_schema(constraints, log),
             *no_foreign_keys(demand, placed, constraints),

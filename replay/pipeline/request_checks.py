@@ -14,12 +14,8 @@ from replay.logs import LogFile
 from sqlgen.choices import Assertion, WhereColumns
 from sqlgen.dialects import profile_named
 from sqlgen.errors import did_you_mean
-from sqlgen.lazy_imports import when_used
 from sqlgen.names import check_collisions
 from sqlgen.render_options import RenderOptions, identity, shown_columns
-
-with when_used():  # what a usual script does without
-    from sqlgen.render import upsert
 
 
 def taken_versions(
@@ -119,7 +115,6 @@ def check_statements(
                 " place whether it is there or not",
             )
         _check_upsert(selection, options)
-        upsert.check_keys(version.table for version in versions)
 
 
 def check_cascades(mode: Mode, selection: Selection, options: ScriptOptions) -> None:

@@ -72,6 +72,19 @@ def test_elsewhere_all_columns_do(
     assert "maybe" in delete.partition("WHERE")[2]
 
 
+@pytest.mark.parametrize("columns", ["a, b", "a, maybe"])
+def test_upserts_put_rows_in_place_by_it(
+    log: list[str], tmp_path: Path, columns: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unique = f"CREATE UNIQUE INDEX ux ON testown.bare ({columns});"
+    words = ["--dialect", "postgres", "--upsert"]
+    assert len(written(log, tmp_path, unique, *words)) == ("maybe" not in columns)
+    text = "".join(path.read_text() for path in (tmp_path / "out").glob("0000-redo.sql"))
+    assert ("ON CONFLICT(a, b) DO UPDATE" in text) is ("maybe" not in columns)
+    refused = "LR3013 found TESTOWN.BARE without a key" in capsys.readouterr().err
+    assert refused is ("maybe" in columns)
+
+
 MAPPING = '[tables."TESTOWN.BARE"]\nname = "bald"\ncolumns = { A = "one" }\n'
 
 
