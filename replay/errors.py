@@ -114,7 +114,7 @@ class Where:
             None if self.column is None else f"column {self.column}",
             None if self.record is None else f"record {self.record}",
             None if self.offset is None else f"offset {self.offset} (X'{self.offset:X}')",
-            f"field {self.field}" if self.field else None,
+            None if self.field is None else f"field {self.field}",
             None if self.table is None else f"table {self.table}",
             None if self.unit is None else f"unit {self.unit}",
         ]

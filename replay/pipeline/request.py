@@ -270,8 +270,7 @@ def make_request(
         notes += [] if keys is None else key_notes(constraints)
         if not isinstance(keys, Constraints | TargetKeys):
             notes += none_stated(demand, placed, constraints)
-        if mapping is not None:
-            _check_masks(mapping, log, constraints)
+        _check_masks(mapping, log, constraints)
         constraints, found = of_one_table(log, constraints)
         notes += found if writes else []
         lost: tuple[str, ...] = ()
@@ -281,8 +280,7 @@ def make_request(
             log, found = with_unique_keys(log, constraints, shown)
             notes += found if writes else []
             versions = [log.catalog.versions[version.index] for version in versions]
-        if demand.options is not None and demand.export is None and options.render.upsert:
-            upsert.check_keys(version.table for version in _in_target(versions, mapping))
+            _check_upserts(options, _in_target(versions, mapping))
         warnings = (
             *strange_schema(constraints, log),
             *no_foreign_keys(demand, placed, constraints),
@@ -340,9 +338,17 @@ def _known_keys(keys: KeySource, log: LogFile, mapping: mappings.TableMap | None
     return replace(known, complete=not known.strange)
 
 
-def _check_masks(mapping: mappings.TableMap, log: LogFile, constraints: Constraints) -> None:
+def _check_upserts(options: ScriptOptions, versions: Sequence[TableVersion]) -> None:
+    """SqlgenError (LR3013) for upserts into a table of which no key is known."""
+    if options.render.upsert:
+        upsert.check_keys(version.table for version in versions)
+
+
+def _check_masks(mapping: mappings.TableMap | None, log: LogFile, constraints: Constraints) -> None:
     """SqlgenError (LR1011) where a key and what refers to it get different masks, by foreign keys
     of the log, too: a target may have none."""
+    if mapping is None:
+        return
     for known in (constraints, log.constraints):
         mapping.check_masks(known, [version.table for version in log.catalog.versions])
 

@@ -15,6 +15,7 @@ from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.main import main
 from replay.engine import local
+from replay.errors import counted
 from replay.live import bulk
 from replay.live import replay as live
 from replay.live.bulk import RowLoads
@@ -82,7 +83,7 @@ def test_histories_end_as_their_model(
         before = len(loads)
         assert replayed(log, fresh_database, "--commit-every", every) == 0
         came = sum(count for *_, count in loads[before:])
-        assert f"{came:,} changes came in together, the others" in capsys.readouterr().out
+        assert f"{counted(came, 'change')} came in together, the others" in capsys.readouterr().out
         assert ended(fresh_database) == history.state()
         assert position(fresh_database)[2] == 60
     assert {op for op, *_ in loads} == (set(Op) if every == "3" else {Op.INSERT})

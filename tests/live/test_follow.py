@@ -302,7 +302,7 @@ def test_logs_are_taken_in_the_order_of_their_positions(
     assert follower._round() == 0
     assert site.keys() == [0, 1]
     said = [entry["because"] for entry in events(capsys) if entry["event"] == "waiting"]
-    assert any("night-2.ctl, behind one that is not whole yet (night-1" in one for one in said)
+    assert any("night-2.ctl, after one that is not whole yet (night-1" in one for one in said)
     if how == "part":
         slow.with_name(f"{slow.name}.part").rename(slow)
     slow.write_bytes(whole)
