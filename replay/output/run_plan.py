@@ -143,7 +143,7 @@ def _beside_others(
     plan: Plan, tally: Tally, graph: Callable[[], analysis.DependencyAnalysis]
 ) -> Plan:
     """The plan as units that stay out may have written what images of others show: those that
-    commit on the wrong side of a selected time; those that are set aside, where what builds on
+    commit on the wrong side of a selected time; those that are quarantined, where what depends on
     them is not (by the log's flags alone), or what they did later is to be overwritten. A redo by
     upserts asks the graph which rows these are, where all changes of such units can be read."""
     if plan.units_stay_out:
