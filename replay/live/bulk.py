@@ -11,7 +11,7 @@ not, and where anything else fails, the transaction is undone and its statements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +29,7 @@ from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
 from replay.logs import LogFile
+from replay.logs.threads import Task, in_threads
 from replay.output.steps import Script, ScriptUnit
 from replay.pipeline.plan import Plan
 from replay.pipeline.row_batch import whole_rows
@@ -335,28 +336,38 @@ class OrderInBulk:
         #: Changes that came in together so far.
         self.loaded = 0
 
-    def apply(self, group: UnitGroup) -> None:
-        """Apply a group. Errors as those of :meth:`StrictOrder.apply`."""
-        part = self._parted(group) if self.tried else None
-        if part is not None:
+    def apply_each(self, groups: Iterable[UnitGroup]) -> Iterator[None]:
+        """Apply groups; while the target takes one, the loads of the next are made. Errors as those
+        of :meth:`StrictOrder.apply`."""
+        tasks = (Task(partial(self._parted, group), self._bytes(group)) for group in groups)
+        for group, part in in_threads(tasks, 2):
+            self._apply(group, part)
+            yield
+
+    def _apply(self, group: UnitGroup, part: Parted | None) -> None:
+        if part is not None and self.tried:
             if self.transactions.apply(group, partial(self._run, part)) is None:
                 self.loaded += sum(load.count for load in part.loads)
                 return
             self.tried = False
         self.strict.apply(group)
 
-    def _parted(self, group: UnitGroup) -> Parted | None:
-        """The loads of a transaction; None where it is too short or too large for them, or they
-        cannot be made."""
-        if group.statements < WORTH or len(group.units.scripts) > 1:
-            return None
+    def _bytes(self, group: UnitGroup) -> int:
+        """How much text its statements have, where they are of one script; else 0."""
+        if len(group.units.scripts) > 1:
+            return 0
         first, last = group.units[0], group.units[-1]
-        script = self.transactions.scripts[first.script]
-        if script.size(first.start, last.stop) > MOST_BYTES:
-            return None
+        return self.transactions.scripts[first.script].size(first.start, last.stop)
+
+    def _parted(self, group: UnitGroup) -> tuple[UnitGroup, Parted | None]:
+        """A group and the loads of it; None where it is too short or too large for them, or they
+        cannot be made."""
+        if not self.tried or group.statements < WORTH or not 0 < self._bytes(group) <= MOST_BYTES:
+            return group, None
+        script = self.transactions.scripts[group.units[0].script]
         with suppress(Unmergeable):
-            return self.independent.part(script, group.units.steps())
-        return None
+            return group, self.independent.part(script, group.units.steps())
+        return group, None
 
     def _run(
         self, parted: Parted, session: Session, group: UnitGroup

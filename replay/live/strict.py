@@ -9,7 +9,7 @@ under savepoints: its bad statement can be answered, and the unit goes on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from replay.changes.choices import Enforcement
@@ -91,6 +91,10 @@ class StrictOrder:
         self.first_log, self.enforcement = first_log, enforcement
         self.transactions, self.policy, self.diagnoser = transactions, policy, diagnoser
         self.pace = transactions.pace
+
+    def apply_each(self, groups: Iterable[UnitGroup]) -> Iterator[None]:
+        """Apply groups; errors as those of :meth:`apply`."""
+        return map(self.apply, groups)
 
     def apply(self, group: UnitGroup) -> None:
         """Apply a group, unit by unit where it cannot be applied as a whole. Raises TargetError

@@ -9,7 +9,7 @@ is undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -291,9 +291,9 @@ class Transactions:
 class Strategy(Protocol):
     """How groups of units are applied."""
 
-    def apply(self, group: UnitGroup) -> None:
-        """Apply a group. Raises TargetError (LR4006) with the first change that does not fit,
-        ConnectionLost, and Transient when trying again did not help."""
+    def apply_each(self, groups: Iterable[UnitGroup]) -> Iterator[None]:
+        """Apply groups, one whenever asked for the next. Raises TargetError (LR4006) with the first
+        change that does not fit, ConnectionLost, and Transient when trying again did not help."""
 
 
 def apply_all(
@@ -315,8 +315,8 @@ def apply_all(
     while True:
         try:
             transactions.begin()
-            for group in transactions.route.groups(transactions.scripts, pace):
-                strategy.apply(group)
+            groups = transactions.route.groups(transactions.scripts, pace)
+            for _ in strategy.apply_each(groups):
                 progress(committed.statements)
             pace.retrying(Transient)(finish, transactions.session())
         except ConnectionLost:

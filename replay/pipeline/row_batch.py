@@ -247,9 +247,10 @@ def whole_rows(
         rows = Rows(table.table, OPS[kind], batch.count, before, after, changed)
         parts.append((part, rows))
     first = parts[0][1]
-    if len(parts) == 1 and len(heads) == 1:
+    places = np.concatenate([places for places, _ in parts])
+    if len(parts) == 1 and (np.diff(places) > 0).all():
         return first
-    order = pa.array(np.argsort(np.concatenate([places for places, _ in parts])))
+    order = pa.array(np.argsort(places))
 
     def joined(side: str) -> dict[str, pa.Array]:
         found = [getattr(rows, side) for _, rows in parts]

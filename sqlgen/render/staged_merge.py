@@ -237,8 +237,9 @@ class Merging:
                 f"column {column.name}: found {wrong[0].found}; expected {wrong[0].expected}"
             )
         if column.type in _ESCAPED:
+            held = [_buffer(part) for part in _parts(texts)]
             for plain, escaped in COPY_ESCAPES:
-                if pc.any(pc.match_substring(texts, plain)).as_py():
+                if any(plain.encode() in part for part in held):
                     texts = pc.replace_substring(texts, plain, escaped)
         return texts if mask is None else pc.if_else(mask, texts, pa.scalar(None, pa.string()))
 
@@ -272,17 +273,18 @@ def _lines(rows: Rows, values: Sequence[Any]) -> bytes:
         return b""
     filled = [pc.fill_null(column, COPY_NULL) if column.null_count else column for column in values]
     lines = pc.binary_join_element_wise(*filled, "\t")
-    return b"".join(_buffer(part) for part in _parts(pc.binary_join_element_wise(lines, "\n", "")))
+    return b"".join(map(_buffer, _parts(pc.binary_join_element_wise(lines, "\n", ""))))
 
 
-def _parts(lines: Any) -> list[pa.Array]:
-    return lines.chunks if isinstance(lines, pa.ChunkedArray) else [lines]
+def _parts(texts: Any) -> list[pa.Array]:
+    return texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
 
 
-def _buffer(lines: pa.Array) -> bytes:
-    """The characters of a string array: its data buffer *is* the text."""
-    _, offsets, data = lines.buffers()
+def _buffer(texts: pa.Array) -> bytes:
+    """The characters of a string array, one text after the other."""
+    _, offsets, data = texts.cast(pa.string()).buffers()
+    if data is None:
+        return b""
     bounds = np.frombuffer(offsets, np.int32)
-    return memoryview(data)[
-        int(bounds[lines.offset]) : int(bounds[lines.offset + len(lines)])
-    ].tobytes()
+    first, last = int(bounds[texts.offset]), int(bounds[texts.offset + len(texts)])
+    return memoryview(data)[first:last].tobytes()
