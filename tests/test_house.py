@@ -48,6 +48,7 @@ ORDER = (
     "replay.machine",
     "replay.spill",
     "replay.storage",
+    "replay.csv_states",
     "replay.changes",
     "replay.targets",
     "replay.options",

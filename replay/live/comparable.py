@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
+from replay.csv_states.state_values import state_values
 from replay.errors import InputError, Where
-from replay.storage.state_values import state_values
 from sqlgen.dialects import Profile
 from sqlgen.literals import Policy, plain_texts
 from sqlgen.schema import Column, SqlType

@@ -12,6 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from replay.changes.catalog import TableVersion
+from replay.csv_states import CsvForm
+from replay.csv_states.state_csv import StateCsv
+from replay.csv_states.state_values import family_of, state_values, strange, unreadable
 from replay.errors import TargetError, UsageError, Where
 from replay.live.comparable import ComparedColumn, of_state, of_texts, of_values
 from replay.live.differences import RowHash, SignedRows
@@ -23,9 +26,6 @@ from replay.live.expected import (
     target_columns,
 )
 from replay.live.replay_request import ReplayInput
-from replay.storage.csv_form import CsvForm
-from replay.storage.state_csv import StateCsv
-from replay.storage.state_values import family_of, state_values, strange, unreadable
 from replay.targets import Session, TableFacts
 from sqlgen.schema import Column, SqlType
 

@@ -17,6 +17,7 @@ from replay.changes.choices import Mode
 from replay.changes.envelope import ROW_CHANGES, Change
 from replay.changes.options import Export
 from replay.changes.position import UnitId, UnitPosition
+from replay.csv_states import CsvForm
 from replay.engine.contract import SPLIT_BYTES
 from replay.live.comparable import ComparedColumn, of_values
 from replay.live.differences import RowHash, SignedRows
@@ -38,7 +39,6 @@ from replay.output.table_lives import (
 )
 from replay.pipeline.plan import make_plan
 from replay.storage import at
-from replay.storage.csv_form import CsvForm
 from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.schema import Table
 from sqlgen.structure import Action

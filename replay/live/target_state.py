@@ -11,13 +11,13 @@ import numpy as np
 
 from replay.arrays import Index
 from replay.changes.options import ScriptOptions
+from replay.csv_states import CsvForm
 from replay.dependencies.baseline import Lookup, StateRows
 from replay.errors import TargetError, Where
 from replay.output.initial_load import FolderState
 from replay.pipeline.request import Request
 from replay.redaction import public
 from replay.storage import at, is_database
-from replay.storage.csv_form import CsvForm
 from replay.targets import Session, target_of
 from sqlgen import statements
 from sqlgen.choices import WhereColumns

@@ -21,6 +21,7 @@ from typing import Any
 from replay.changes.choices import Enforcement
 from replay.changes.position import Position
 from replay.changes.selection import Selection
+from replay.csv_states import CsvForm
 from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, TargetError, UsageError, Where, counted
 from replay.live import certificate
 from replay.live.compared_tables import (
@@ -43,7 +44,6 @@ from replay.logs.words import said_of
 from replay.pipeline.extent import log_extent
 from replay.redaction import public
 from replay.storage import Place, at, on_this_machine
-from replay.storage.csv_form import CsvForm
 from replay.targets import Session, TableFacts, Target, target_of
 from replay.targets.hazards import ACCEPTABLE
 from replay.temp_folders import WorkFolder

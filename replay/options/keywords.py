@@ -11,10 +11,10 @@ from typing import Any, TypedDict, Unpack
 from replay.changes.notation import position_of
 from replay.changes.options import ScriptOptions
 from replay.changes.selection import Selection
+from replay.csv_states import CsvForm
 from replay.errors import UsageError
 from replay.options.option import Several
 from replay.options.reading_options import SELECTION
-from replay.storage.csv_form import CsvForm
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice, did_you_mean
 from sqlgen.literals import Policy

@@ -17,6 +17,7 @@ from replay.changes.choices import (
     Incomplete,
     Operation,
 )
+from replay.csv_states import CsvForm
 from replay.options.option import (
     DATA,
     DIALECT,
@@ -45,7 +46,6 @@ from replay.options.option import (
     one_of,
     pair,
 )
-from replay.storage.csv_form import CsvForm
 
 # -- commands
 # -------------------------------------------------------------------------------------------------

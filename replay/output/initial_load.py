@@ -1,6 +1,6 @@
 """The state before a log, as it was unloaded: ``TABLE.csv`` or ``OWNER.TABLE.csv`` (``.gz`` too),
-as :mod:`replay.storage.state_csv` reads it. Read into the rows that a log would have inserted, or
-counted for the dependency graph."""
+as :mod:`replay.csv_states.state_csv` reads it. Read into the rows that a log would have inserted,
+or counted for the dependency graph."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from replay.arrays import Index
+from replay.csv_states import CsvForm
+from replay.csv_states.state_csv import StateCsv, folded
+from replay.csv_states.state_values import state_values
 from replay.dependencies.baseline import CountedRows, Lookup, StateBefore
 from replay.errors import InputError, Where
 from replay.logs import LogFile
 from replay.storage import Place, file_name, readable
-from replay.storage.csv_form import CsvForm
-from replay.storage.state_csv import StateCsv, folded
-from replay.storage.state_values import state_values
 from sqlgen.rows import Op, Rows
 from sqlgen.schema import Table
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from replay.changes.selection import Selection
+from replay.csv_states import CsvForm
 from replay.engine.contract import Engine
 from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, counted
 from replay.logs import LogFile
@@ -20,7 +21,6 @@ from replay.output.structure import formed_tables
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan
 from replay.storage import Place
-from replay.storage.csv_form import CsvForm
 from replay.version import __version__
 from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import Declared

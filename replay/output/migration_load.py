@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from replay.changes.options import ScriptOptions
+from replay.csv_states import CsvForm
 from replay.errors import InputError, UsageError
 from replay.output.initial_load import state_file, state_rows
 from replay.storage import Place, file_name
-from replay.storage.csv_form import CsvForm
 from sqlgen import statements
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.literals import ValueProblem, plain_texts

@@ -13,6 +13,7 @@ from replay.changes.catalog import TableVersion
 from replay.changes.choices import SETTING_ASIDE, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
+from replay.csv_states import CsvForm
 from replay.engine.contract import SPLIT_BYTES, Engine
 from replay.errors import UsageError
 from replay.logs import (
@@ -42,7 +43,6 @@ from replay.pipeline.request_notes import (
 )
 from replay.pipeline.script_client import with_client
 from replay.pipeline.unique_keys import of_one_table, with_unique_keys
-from replay.storage.csv_form import CsvForm
 from sqlgen.choices import RealPolicy
 from sqlgen.constraints import Constraints
 from sqlgen.errors import SqlgenError, choice

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pyarrow as pa
 
 from replay.changes.options import ScriptOptions
+from replay.csv_states.state_csv import StateCsv
+from replay.csv_states.state_values import spelled, state_values
 from replay.errors import InputError, TargetError, UsageError, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type, row_values
 from replay.output.initial_load import StateFiles, state_file, state_rows
 from replay.redaction import public
 from replay.reports.rows_at import TableNet
-from replay.storage.state_csv import StateCsv
-from replay.storage.state_values import spelled, state_values
 from replay.targets import target_of
 from sqlgen.schema import Column, SqlType
 

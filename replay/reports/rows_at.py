@@ -16,13 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from replay.csv_states.state_values import padded
 from replay.errors import InputError, Refusal, Where
 from replay.output.formats import Dataset
 from replay.output.formats.batches import row_type
 from replay.output.structure import ColumnMove
 from replay.reports.images import field_of, image_texts, literal, shown_image, with_texts
 from replay.reports.net_rows import NetChange, NetRows
-from replay.storage.state_values import padded
 from sqlgen.schema import Column, SqlType
 from sqlgen.statements import one_array
 from sqlgen.value_texts import Value, constant

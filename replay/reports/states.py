@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from replay.changes.options import ScriptOptions
 from replay.changes.position import LOWEST, Position
 from replay.changes.selection import Selection
+from replay.csv_states import CsvForm
 from replay.dependencies.baseline import StateBefore
 from replay.errors import (
     EXIT_ERROR,
@@ -75,7 +76,6 @@ from replay.reports.net_rows import NetChange
 from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
 from replay.storage import at as place_of
 from replay.storage import is_database
-from replay.storage.csv_form import CsvForm
 from replay.targets import target_of
 from sqlgen.choices import Names
 from sqlgen.render_options import RenderOptions

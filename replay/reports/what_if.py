@@ -17,6 +17,7 @@ from replay.changes.notation import CHOICES
 from replay.changes.position import unit_of
 from replay.changes.selection import Selection, limits, unit_text
 from replay.changes.units import unit_column
+from replay.csv_states import CsvForm
 from replay.dependencies.analysis import Subgraph
 from replay.dependencies.baseline import state_differences
 from replay.dependencies.cascade import Consequences, consequences, of_units
@@ -30,7 +31,6 @@ from replay.pipeline.request import Demand, make_request
 from replay.reports.layout import preformatted, table_lines
 from replay.reports.log_queries import Asked
 from replay.reports.undo_commands import undo_words
-from replay.storage.csv_form import CsvForm
 
 #: Units that are listed on a terminal unless all are asked for.
 LISTED = 40

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from replay.csv_states import CsvForm
 from replay.errors import TargetError, UsageError, Where
 from replay.redaction import public
-from replay.storage.csv_form import CsvForm
 from replay.targets.outcomes import (
     LOST,
     Condition,
@@ -541,8 +541,8 @@ class SqlSession:
         ``table``; the number of rows. ``types``: those of columns that the log knows. TargetError
         (LR4002) when the table does not exist."""
         # who looks at a command's help does not wait for what these import
-        from replay.storage.state_csv import StateCsv
-        from replay.storage.state_values import family_of
+        from replay.csv_states.state_csv import StateCsv
+        from replay.csv_states.state_values import family_of
         from sqlgen.schema import Column
 
         kinds = {name: kind for name, kind, _ in self.columns(schema, table)}

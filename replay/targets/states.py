@@ -83,7 +83,7 @@ def _parsed(text: bytes, names: Sequence[str]) -> list[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 
-    from replay.storage.state_csv import csv_forms
+    from replay.csv_states.state_csv import csv_forms
 
     reading = pa_csv.ReadOptions(column_names=list(names), block_size=len(text) + 1)
     rows = pa_csv.read_csv(pa.BufferReader(text), reading, *csv_forms(names, names))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from replay.csv_states import CsvForm
 from replay.errors import TargetError, Where, cause_of
 from replay.redaction import public
-from replay.storage.csv_form import CsvForm
 from replay.targets.session import SqlSession
 from replay.targets.states import new_file_of, no_server, state_tables
 from replay.temp_folders import WorkFolder
@@ -24,7 +24,7 @@ class SqlTarget:
     """A kind of target; ``session`` opens a session by URL.
 
     ``url`` names one database. A state is a folder of ``<table>.csv`` or ``<table>.csv.gz``
-    (:mod:`replay.storage.state_csv`). Every method that connects
+    (:mod:`replay.csv_states.state_csv`). Every method that connects
     raises TargetError: LR4003 when the database cannot be reached (ConnectionLost where that may
     pass), LR4001 when it refuses a statement. No message holds a password.
     """

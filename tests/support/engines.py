@@ -18,7 +18,7 @@ import pyarrow as pa
 import pymysql
 from pymysql.constants import CLIENT
 
-from replay.storage.state_csv import first_line
+from replay.csv_states.state_csv import first_line
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.names import identifier, table_expression
 from sqlgen.schema import Column, SqlType, Table

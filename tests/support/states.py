@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from replay.storage.state_csv import StateCsv, first_line
+from replay.csv_states.state_csv import StateCsv, first_line
 from replay.targets import Session, target_of
 from replay.targets.states import state_tables
 from sqlgen.schema import Column, SqlType

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from replay.cli.main import main
+from replay.csv_states.state_csv import first_line
 from replay.logs.logmaster.opening import open_log
-from replay.storage.state_csv import first_line
 from replay.targets import Target, target_named
 from replay.targets.states import state_tables
 from sqlgen.constraints import parse_constraints

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replay.cli.main import main
+from replay.csv_states.state_values import family_of
 from replay.live.comparable import of_state, of_texts, of_values
-from replay.storage.state_values import family_of
 from replay.targets import Target, target_named
 from sqlgen import ddl
 from sqlgen.dialects import profile_named

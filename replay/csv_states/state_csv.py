@@ -2,7 +2,7 @@
 ``COPY``, Db2's ``EXPORT … OF DEL`` and we write, with or without names in the first line, read as
 texts of one spelling. Nothing between commas is NULL, ``""`` the empty text, and bytes are ``\\x``
 and hexadecimal digits, unless another writer is named
-(:class:`replay.storage.csv_form.CsvForm`); what can be read in two ways is refused (LR2035)."""
+(:class:`replay.csv_states.CsvForm`); what can be read in two ways is refused (LR2035)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from replay.csv_states import CsvForm
+from replay.csv_states.state_values import BYTES, TEXTS, is_value, spelled, unreadable
 from replay.errors import InputError, Where
 from replay.storage import Place, for_arrow, opened, readable
-from replay.storage.csv_form import CsvForm
-from replay.storage.state_values import BYTES, TEXTS, is_value, spelled, unreadable
 from sqlgen.schema import Column, SqlType
 
 #: Bytes of a file that are read at once.

@@ -1,4 +1,6 @@
-"""Who wrote files of states; nothing heavy is imported here."""
+"""Files of states in CSV: who wrote them, how they are read
+(:mod:`replay.csv_states.state_csv`) and what their values mean
+(:mod:`replay.csv_states.state_values`). Nothing heavy is imported here."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import duckdb
 import psycopg
 import pytest
 
+from replay.csv_states import CsvForm
 from replay.errors import InputError
 from replay.output.initial_load import state_file, state_rows
-from replay.storage.csv_form import CsvForm
 from sqlgen.schema import Column, SqlType, Table
 
 COLUMNS = (
