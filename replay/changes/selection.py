@@ -147,6 +147,9 @@ UNWRITTEN = (
 #: triggers.
 LEFT_TO_TARGET = UNWRITTEN[1:]
 
+#: Fields of :class:`Selection` that are ends of its range.
+_ENDS = tuple(f"{end}_{kind}" for end in ("from", "until") for kind in ("position", "mark", "time"))
+
 #: Fields of :class:`Selection` that hold several values.
 _SEVERAL = (
     "tables",
@@ -251,6 +254,23 @@ class Selection:
         """Whether changes of :data:`UNWRITTEN` may lie between others of their row."""
         several = len({*self.ops} & {"insert", "update", "delete"}) > 1
         return several or self.ri == "skip" or self.triggers == "skip"
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The options of the ends of its range."""
+        return tuple(f"--{name.replace('_', '-')}" for name in _ENDS if getattr(self, name))
+
+    def without_ends(self) -> Selection:
+        """The selection of the whole log."""
+        return replace(
+            self,
+            from_position=None,
+            until_position=None,
+            from_mark=None,
+            until_mark=None,
+            from_time=None,
+            until_time=None,
+        )
 
     def of_whole_units(self) -> Selection:
         """The selection without what leaves out single changes of units."""

@@ -74,17 +74,28 @@ def report_of(
                 hint="report audit and summary take --where",
             )
         return _by_values(asked, kind, selection, options)
+    if kind is ReportKind.OPEN and selection.ends:
+        raise UsageError(
+            "LR1001",
+            f"found {selection.ends[0]} with report open; expected no range: a unit that is open"
+            " has no commit in it",
+            hint="--at names the point at which units are open; of units without an end all are"
+            " listed",
+        )
     undone = kind in (ReportKind.QUIET, ReportKind.OPEN)
     shown = selection.include_aborted or (undone and knows_undone(asked.opened))
     request = make_request(
         asked.opened, replace(selection, include_aborted=shown), Demand(), asked.keys
     )
+    chosen = request.selection
+    if kind is ReportKind.QUIET:  # who commits outside of the range may be open in it
+        request = replace(request, selection=chosen.without_ends())
     relations = headers_in(asked, request)
     warnings = [*request.warnings, *relations.warnings]
     if kind in _COUNTS:
         return with_undo(asked, counts(kind, relations, options, warnings))
     if kind is ReportKind.QUIET:
-        return quiet(relations, options, warnings)
+        return quiet(relations, options, warnings, chosen)
     if kind is ReportKind.CATALOG:
         has_structure = _add_statements(asked, selection, relations)
         return catalog(relations, has_structure, options, warnings)

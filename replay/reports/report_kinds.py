@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from replay.changes.notation import time_text
+from replay.changes.selection import Selection
 from replay.errors import Refusal, UsageError, counted
 from replay.reports.history import Version
 from replay.reports.layout import Report
@@ -166,20 +168,31 @@ def _check_begins(relations: Relations) -> None:
         )
 
 
-def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str]) -> Report:
-    """Spans in which no more than ``most_open`` units were open, of at least ``least`` seconds.
+#: What a quiet span does not say where units are selected.
+_OTHERS = "only units of the selection count: others may be open in these spans"
 
-    Refusal (LR3020) where the log does not tell where units began, and for ``least`` where
-    positions tell no times."""
+
+def quiet(
+    relations: Relations, options: ReportOptions, warnings: Sequence[str], chosen: Selection
+) -> Report:
+    """Spans in which no more than ``most_open`` units were open, of at least ``least`` seconds,
+    that meet the range which is ``chosen``; ``relations`` has the units outside of it, too.
+
+    Refusal (LR3020) where the log does not tell where units began, and for ``least`` and a range of
+    times where positions tell no times."""
     _check_begins(relations)
-    if options.least is not None and relations.one("SELECT distance IS NULL FROM clock"):
+    timed = "--min" if options.least is not None else ""
+    timed = timed or next((end for end in chosen.ends if end.endswith("time")), "")
+    if timed and relations.one("SELECT distance IS NULL FROM clock"):
         raise Refusal(
             "LR3020",
-            "found --min, which needs the times at which units began; expected positions that are"
-            " readings of a clock (LRSNs)",
-            hint="Without --min the spans are given by their positions",
+            f"found {timed}, which needs the times at which units began; expected positions that"
+            " are readings of a clock (LRSNs)",
+            hint=f"Without {timed} the spans are given by their positions",
         )
-    spans = relations.lines("quiet", most=options.most_open)
+    spans = [
+        span for span in relations.lines("quiet", most=options.most_open) if _meets(span, chosen)
+    ]
     rows = [span for span in spans if options.least is None or span["seconds"] >= options.least]
     columns = ("from", "until", "seconds", "open", "from_position", "until_position")
     lengths = [row["seconds"] for row in rows if row["seconds"] is not None]
@@ -194,11 +207,33 @@ def quiet(relations: Relations, options: ReportOptions, warnings: Sequence[str])
     if not spans:
         open_units = counted(most + 1, "unit") + (" was" if most == 0 else " were")
         reason = f"nothing found: at least {open_units} open at all times"
+        reason += " of the range" if chosen.ends else ""
         reason += f"; --max-open {most + 1} looks for spans with no more open"
     if not totals["units"]:
         reason = "nothing found: there is no unit of recovery"
-    report = Report(ReportKind.QUIET, title, columns, rows, totals, (), tuple(warnings), reason)
+    every = chosen.whole_tables and not (chosen.tables or chosen.exclude_tables)
+    notes = (
+        () if every else ("only units of the selection count: others may be open in these spans",)
+    )
+    report = Report(ReportKind.QUIET, title, columns, rows, totals, notes, tuple(warnings), reason)
     return shaped(report, options)
+
+
+def _meets(span: Mapping[str, Any], chosen: Selection) -> bool:
+    """Whether a part of a span lies in the range."""
+    low, high = (
+        "" if end is None else end.hex().upper()
+        for end in (chosen.from_position, chosen.until_position)
+    )
+    if span["until_position"] < low or (high and span["from_position"] > high):
+        return False
+    since, until = (
+        "" if time is None else time_text(time) for time in (chosen.from_time, chosen.until_time)
+    )
+    if not since and not until:
+        return True
+    begin, end = (f"{span[side]:%Y-%m-%d %H:%M:%S.%f}" for side in ("from", "until"))
+    return end >= since and not (until and begin > until)
 
 
 # -- events

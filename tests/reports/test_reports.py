@@ -141,13 +141,26 @@ def spans_of(units: list[dict[str, Any]], most: int) -> list[tuple[str, str]]:
 
 
 def test_quiet_spans(log: replay.Log, units: list[dict[str, Any]]) -> None:
-    until = "00DECBEC30000000000000"[:20]
-    mine = [unit for unit in units if unit["commit_lrsn"] <= until]
+    begin, until = "00DECBEC300000000000", "00DECBEC900000000000"
     for most in (0, 1, 3):
-        report = log.report("quiet", until=until, most_open=most)
+        report = log.report("quiet", from_position=begin, until=until, most_open=most)
         found = [(row["from_position"], row["until_position"]) for row in report.rows]
-        assert found == spans_of(mine, most)
+        # a range says which spans are shown; the units outside of it are open all the same
+        assert found == [
+            span for span in spans_of(units, most) if span[0] <= until and begin <= span[1]
+        ]
         assert all(row["open"] <= most for row in report.rows)
+        assert found or not most
+    in_time = log.report("quiet", from_time="2024-03-15 09:00", until_time="2024-03-15 09:59:59")
+    assert "at least 1 unit was open at all times of the range" in in_time.reason
+    times = [datetime(2024, 3, 15, 9), datetime(2024, 3, 15, 10)]
+    hour = log.report("quiet", from_time=times[0], until_time=times[1], most_open=1)
+    whole = log.report("quiet", most_open=1)
+    assert hour.rows == [r for r in whole.rows if r["from"] <= times[1] and times[0] <= r["until"]]
+    assert 0 < len(hour.rows) < len(whole.rows)
+    assert log.report("quiet", authids="CLERK1").notes == (
+        "only units of the selection count: others may be open in these spans",
+    )
     long = log.report("quiet", most_open=3, least="5s")
     assert long.rows
     for row in long.rows:
@@ -157,7 +170,7 @@ def test_quiet_spans(log: replay.Log, units: list[dict[str, Any]]) -> None:
 
 
 def test_a_log_without_units_was_not_busy(log: replay.Log) -> None:
-    report = log.report("quiet", until="0" * 20)
+    report = log.report("quiet", authids="NOBODY")
     assert report.reason == "nothing found: there is no unit of recovery"
     assert (report.rows, report.exit_code) == ([], 4)
 
@@ -172,6 +185,9 @@ def test_open_units(log: replay.Log, units: list[dict[str, Any]], incomplete: Pa
         f"{u['uorid']}/{u['member']}" for u in units if u["uoridlrsn"] <= at < u["commit_lrsn"]
     }
     assert log.report("open", at="2024-03-15").title.endswith("that were open at 2024-03-15")
+    for words in ({"at": at}, {}):
+        with pytest.raises(UsageError, match="LR1001 found --until-time with report open"):
+            log.report("open", until_time="2024-03-15 10:00", **words)
     control, data = incomplete / "incomplete.ctl", incomplete / "incomplete.dat"
     with replay.open_log(control=control, data=data) as other:
         found = other.report("open")
