@@ -103,7 +103,8 @@ class Agreement:
     """What a check found. ``counts``: records, changes, units, rows and pairs that were compared;
     ``unchecked``: by the words of :data:`UNCHECKED`; ``count`` of all contradictions, and the first
     of them (``findings``). ``incomplete``: units that lack records, which is no contradiction;
-    ``warnings`` are those of the log."""
+    ``warnings`` are those of the log, ``end`` is how it ends beside what its control file states
+    ('' where nothing does)."""
 
     counts: Counter[str] = field(default_factory=Counter)
     unchecked: Counter[str] = field(default_factory=Counter)
@@ -111,6 +112,7 @@ class Agreement:
     findings: tuple[Finding, ...] = ()
     incomplete: tuple[UnitId, ...] = ()
     warnings: tuple[str, ...] = ()
+    end: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -130,6 +132,7 @@ class Agreement:
             "not_checked": dict(sorted(self.unchecked.items())),
             "incomplete_units": [str(unit) for unit in self.incomplete],
             "warnings": list(self.warnings),
+            "end": self.end,
             "contradictions": self.count,
             "findings": [str(finding) for finding in self.findings],
         }
@@ -142,6 +145,7 @@ class Agreement:
             for what, number in sorted(self.unchecked.items())
             if number
         ]
+        lines += [self.end] if self.end else []
         lines += [f"warning: {warning}" for warning in self.warnings]
         if self.incomplete:
             count = len(self.incomplete)
@@ -517,9 +521,14 @@ def agreement_of(
     log = opened.log
     splits = splits_of(log, split_bytes, engine)
     found = check_log(engine.execute, log, splits, opened.family.order, constraints)
-    if final_position(log) is None:
+    end = final_position(log)
+    if end is None:
         return found
     extent = log_extent(log, engine=engine, split_bytes=split_bytes)
+    if extent.last is not None:
+        stated = f"the end that the control file states ({end.hexadecimal})"
+        other = f"at {extent.last.hexadecimal}, and not " if extent.last != end else ""
+        found.end = f"The last commit is {other}{stated}"
     if found.exit_code != EXIT_ERROR:
         refuse_behind_end(log, extent.last)
     found.warnings += ends_early(log, extent)

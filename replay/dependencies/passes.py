@@ -106,9 +106,10 @@ class HeaderSurvey:
             )
         if self.contrary:
             texts.append(
-                f"{self.contrary:,} changes found their row other than the one before in the log"
-                " left it: a record is damaged or missing, or the log was written with a filter;"
-                " logreplay check names them"
+                f"{counted(self.contrary, 'change')} found their row other than the one before in"
+                " the log left it: a record is damaged or missing, or the log was written with a"
+                " filter. Do not use the result before you know which; logreplay check names"
+                " them"
             )
         if self.untold:
             texts.append(

@@ -203,7 +203,8 @@ class Route:
     ``position`` is where the target stands. Forward it goes up to the commit position ``until``
     (None: the end of the log); backward down to ``until``, which stays.
     ``pending`` are units that the target lacks although they lie before its position, ``rejected``
-    units with rejects, each of which has a transaction of its own (backward only).
+    units with rejects, each of which has a transaction of its own (backward only); ``time``: that
+    of which ``until`` is the commit position, where a user named it.
     """
 
     forward: bool
@@ -211,9 +212,12 @@ class Route:
     until: Position | None = None
     pending: frozenset[UnitId] = frozenset()
     rejected: frozenset[UnitPosition] = frozenset()
+    time: bytes | None = None
 
     def __str__(self) -> str:
         to = "the end of the log" if self.until is None else str(self.until.end)
+        if self.time is not None and self.until is not None:
+            to = f"{time_text(self.time)}, {to}"
         direction = "forward" if self.forward else "backward (undo)"
         return f"{direction} from {self.position} to {to}"
 
@@ -351,7 +355,7 @@ def find_route(
     position = _start(at, stored, before, extent.start or extent.first, extent.last)
     if until is not None and until < position.commit:
         start = _backward_end(position, until, extent.first, extent.last, adjoining)
-        return Route(False, position, start, pending)
+        return Route(False, position, start, pending, time=destination.time)
     reached = None if before is None else before.reaches
     known = max(position.commit, reached or position.commit)
     # where a log does not tell its end, it begins with its first unit for all that anybody knows
@@ -371,7 +375,7 @@ def find_route(
         )
     if extent.last < position.commit and stored is not None and not pending:
         return None
-    return Route(True, position, until, pending)
+    return Route(True, position, until, pending, time=destination.time)
 
 
 def _start(

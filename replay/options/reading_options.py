@@ -189,7 +189,7 @@ SELECTION = (
     _select(
         "--from-time T",
         FIRST_TIME,
-        "earliest commit time, inclusive, as in the log",
+        "earliest commit time, inclusive, in the log's time: YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]",
         commands=RANGED,
     ),
     _select(

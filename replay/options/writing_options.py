@@ -366,7 +366,7 @@ REPLAY = (
     _replay(
         "--until-time T",
         LAST_TIME,
-        "up to this commit time, inclusive, as in the log",
+        "up to this commit time, inclusive; '2026-03-02 10:15' means up to the end of that minute",
         either="until",
     ),
     _replay(

@@ -390,7 +390,7 @@ def test_a_log_that_contradicts_itself_is_told_of_where_the_graph_is_asked(
         selection=Selection(units=(two.key,)),
     )
     (warning,) = bundle.manifest["warnings"]
-    assert warning.startswith("1 changes found their row other than the one before in the log")
+    assert warning.startswith("1 change found their row other than the one before in the log")
     assert bundle.exit_code == 4
     words = ["--control", str(control), "--data", *map(str, data), "--engine", "local"]
     assert main(["whatif", *words, "--schema", "none", "--ur", two.name]) == 4

@@ -30,6 +30,7 @@ def test_time_and_mark(
 ) -> None:
     point = json.loads((sakila / "manifest.json").read_text())["points_in_time"][1]
     assert replay("--until-time", point["commit_timestamp"]) == 0
+    assert f" to {point['commit_timestamp'][:23]}" in capsys.readouterr().out
     assert same(database, sakila, point["dir"])
     assert main(["mark", "here", "--to", database]) == 0
     assert replay() == 0

@@ -101,6 +101,8 @@ def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Pat
     changes = sum(everything.totals[name] for name in ("inserts", "updates", "deletes"))
     assert changes > bundle.tally.statements
     assert everything.totals["units"] > bundle.tally.units
+    (whole,) = log.sql("SELECT sum(changes) AS n FROM units WHERE state = 'committed'").to_pylist()
+    assert whole["n"] == changes  # not what units rolled back to their savepoints
     (note,) = everything.notes
     assert "no-op updates are counted here but not written" in note
     assert not log.report("summary", ops="insert").notes

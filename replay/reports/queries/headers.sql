@@ -59,12 +59,13 @@ SELECT
 FROM distances;
 
 CREATE TABLE units AS
-WITH by_table AS (
+WITH by_table AS (  -- what stands of a committed unit, all of another one
     SELECT
         commit_position, identity,
         coalesce(table_name, '(not known)') AS "table",
         sum(changes)::BIGINT AS done
     FROM count_parts
+    WHERE coalesce(fate, '') NOT IN ('rolled back to savepoint', 'reversed by Db2')
     GROUP BY ALL
 ),
 done AS (
