@@ -17,7 +17,8 @@ import numpy as np
 
 from replay.arrays import Bytes, Index, Mask, Records
 from replay.changes.catalog import TableVersion
-from replay.changes.envelope import Change
+from replay.changes.envelope import ROW_CHANGES, Change, Envelope, opaque
+from replay.changes.order import run_starts
 from replay.decoding import codecs, images
 from replay.errors import InputError, Where
 from replay.logs import Images
@@ -189,6 +190,34 @@ def join_segments(
         into = np.repeat(offsets[rows] - places[:-1], length[rows]) + np.arange(len(data))
         joined[into] = data
     return joined, offsets
+
+
+def closing_in_segments(
+    buffer: Bytes,
+    start: Index,
+    end: Index,
+    envelope: Envelope,
+    change: Bytes,
+    later_have_length: bool,
+) -> int:
+    """How many changes whose segments all lie between these bounds have images that fill what the
+    segments contribute, under reading A."""
+    number = envelope.segment().astype(np.int64)
+    begin, length, bad = payload(buffer, start, end, Reading.A, later_have_length, number)
+    keys = opaque(np.hstack([envelope.unit(), envelope.log_position(), change[:, None]]))
+    _, of = np.unique(keys, return_inverse=True)
+    order = np.lexsort((number, of))
+    joined, offsets = join_segments([(order, buffer)], begin[order], length[order])
+    first = run_starts(of[order])
+    ends = np.append(first[1:], len(order))
+    whole = ends - first == envelope.segments()[order[first]]
+    whole &= ~np.logical_or.reduceat(bad[order], first)
+    count = 0
+    for kind in ROW_CHANGES:
+        mine = whole & (change[order[first]] == kind)
+        bounds = offsets[first[mine]], offsets[ends[mine]]
+        count += int((~find_images(joined, *bounds, kind, Reading.A, False).bad).sum())
+    return count
 
 
 def closing_changes(

@@ -16,13 +16,18 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask, Versions
 from replay.changes.catalog import Catalog
 from replay.changes.envelope import Change
-from replay.decoding import codecs
 from replay.decoding.layout import FieldKind, Layout
 from replay.errors import InputError, Where
 from replay.logs.files import head, unpacked_together, whole
 from replay.logs.logmaster import framing
 from replay.logs.logmaster.control import read_control
-from replay.logs.logmaster.data import Reading, closing_changes, halfwords, settle_reading
+from replay.logs.logmaster.data import (
+    Reading,
+    closing_changes,
+    closing_in_segments,
+    halfwords,
+    settle_reading,
+)
 from replay.logs.logmaster.framing import Framing, RecordShape, detect_data
 from replay.logs.logmaster.header_checks import HeaderRules
 from replay.logs.logmaster.reader import CHANGES, LogmasterDataFile, LogmasterLog
@@ -205,19 +210,29 @@ def _settle(log: LogmasterLog) -> None:
 
 def _settle_segments(log: LogmasterLog) -> None:
     """Learn whether later segments repeat the halfword of DATA, from the first ones there are, in
-    whatever file they lie."""
-    number = log.control.header.names["SEGNUM"]
+    whatever file they lie: under the model by which most of their changes close. Where that tells
+    nothing, most halfwords do, which may be the size of what follows by chance."""
     for index in range(len(log.files)):
         for block in _sound_blocks(log, index):
-            buffer = log.buffer(index, block.start, block.stop)
             there = np.flatnonzero(block.lengths >= log.control.header.size)
-            segment = codecs.gather(buffer, block.offsets[there] + number.offset, number.length)
-            later = there[(segment[:, :-1].any(axis=1)) | (segment[:, -1] > 1)]
-            if len(later):
-                offsets, lengths = block.offsets[later][:_SAMPLE], block.lengths[later][:_SAMPLE]
-                size = lengths - log.shape.header
-                own = (halfwords(buffer, offsets + log.shape.header) == size) & (size >= 2)
-                log.later_segments_have_length = bool(own.sum() * 2 >= len(own))
+            offsets, lengths = block.offsets[there], block.lengths[there]
+            envelope = log.envelope(index, offsets, lengths)
+            rows = np.flatnonzero((envelope.segments() > 1) | (envelope.segment() > 1))[:_SAMPLE]
+            if (envelope.segment()[rows] > 1).any():
+                buffer = log.buffer(index, block.start, block.stop)
+                bounds = offsets[rows] + log.shape.header, offsets[rows] + lengths[rows]
+                mine = envelope.take(rows)
+                change = CHANGES[mine.change_type()]
+                fits = [
+                    closing_in_segments(buffer, *bounds, mine, change, own) for own in (False, True)
+                ]
+                size = bounds[1] - bounds[0]
+                own = (halfwords(buffer, bounds[0]) == size) & (size >= 2)
+                later = mine.segment() > 1
+                votes = own[later].sum() * 2 >= later.sum()
+                log.later_segments_have_length = bool(
+                    votes if fits[0] == fits[1] else fits[True] > fits[False]
+                )
                 log.settled |= {"later_segments_have_length"}
                 return
             if log.control.data_set.get("SEGMENTED") != "Y":

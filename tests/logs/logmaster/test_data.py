@@ -240,6 +240,21 @@ def segmented(own: bool, cuts: tuple[int, ...], reading: str = "A") -> LogBuilde
     return log
 
 
+def test_a_segment_that_begins_with_its_size_by_chance(tmp_path: Path) -> None:
+    """The only later segment of a log is the end of a number, X'0002', and has no length of its
+    own."""
+    small = Tab("SMALL", (Col("ID", "INT", 4, key=1), Col("N", "INT", 4)), obid=9)
+    whole, cut = (LogBuilder((small,), own_lengths=False) for _ in range(2))
+    whole.unit().insert(small, (1, 2))
+    whole.unit().insert(small, (3, 2))
+    unit = cut.unit()
+    unit.insert(small, (1, 2))
+    cut.unit().insert(small, (3, 2), (len(unit.log.changes[0].images[0]),))
+    expected = text_of(whole.script(tmp_path))
+    assert text_of(cut.script(tmp_path)) == expected
+    assert opened(cut, tmp_path).later_segments_have_length is False
+
+
 CUTS = [(1,), (2,), (3,), (1, 2, 3, 4, 5, 6, 7), (100,), (60, 61, 200), tuple(range(10, 300, 7))]
 
 
