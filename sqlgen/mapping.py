@@ -1,74 +1,43 @@
-"""A mapping: how tables and columns are called, typed, left out or masked in the target, read from
-a TOML file.
-
-::
-
-    [schemas]
-    SAKILA = "shop"
-
-    [tables."SAKILA.FILM"]
-    name = "movie"                       # or "other_schema.movie"
-    columns = { FILM_ID = "movie_id" }
-    types = { RENTAL_RATE = "numeric(9, 2)" }
-    exclude = ["DESCRIPTION"]
-    mask = ["TITLE"]
-
-Names on the left are those of the log, in any case; names on the right are spelled as ``--names``
-says.
-"""
+"""A mapping: how tables and columns are called, typed, left out, masked or added in the target."""
 
 from __future__ import annotations
 
 import glob
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import sha256
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sqlgen.constraints import Constraints, ForeignKey
-from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
-from sqlgen.lazy_imports import errors, exp, sqlglot, when_used
-from sqlgen.masking import MASKS, cannot_mask, fingerprint, mask_kind, masked
-from sqlgen.names import check_collisions, target_name
-from sqlgen.render_options import RenderOptions, identity, shown_columns
+from sqlgen.lazy_imports import when_used
+from sqlgen.masking import MASKS, fingerprint, mask_kind, masked
+from sqlgen.render_options import RenderOptions, shown_columns
 from sqlgen.rows import Rows
-from sqlgen.schema import Column, Table
+from sqlgen.schema import Column, SqlType, Table
 
 if TYPE_CHECKING:
     from sqlgen.ddl.schema_file import Declared
 
 with when_used():  # where there is a mapping
-    import tomllib
-
-_TOP = {"schemas", "tables"}
-_ENTRIES = {"name": str, "columns": dict, "types": dict, "exclude": list, "mask": list}
-#: What people look for in an entry, and what there is instead.
-_INSTEAD = dict.fromkeys(
-    ("constants", "constant", "values", "add"),
-    " (a column that the log does not have is the target's: give it a constant as its DEFAULT)",
-)
-#: Comments and control characters, which sqlglot passes over.
-_BEYOND_A_TYPE = re.compile(r"--|/\*|#|[\x00-\x1f\x7f]")
-#: Problems of a file that are told at once.
-_SHOWN = 20
+    pass
 
 
 @dataclass(frozen=True)
 class TableMapping:
     """What becomes of one table; column names are those of the log, ``name`` has the schema in
-    front where it is another."""
+    front where it is another. ``constants``: columns that the log does not have, by the target's
+    name, and what is in each row."""
 
     name: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     mask: tuple[str, ...] = ()
+    constants: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -146,7 +115,7 @@ class TableMap:
         entry = self._entry(table)
         shown = {column.name for column in shown_columns(table, self.shown)}
         names = {name: entry.columns.get(name, name) for name in shown}
-        taken = {name.upper() for name in names.values()}
+        taken = {name.upper() for name in (*names.values(), *entry.constants)}
         return {
             column.name: names.get(column.name)
             or (f"{column.name}\0" if column.name.upper() in taken else column.name)
@@ -163,22 +132,51 @@ class TableMap:
             replace(column, name=names[column.name], declared=entry.types.get(column.name, ""))
             for column in table.columns
         )
+        key = tuple(names[column] for column in table.key)
         return Table(
             *self.name(table),
-            columns,
-            tuple(names[column] for column in table.key),
+            (*columns, *self.constants(table)),
+            (*key, *entry.constants) if key else (),
             tuple(names[name] for name in unnamed if name in entry.exclude),
             tuple(names[name] for name in unnamed if name not in entry.exclude),
         )
+
+    def constants(self, table: Table) -> tuple[Column, ...]:
+        """The columns that a table gets beside those of the log."""
+        return tuple(starmap(_constant_column, self._entry(table).constants.items()))
+
+    def joined(self, tables: Sequence[Table]) -> list[Table]:
+        """The tables that the target has instead of these, each once. SqlgenError (LR1011) where
+        several become one and have other columns."""
+        made: dict[tuple[str, str], Table] = {}
+        for table in tables:
+            target = self.table(table).in_target()
+            other = made.setdefault(self.name(table), target)
+            if _shape(other) != _shape(target):
+                raise SqlgenError(
+                    "LR1011",
+                    f"found {table.schema}.{table.name}, which becomes {'.'.join(self.name(table))}"
+                    " with other columns or types than another table; expected the same of both",
+                    "Leave columns out (exclude), or give both one type (types); or make that"
+                    " table yourself",
+                )
+            if _constant_lengths(target) > _constant_lengths(other):
+                made[self.name(table)] = target
+        return list(made.values())
 
     def rows(self, rows: Rows) -> Rows:
         """Rows of a table of the log as the target has them."""
         names = self.names(rows.table)
 
         def side(image: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-            return {
+            mapped = {
                 names[name]: self.mask(rows.table, name, values) for name, values in image.items()
             }
+            if image:
+                mapped |= {one.name: one.constants(rows.count) for one in added}
+            return mapped
+
+        added = self.constants(rows.table)
 
         return replace(
             rows,
@@ -212,41 +210,98 @@ class TableMap:
         )
 
     def keys_of_log(self, constraints: Constraints, tables: Sequence[Table]) -> Constraints:
-        """Keys and foreign keys of the target's tables by the names of the log."""
-        known: dict[str, tuple[str, dict[str, str]]] = {}
+        """Keys and foreign keys of the target's tables by the names of the log, of each table that
+        becomes one of them; what a mapping adds is no part of them. SqlgenError (LR1011) where a
+        key of several tables lacks it."""
+        known: dict[str, dict[str, Table]] = {}
         for table in tables:
-            columns = {new: old for old, new in self.names(table).items()}
             place = ".".join(self.name(table)).upper()
-            known[place] = (f"{table.schema}.{table.name}".upper(), columns)
+            known.setdefault(place, {})[_log_name(table)] = table
+        self._check_keys(constraints, known)
 
-        def renamed(place: str, columns: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-            name, names = known.get(place, (place, {}))
-            return name, tuple(names.get(column, column) for column in columns)
+        def of(place: str) -> Sequence[Table | str]:
+            return list(known[place].values()) if place in known else [place]
 
-        foreign_keys = []
-        for foreign in constraints.foreign_keys:
-            table_name, own = renamed(foreign.table, foreign.columns)
-            parent, others = renamed(foreign.parent, foreign.parent_columns)
-            foreign_keys.append(
-                replace(
-                    foreign,
-                    table=table_name,
-                    columns=own,
-                    parent=parent,
-                    parent_columns=others,
-                    set_columns=renamed(foreign.table, foreign.set_columns)[1],
-                )
-            )
         return replace(
             constraints,
-            keys=tuple(renamed(name, columns) for name, columns in constraints.keys),
-            deferrable=frozenset(
-                (name, frozenset(columns))
-                for name, columns in (renamed(*one) for one in constraints.deferrable)
+            keys=tuple(
+                (_log_name(table), self._in_log(table, columns))
+                for place, columns in constraints.keys
+                for table in of(place)
             ),
-            foreign_keys=tuple(foreign_keys),
-            outside=tuple((renamed(name, ())[0], said) for name, said in constraints.outside),
+            deferrable=frozenset(
+                (_log_name(table), frozenset(self._in_log(table, columns)))
+                for place, columns in constraints.deferrable
+                for table in of(place)
+            ),
+            foreign_keys=tuple(
+                replace(
+                    foreign,
+                    table=_log_name(child),
+                    columns=self._in_log(child, foreign.columns),
+                    parent=_log_name(parent),
+                    parent_columns=self._in_log(parent, foreign.parent_columns),
+                    set_columns=self._in_log(child, foreign.set_columns),
+                )
+                for foreign in constraints.foreign_keys
+                for child in of(foreign.table)
+                for parent in of(foreign.parent)
+                if self._joins(foreign, child, parent)
+            ),
+            outside=tuple(
+                (_log_name(table), said)
+                for place, said in constraints.outside
+                for table in of(place)
+            ),
         )
+
+    def _check_keys(
+        self, constraints: Constraints, known: Mapping[str, Mapping[str, Table]]
+    ) -> None:
+        """SqlgenError (LR1011) for a key of the target that rows of several tables can share."""
+        for place, columns in constraints.keys:
+            several = known.get(place, {})
+            values = [
+                {one.name: one.constant for one in self.constants(t)} for t in several.values()
+            ]
+            if len({tuple(map(one.get, columns)) for one in values}) < len(several):
+                raise SqlgenError(
+                    "LR1011",
+                    f"found the key ({', '.join(columns)}) of {place}, which"
+                    f" {' and '.join(several)} become; expected their constant in it, for rows of"
+                    " both may have one key",
+                    "Make that key of the target with the column of the constant",
+                )
+
+    def _in_log(self, table: Table | str, columns: Iterable[str]) -> tuple[str, ...]:
+        """The log's names of columns of the target, without those that are added."""
+        if isinstance(table, str):
+            return tuple(columns)
+        names = {new: old for old, new in self.names(table).items()}
+        added = self._entry(table).constants
+        return tuple(names.get(column, column) for column in columns if column not in added)
+
+    def _joins(self, foreign: ForeignKey, child: Table | str, parent: Table | str) -> bool:
+        """Whether rows of ``child`` refer to those of ``parent`` by a foreign key of the target:
+        both sides have the same constants in it. SqlgenError (LR1011) where one side is a column
+        of the log, so that each row says which table it refers to."""
+        if isinstance(child, str) or isinstance(parent, str):
+            return True
+        own, others = self._entry(child).constants, self._entry(parent).constants
+        targets = foreign.parent_columns or self.table(parent).key
+        pairs = [
+            (own.get(one), others.get(other))
+            for one, other in zip(foreign.columns, targets, strict=False)
+            if one in own or other in others
+        ]
+        if any(None in pair for pair in pairs):
+            raise SqlgenError(
+                "LR1011",
+                f"found a constant on one side of foreign key {foreign.name or '(unnamed)'} of"
+                f" {foreign.table}; expected it on both",
+                "Give the table of the other side the same constant",
+            )
+        return all(one == other for one, other in pairs)
 
     def constraints(self, constraints: Constraints, tables: Sequence[Table]) -> Constraints:
         """Keys and foreign keys (:meth:`renamed_keys`) by the target's names of tables too; those
@@ -260,12 +315,16 @@ class TableMap:
         def shown(name: str, columns: Iterable[str]) -> bool:
             return name in known and set(columns) <= {one.name for one in known[name].columns}
 
+        added = {_log_name(table): self._entry(table).constants for table in tables}
+
         def mapped(name: str) -> str:
             return f"{known[name].schema}.{known[name].name}".upper()
 
-        keys = [
-            (mapped(name), columns) for name, columns in constraints.keys if shown(name, columns)
-        ]
+        keys = {
+            (mapped(name), (*columns, *added[name])): None
+            for name, columns in constraints.keys
+            if shown(name, columns)
+        }
         for name, columns in constraints.keys:
             if name in known and not shown(name, columns):
                 listed = ", ".join(column.rstrip("\0") for column in columns)
@@ -276,7 +335,22 @@ class TableMap:
                 foreign.parent, foreign.parent_columns
             ):
                 child, parent = mapped(foreign.table), mapped(foreign.parent)
-                foreign_keys.append(replace(foreign, table=child, parent=parent))
+                more = tuple(added[foreign.parent])
+                if added[foreign.parent].items() - added[foreign.table].items():
+                    unused.append(
+                        f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: the key of"
+                        f" {foreign.parent} has a constant ({', '.join(more)}) that it lacks"
+                    )
+                    continue
+                foreign = replace(
+                    foreign,
+                    table=child,
+                    columns=(*foreign.columns, *more),
+                    parent=parent,
+                    parent_columns=foreign.parent_columns and (*foreign.parent_columns, *more),
+                )
+                if foreign not in foreign_keys:
+                    foreign_keys.append(foreign)
             elif foreign.table in known:
                 unused.append(
                     f"foreign key {foreign.name or '(unnamed)'} of {foreign.table}: a column or"
@@ -353,267 +427,32 @@ class TableMap:
 _AS_IT_IS = TableMapping()
 
 
+def _log_name(table: Table | str) -> str:
+    """A table as keys name it."""
+    return table if isinstance(table, str) else f"{table.schema}.{table.name}".upper()
+
+
+def _constant_column(name: str, value: str | int) -> Column:
+    """A column with one value."""
+    if isinstance(value, str):
+        return Column(name, SqlType.VARCHAR, False, len(value.encode()), constant=value)
+    kind = SqlType.INTEGER if -(2**31) <= value < 2**31 else SqlType.BIGINT
+    return Column(name, kind, False, constant=value)
+
+
+def _shape(table: Table) -> tuple[object, ...]:
+    """What tables that become one have in common: all but the values of constants."""
+    columns = (
+        one if one.constant is None else replace(one, constant=None, length=0)
+        for one in table.columns
+    )
+    return frozenset(columns), frozenset(table.key)
+
+
+def _constant_lengths(table: Table) -> int:
+    return sum(one.length for one in table.columns if one.constant is not None)
+
+
 def plain(options: RenderOptions) -> RenderOptions:
     """The options for rows that a mapping made: which columns are shown is settled."""
     return replace(options, columns=(), exclude_columns=())
-
-
-def parse_mapping(
-    text: str,
-    tables: Sequence[Table],
-    profile: Profile,
-    options: RenderOptions,
-    key: bytes | None,
-    typed: bool = True,
-    continued: bool = False,
-) -> TableMap:
-    """The mapping in ``text``, checked against all forms of the log's tables. SqlgenError (LR1011)
-    names everything that is wrong with it; ``key`` is None where none is given. ``typed``: types
-    are those of the dialect, and used; ``continued``: tables that this log does not have may be in
-    others."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SqlgenError("LR1011", f"the mapping is not TOML: {error}") from None
-    problems: list[str] = []
-    unknown: list[str] = [] if continued else problems
-    mapping = mapping_of(document, tables, problems, unknown)
-    problems += _type_problems(mapping, profile) if typed else []
-    masks = [f"{name}.{column}" for name, entry in mapping.tables.items() for column in entry.mask]
-    if masks and key is None:
-        problems.append(
-            f"{masks[0]} is masked, and there is no key; expected one (--mask-key-file)"
-        )
-    told = json.dumps(document, sort_keys=True, ensure_ascii=False, default=str)
-    secret = key if key and masks else b""
-    told += fingerprint(secret) if secret else ""
-    mapping = replace(
-        mapping,
-        key=secret,
-        digest=sha256(told.encode()).hexdigest(),
-        unknown=tuple(unknown) if continued else (),
-        options=options,
-    )
-    if not problems:
-        problems += _name_problems(mapping, tables, profile, options.names)
-    if problems:
-        more = f" ({len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-        raise SqlgenError(
-            "LR1011",
-            "the mapping cannot be used: " + "; ".join(problems[:_SHOWN]) + more,
-            "Nothing was written",
-        )
-    return mapping
-
-
-def mapping_of(
-    document: Mapping[str, Any],
-    tables: Sequence[Table],
-    problems: list[str],
-    unknown: list[str],
-) -> TableMap:
-    """The mapping that a file's document is. What is wrong with it is added to ``problems``, what
-    it says of other tables than ``tables`` to ``unknown``."""
-    problems += [
-        f"found [{name}]; expected one of: {', '.join(sorted(_TOP))}"
-        for name in document.keys() - _TOP
-    ]
-    versions: dict[str, list[Table]] = {}
-    for table in tables:
-        versions.setdefault(f"{table.schema}.{table.name}", []).append(table)
-    owners = {table.schema.upper() for table in tables}
-    schemas = {}
-    for name, value in _section(document, "schemas", problems).items():
-        if name.upper() not in owners:
-            unknown.append(
-                f"schemas.{name}: the log has no such schema; expected one of:"
-                f" {', '.join(sorted(owners))}"
-            )
-        elif not isinstance(value, str) or not value or "." in value:
-            problems.append(f"schemas.{name}: found {value!r}; expected a name")
-        elif name.upper() in schemas:
-            problems.append(
-                f"schemas.{name}: found it twice; expected each schema once, in whatever case"
-            )
-        else:
-            schemas[name.upper()] = value
-    entries = {}
-    for name, value in _section(document, "tables", problems).items():
-        source = _known(name, versions)
-        if source is None:
-            unknown.append(
-                f"tables.{name}: the log has no such table; expected one of:"
-                f" {', '.join(sorted(versions)[:_SHOWN])}"
-            )
-        elif not isinstance(value, dict):
-            problems.append(f"tables.{name}: found {value!r}; expected a table of entries")
-        elif source in entries:
-            problems.append(
-                f"tables.{name}: found {source} twice; expected each table once, in whatever case"
-            )
-        else:
-            entries[source] = _entry_of(f"tables.{name}", value, versions[source], problems)
-    return TableMap(schemas, entries)
-
-
-def _known(name: str, names: Iterable[str]) -> str | None:
-    """The one of ``names`` that is meant: the same, or the only one that differs in case; None when
-    there is none."""
-    same = [known for known in names if known.upper() == name.upper()]
-    return name if name in same else same[0] if len(same) == 1 else None
-
-
-def _section(document: Mapping[str, Any], name: str, problems: list[str]) -> Mapping[str, Any]:
-    section = document.get(name, {})
-    if isinstance(section, dict):
-        return section
-    problems.append(f"{name}: found {section!r}; expected a table")
-    return {}
-
-
-def _entry_of(
-    place: str, value: Mapping[str, Any], versions: Sequence[Table], problems: list[str]
-) -> TableMapping:
-    columns: dict[str, list[Column]] = {}
-    for table in versions:
-        for column in table.columns:
-            columns.setdefault(column.name, []).append(column)
-    problems += [
-        f"{place}.{name}: expected one of: {', '.join(_ENTRIES)}{_INSTEAD.get(name, '')}"
-        for name in value.keys() - _ENTRIES
-    ]
-    for name, kind in _ENTRIES.items():
-        if name in value and not isinstance(value[name], kind):
-            problems.append(
-                f"{place}.{name}: found {value[name]!r}; expected a"
-                f" {'text' if kind is str else 'list' if kind is list else 'table'}"
-            )
-            return TableMapping()
-    if "name" in value and (not all(value["name"].split(".")) or value["name"].count(".") > 1):
-        problems.append(f"{place}.name: found {value['name']!r}; expected NAME or SCHEMA.NAME")
-    own: dict[str, dict[str, str]] = {}  # the log's name -> the name as the file has it
-    for name in ("columns", "types", "exclude", "mask"):
-        own[name] = _own_columns(f"{place}.{name}", value.get(name, ()), columns, problems)
-    for name in ("columns", "types"):
-        problems += [
-            f"{place}.{name}.{c}: found {v!r}; expected a text"
-            for c, v in value.get(name, {}).items()
-            if not isinstance(v, str) or not v
-        ]
-    entry = TableMapping(
-        value.get("name", ""),
-        {column: str(value["columns"][said]) for column, said in own["columns"].items()},
-        {column: str(value["types"][said]) for column, said in own["types"].items()},
-        tuple(own["exclude"]),
-        tuple(own["mask"]),
-    )
-    for name in entry.mask:
-        reasons = dict.fromkeys(filter(None, map(cannot_mask, columns[name])))
-        problems += [
-            f"{place}.mask: {name} cannot be masked: {reason}; expected it under exclude"
-            for reason in reasons
-        ]
-        kinds = sorted({mask_kind(column) for column in columns[name]})
-        if not reasons and len(kinds) > 1:
-            problems.append(
-                f"{place}.mask: {name} has several types in this log ({', '.join(kinds)}), so that"
-                " a value would get several masks; expected it under exclude, or the table"
-                " left out"
-            )
-    problems += [
-        f"{place}: {name} is masked and has a type of its own; expected one of these"
-        for name in entry.mask
-        if name in entry.types
-    ]
-    return entry
-
-
-def _own_columns(
-    place: str, said: Iterable[Any], columns: Iterable[str], problems: list[str]
-) -> dict[str, str]:
-    """The log's names of the columns that a part of the file names -> as they are said there."""
-    own_names: dict[str, str] = {}
-    for name in said:
-        known = _known(name, columns) if isinstance(name, str) else None
-        if known is None:
-            problems.append(
-                f"{place}: {name!r} is no column; expected one of: {', '.join(columns)}"
-            )
-        elif known in own_names:
-            problems.append(
-                f"{place}: found {known} twice; expected each column once, in whatever case"
-            )
-        else:
-            own_names[known] = name
-    return own_names
-
-
-def _type_problems(mapping: TableMap, profile: Profile) -> Iterator[str]:
-    for table, entry in mapping.tables.items():
-        for column, kind in entry.types.items():
-            if not _is_type(kind, profile):
-                yield (
-                    f"tables.{table}.types.{column}: found {kind!r}; expected a type of"
-                    f" {profile.name}"
-                )
-
-
-def _is_type(kind: str, profile: Profile) -> bool:
-    """Whether a text is a type of the dialect, and nothing more."""
-    try:
-        tree = sqlglot.parse_one(f"CREATE TABLE t (c {kind})", read=profile.sqlglot)
-    except errors.SqlglotError:
-        return False
-    if (
-        not isinstance(tree, exp.Create)
-        or not isinstance(tree.this, exp.Schema)
-        or len(tree.this.expressions) != 1
-        or _BEYOND_A_TYPE.search(kind)
-    ):
-        return False
-    column = tree.this.expressions[0]
-    return (
-        isinstance(column, exp.ColumnDef)
-        and isinstance(column.kind, exp.DataType)
-        and not column.args.get("constraints")
-    )
-
-
-def _name_problems(
-    mapping: TableMap, tables: Sequence[Table], profile: Profile, spelling: str
-) -> Iterator[str]:
-    """What is wrong with the names and keys that come out."""
-    try:
-        for table in tables:
-            identity(table, RenderOptions(exclude_columns=mapping.excluded()))
-        renamed = [(table, mapping.table(table)) for table in tables]
-        latest = {f"{table.schema}.{table.name}": target for table, target in renamed}
-        check_collisions(list(latest.values()), profile, spelling)
-    except SqlgenError as error:
-        yield error.message
-        return
-    seen: dict[tuple[str, str], str] = {}
-    for name, table in latest.items():
-        spelled = (
-            (table.schema.lower(), table.name.lower())
-            if spelling == "lower"
-            else (table.schema, table.name)
-        )
-        if (other := seen.setdefault(spelled, name)) != name:
-            yield (
-                f"{other} and {name} both become {'.'.join(spelled)}; expected a table each, for"
-                " rows of both may have one key (join them in the target by a view with UNION ALL)"
-            )
-    collisions: set[str] = set()
-    for table, target in renamed:
-        columns: dict[str, str] = {}
-        for source, column in zip(
-            shown_columns(table, mapping.shown), target.in_target().columns, strict=True
-        ):
-            spelled_column = target_name(column.name, profile, spelling)
-            if (first := columns.setdefault(spelled_column, source.name)) != source.name:
-                collisions.add(
-                    f"{table.schema}.{table.name}: the columns {first} and {source.name} both"
-                    f" become {spelled_column!r}"
-                )
-    yield from sorted(collisions)

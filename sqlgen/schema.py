@@ -82,7 +82,8 @@ class Column:
     timestamps), ``scale`` for DECIMAL. ``declared`` is its type in the target's words, where a user
     says it. ``unsized``: the source's type has no length, and ``length`` is the most that its
     values can have, which few of them do. ``bit_data``: bytes of a character type (FOR BIT DATA),
-    which are no binary string to every database."""
+    which are no binary string to every database. ``constant``: what every row has in it, where a
+    mapping adds the column."""
 
     name: str
     type: SqlType
@@ -92,6 +93,11 @@ class Column:
     declared: str = ""
     unsized: bool = False
     bit_data: bool = False
+    constant: str | int | None = None
+
+    def constants(self, count: int) -> pa.Array:
+        """The ``constant`` of so many rows."""
+        return pa.repeat(pa.scalar(self.constant, ARROW_TYPES[self.type]), count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from sqlgen.dialects import Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import errors, exp
-from sqlgen.literals import LiteralParts, ValueProblem, literal_parts
+from sqlgen.literals import LiteralParts, Policy, ValueProblem, literal_parts
 from sqlgen.names import identifier, table_expression
 from sqlgen.render.float_literals import float_text, other_readings
 from sqlgen.render_options import RenderOptions, identity, shown_columns
@@ -84,7 +84,7 @@ def _queries(
 def truncate_statement(table: Table, profile: Profile, names: str) -> str:
     """Empties a table at once; row by row where TRUNCATE could not be rolled back with its unit of
     recovery."""
-    if not profile.truncate:
+    if not profile.truncate or own_rows(table, profile, names) is not None:
         return delete_all_statement(table, profile, names)
     return (
         sql_of(exp.TruncateTable(expressions=[table_expression(table, profile, names)]), profile)
@@ -93,11 +93,23 @@ def truncate_statement(table: Table, profile: Profile, names: str) -> str:
 
 
 def delete_all_statement(table: Table, profile: Profile, names: str) -> str:
-    """Deletes every row of a table."""
+    """Deletes every row of a table, or those with its constants."""
     where = exp.Where(this=exp.Var(this=profile.delete_all)) if profile.delete_all else None
+    where = own_rows(table, profile, names) or where
     return (
         sql_of(exp.Delete(this=table_expression(table, profile, names), where=where), profile) + ";"
     )
+
+
+def own_rows(table: Table, profile: Profile, names: str) -> exp.Where | None:
+    """The condition of the rows that have a table's constants; None for one without."""
+    added = [column for column in table.columns if column.constant is not None]
+    conditions = []
+    for column in added:
+        value = literal_parts(column.constants(1), column, profile, Policy()).joined()[0].as_py()
+        left = identifier(column.name, profile, names)
+        conditions.append(exp.EQ(this=left, expression=exp.Var(this=value)))
+    return exp.Where(this=exp.and_(*conditions)) if conditions else None
 
 
 def sql_of(tree: exp.Expression, profile: Profile) -> str:

@@ -65,7 +65,7 @@ class TableVersion:
     """One generation of a table: valid from ``created`` up to ``dropped`` (10 bytes each; zero or
     all X'FF' = still there). ``unlogged``: how many of its columns the log lacks. ``logged``: the
     table as the log has it, where ``table`` (and the names in ``format``) are as a mapping makes
-    them: column by column the same."""
+    them: column by column the same, and behind them those that it adds, which no image has."""
 
     index: int
     table: Table
@@ -121,8 +121,23 @@ class TableVersion:
     @cached_property
     def _renamed(self) -> dict[str, str]:
         """The log's name of each column -> the target's."""
-        pairs = zip(self.source.columns, self.table.columns, strict=True)
+        pairs = zip(self.source.columns, self.in_images, strict=True)
         return {old.name: new.name for old, new in pairs}
+
+    @cached_property
+    def constants(self) -> Mapping[str, Column]:
+        """The columns that a mapping adds, by name."""
+        return {one.name: one for one in self.table.columns if one.constant is not None}
+
+    @property
+    def in_images(self) -> tuple[Column, ...]:
+        """The columns of the table without those that a mapping adds."""
+        return self.table.columns[: len(self.source.columns)]
+
+    @property
+    def key_in_images(self) -> tuple[str, ...]:
+        """The identity columns without those that a mapping adds."""
+        return self.table.key[: len(self.source.key)]
 
     def index_of(self, column: str) -> int:
         """The place of a column in the row format."""
@@ -175,9 +190,10 @@ class VersionColumns:
         return TableVersion(index=index, table=table, **own)
 
     def key(self, index: int) -> tuple[str, ...]:
-        """The identity columns of a version's table."""
+        """The identity columns of a version's table that its images have."""
         found: tuple[str, ...] = self._of_table["key"][index]
-        return found
+        logged: Table | None = self._own["logged"][index]
+        return found if logged is None else found[: len(logged.key)]
 
     def format(self, index: int) -> RowFormat:
         """The row format of a version."""

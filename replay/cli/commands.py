@@ -64,7 +64,7 @@ with when_used():  # what some commands alone need
     from replay.output import growth as growths
     from replay.output import migration, structure
     from replay.reports import graph, tables
-    from sqlgen import inverse_mapping
+    from sqlgen import mapping_file as mapping_files
 
 
 def _demo(arguments: argparse.Namespace) -> int:
@@ -471,7 +471,7 @@ def tell_written(
 def _mapping(arguments: argparse.Namespace) -> int:
     check_file(arguments.out, arguments.overwrite)
     with usage_errors():
-        found = inverse_mapping.inverse_mapping(read_text(str(arguments.invert)))
+        found = mapping_files.inverse_mapping(read_text(str(arguments.invert)))
     if arguments.out is None or is_printed(arguments.out):
         sys.stdout.write(found.text)
     else:

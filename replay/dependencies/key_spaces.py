@@ -253,8 +253,8 @@ class KeySpaces:
         return number
 
     def _uses_of(self, version: TableVersion, table: str, catalog: Catalog) -> Iterator[KeyUse]:
-        columns = {column.name for column in version.table.columns}
-        name, key = version.name.upper(), version.table.key
+        columns = {column.name for column in version.in_images}
+        name, key = version.name.upper(), version.key_in_images
         known = () if name in self._alike else self.constraints.keys_of(name)
         unique = [entry for entry in known if set(entry) <= columns]
         row = key or (unique[0] if unique else ())
@@ -264,7 +264,7 @@ class KeySpaces:
                 yield KeyUse(self._space(table, entry, "unique"), entry, "unique")
         for foreign in self.constraints.foreign_keys_of(name):
             parents = [
-                (catalog.versions[parent].table.key, self._tables[parent])
+                (catalog.versions[parent].key_in_images, self._tables[parent])
                 for parent in self.of_name.get(foreign.parent, ())
             ]
             if not set(foreign.columns) <= columns:

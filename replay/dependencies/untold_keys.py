@@ -82,7 +82,7 @@ class UntoldKeys:
         for one in np.unique(group).tolist() if self.partial else ():
             version, mine = one // 16, rows[group == one]
             form = self.log.catalog.versions[version]
-            names = columns[version] if columns else [entry.name for entry in form.table.columns]
+            names = columns[version] if columns else [entry.name for entry in form.in_images]
             for part, images in self.log.images(
                 batch.records, batch.head[mine], batch.weight[mine], Change(one % 16)
             ):

@@ -407,7 +407,7 @@ class WriteSets:
         table_version = self.log.catalog.versions[version]
         hashes: Hashes = np.full(len(rows), version, np.uint64)
         large = {column.column.name for column in table_version.format.columns if column.lob}
-        for column in table_version.table.columns:
+        for column in table_version.in_images:
             if column.name not in large:
                 values, _ = walk.decode(table_version.index_of(column.name), rows)
                 hashes = mixed(hashes) ^ hash_exactly(values, column.type)

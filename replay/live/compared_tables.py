@@ -40,15 +40,33 @@ _MOMENT_TYPES = ("timestamp with time zone", "timestamptz")
 
 
 @dataclass(frozen=True)
+class StateFile:
+    """A file of a state, the name in it of each column of the target, and those that a mapping adds
+    (``constants``), by their names in the target."""
+
+    file: StateCsv
+    header: Mapping[str, str]
+    constants: Mapping[str, Column]
+
+    def lacks(self, column: str) -> bool:
+        """Whether nothing says what rows have in a column of the target."""
+        return column not in self.header and column not in self.constants
+
+
+#: Files of a table of the target, each with the table of the log that it is of, where a mapping
+#: says so.
+_Files = Sequence[tuple[Path, TableVersion | None]]
+
+
+@dataclass(frozen=True)
 class ComparedTable:
-    """A table as it is compared: schema and name in the target, the file of its state (None: it
-    begins empty) with the name of each column there, what the log says of it, and how rows are
-    hashed. ``loose``: columns hold values of any type."""
+    """A table as it is compared: schema and name in the target, the files of its state (none: it
+    begins empty), what the log says of it, and how rows are hashed. ``loose``: columns hold values
+    of any type."""
 
     schema: str
     name: str
-    file: StateCsv | None
-    header: Mapping[str, str]
+    files: tuple[StateFile, ...]
     loose: bool
     columns: tuple[ComparedColumn, ...]
     form: RowHash
@@ -118,15 +136,18 @@ def compared_tables(
     changes = {one: {} if log is None else log.tables(one) for one in schemas}
     present = {one: session.tables_of(one) for one in schemas}
     known = {one: [*present[one], *changes[one]] for one in schemas}
-    paths: dict[str, dict[str, Path]] = {one: {} for one in schemas}
+    paths: dict[str, dict[str, list[tuple[Path, TableVersion | None]]]]
+    paths = {one: {} for one in schemas}
     notes: list[str] = []
     for stem, path in files.items():
-        place = None if log is None else _mapped_place(stem, log)
-        if place is None:
+        version = None if log is None else _mapped_version(stem, log)
+        if version is not None and log is not None:
+            place = log.work.options.place(version.table)
+        else:
             home = _home(stem, path, schemas, known)
             place = home, _named(stem, home, present[home], changes[home])
         if place[0] in paths:
-            paths[place[0]][place[1]] = path
+            paths[place[0]].setdefault(place[1], []).append((path, version))
         else:
             notes.append(f"file {path.name}: its table is {'.'.join(place)}, in another schema")
     found = [
@@ -159,7 +180,7 @@ def _of_schema(
     session: Session,
     schema: str,
     folder: Path,
-    known: tuple[Mapping[str, Path], Sequence[str], Mapping[str, TableChanges]],
+    known: tuple[Mapping[str, _Files], Sequence[str], Mapping[str, TableChanges]],
     log: LogChanges | None,
     csv: CsvForm | None,
 ) -> Comparison:
@@ -191,7 +212,12 @@ def _of_schema(
         if expected is not None and expected.unknown:
             notes.append(f"table {name}: {expected.unknown}")
             continue
-        table, more = _table(session, schema, name, paths.get(name), facts, expected, log, csv)
+        lacking = {one.name for one in _versions(expected)}
+        lacking -= {version.name for _, version in paths.get(name, ()) if version is not None}
+        if lacking and any(version is not None for _, version in paths.get(name, ())):
+            notes.append(f"table {name}: no file of {', '.join(sorted(lacking))}")
+            continue
+        table, more = _table(session, schema, name, paths.get(name, ()), facts, expected, log, csv)
         notes += more
         if table is not None and log is not None and _is_torn(table, log):
             torn.append(name)
@@ -217,9 +243,8 @@ def _is_torn(table: ComparedTable, log: LogChanges) -> bool:
     return log.moves_rows(table.changes, table.columns, table.form.key)
 
 
-def _mapped_place(stem: str, log: LogChanges) -> tuple[str, str] | None:
-    """Schema and name in the target of the table of the log that a file is of; None where no
-    mapping says it."""
+def _mapped_version(stem: str, log: LogChanges) -> TableVersion | None:
+    """The latest form of the table of the log that a file is of; None where no mapping says it."""
     options = log.work.options
     if options.mapping is None:
         return None
@@ -228,13 +253,9 @@ def _mapped_place(stem: str, log: LogChanges) -> tuple[str, str] | None:
         names = [one.name if whole else one.source.name for one in versions]
         wanted = {name for name in names if name == stem}
         wanted = wanted or {name for name in names if name.lower() == stem.lower()}
-        places = {
-            options.place(version.table)
-            for version, name in zip(versions, names, strict=True)
-            if name in wanted
-        }
-        if len(places) == 1:
-            return places.pop()
+        found = [one for one, name in zip(versions, names, strict=True) if name in wanted]
+        if len({options.place(version.table) for version in found}) == 1:
+            return max(found, key=lambda version: version.created)
     return None
 
 
@@ -265,7 +286,7 @@ def _table(
     session: Session,
     schema: str,
     name: str,
-    path: Path | None,
+    paths: _Files,
     facts: TableFacts,
     changes: TableChanges | None,
     log: LogChanges | None,
@@ -282,18 +303,23 @@ def _table(
         else Column(column, family_of(types.get(column, ""), session.dialect))
         for column in facts.columns
     ]
-    file, header = None, dict[str, str]()
-    if path is not None:
-        wanted = _of_file(work, changes, known, logged)
+    files = []
+    for path, version in paths:
+        wanted = _of_file(version, known, logged)
         file = StateCsv(path, f"{schema}.{name}", wanted, csv, partial=True, logged=False)
-        header = _header(file, _renamed(work, changes))
+        renamed, constants = dict[str, str](), dict[str, Column]()
+        if work is not None and version is not None:
+            renamed = _renamed(work, version)
+            constants = {work.options.spelled(n): one for n, one in version.constants.items()}
+        files.append(StateFile(file, _header(file, renamed), constants))
     for column, one in zip(facts.columns, known, strict=True):
         why = left_out.get(column, "")
         if column in facts.generated:
             why = "the target computes it"
-        elif path is not None and column not in header:
-            why = "it is in the target only" if column not in logged else f"{path.name} lacks it"
-        elif path is None and column not in logged:
+        elif lacking := [one.file for one in files if one.lacks(column)]:
+            short = f"{lacking[0].path.name} lacks it"
+            why = "it is in the target only" if column not in logged else short
+        elif not paths and column not in logged:
             why = "it is in the target only"
         if why:
             notes.append(f"column {name}.{column}: {why}")
@@ -317,33 +343,29 @@ def _table(
         return None, [*notes, f"table {name}: none of its columns can be compared"]
     loose = session.dialect == "sqlite"
     form = _form(facts, columns, work, changes, log is not None and log.partial)
-    compared = ComparedTable(schema, name, file, header, loose, tuple(columns), form, changes)
+    compared = ComparedTable(schema, name, tuple(files), loose, tuple(columns), form, changes)
     return compared, notes
 
 
-def _renamed(work: ReplayInput | None, changes: TableChanges | None) -> dict[str, str]:
-    """What the target calls the log's columns (in lower case) of a table under a mapping; empty for
-    those that it does not have."""
-    if work is None or work.options.mapping is None:
-        return {}
+def _renamed(work: ReplayInput, own: TableVersion) -> dict[str, str]:
+    """What the target calls the log's columns (in lower case) of a table, of all of its forms,
+    under a mapping; empty for those that it does not have."""
     names: dict[str, str] = {}
-    for version in _versions(changes):
-        there = target_columns(version.table)
-        for old, new in zip(version.source.columns, version.table.columns, strict=True):
+    for version in work.log.catalog.versions:
+        there = target_columns(version.table) if version.name == own.name else ()
+        for old, new in (
+            zip(version.source.columns, version.in_images, strict=True) if there else ()
+        ):
             names[old.name.lower()] = work.options.spelled(new.name) if new.name in there else ""
     return names
 
 
 def _of_file(
-    work: ReplayInput | None,
-    changes: TableChanges | None,
-    known: Sequence[Column],
-    logged: Mapping[str, Column],
+    latest: TableVersion | None, known: Sequence[Column], logged: Mapping[str, Column]
 ) -> list[Column]:
     """The columns that a state's file may have, by their names in the log under a mapping."""
-    if work is None or work.options.mapping is None or not _versions(changes):
+    if latest is None:
         return list(known)
-    latest = max(_versions(changes), key=lambda version: version.created)
     return [*latest.source.columns, *(column for column in known if column.name not in logged)]
 
 
@@ -423,29 +445,45 @@ def _form(
 
 
 def initial_rows(table: ComparedTable, work: ReplayInput | None) -> Iterator[SignedRows]:
-    """The rows of a table's file. InputError (LR2035) for a text that no column of its type could
+    """The rows of a table's files. InputError (LR2035) for a text that no column of its type could
     hold, but for columns that the log does not know where types are loose."""
-    file, start = table.file, 0
-    if file is None:
-        return
-    for batch in file.batches([table.header[column.name] for column in table.columns]):
-        rows = {}
-        for column in table.columns:
-            name = table.header[column.name]
-            texts = batch.column(batch.schema.get_field_index(name))
-            where = file.places(start, name)
-            wrong = None if table.loose and not column.logged else strange(texts, column.type)
-            if wrong is not None:
-                hidden = column.mask is not None
-                raise unreadable(texts[wrong].as_py(), column.column, where(wrong), hidden)
-            if work is None or not column.logged:
-                rows[column.name] = of_texts(texts, column.type)
-                continue
-            how = work.options.profile, work.options.render.policy
-            if column.mask is None:
-                rows[column.name] = of_state(texts, column.column, *how)
-            else:
-                values = column.mask(state_values(texts, column.column, where, True))
-                rows[column.name] = of_values(values, column.column, *how)
-        yield SignedRows(rows, batch.num_rows)
-        start += batch.num_rows
+    for one in table.files:
+        start = 0
+        named = [column for column in table.columns if column.name not in one.constants]
+        for batch in one.file.batches([one.header[column.name] for column in named]):
+            rows = {}
+            for column in table.columns:
+                added = one.constants.get(column.name)
+                if added is not None and work is not None:
+                    how = column.column, work.options.profile, work.options.render.policy
+                    rows[column.name] = of_values(added.constants(batch.num_rows), *how)
+                else:
+                    rows[column.name] = _of_column(table, one, column, batch, start, work)
+            yield SignedRows(rows, batch.num_rows)
+            start += batch.num_rows
+
+
+def _of_column(
+    table: ComparedTable,
+    one: StateFile,
+    column: ComparedColumn,
+    batch: pa.RecordBatch,
+    start: int,
+    work: ReplayInput | None,
+) -> pa.Array:
+    """A column of rows of a file, of which ``start`` came before; errors as
+    :func:`initial_rows`."""
+    name = one.header[column.name]
+    texts = batch.column(batch.schema.get_field_index(name))
+    where = one.file.places(start, name)
+    wrong = None if table.loose and not column.logged else strange(texts, column.type)
+    if wrong is not None:
+        hidden = column.mask is not None
+        raise unreadable(texts[wrong].as_py(), column.column, where(wrong), hidden)
+    if work is None or not column.logged:
+        return of_texts(texts, column.type)
+    how = work.options.profile, work.options.render.policy
+    if column.mask is None:
+        return of_state(texts, column.column, *how)
+    values = column.mask(state_values(texts, column.column, where, True))
+    return of_values(values, column.column, *how)

@@ -136,12 +136,15 @@ class LogChanges:
             events = events.filter(pa.array(self._within(events)))
             emptied += map(place_in_log, events.to_pylist())
         moved = sorted({action for _, action in acts if action in _MOVING})
+        unknown = f"the log changes its structure ({', '.join(moved)})" if moved else ""
+        if len(names) > 1 and emptied:
+            unknown, emptied, ends = "the log empties one of the tables that become it", [], []
         return TableChanges(
             tuple(versions),
             bool(kinds & {*ROW_CHANGES, *_EMPTYING}),
             max(emptied, default=None),
             bool(ends) and ends[-1][1] == Action.DROP_TABLE.value,
-            f"the log changes its structure ({', '.join(moved)})" if moved else "",
+            unknown,
         )
 
     def rows(

@@ -61,6 +61,7 @@ class TargetState:
             names = self.mapping.names(lookup.table)
             there = {column.name for column in rows.table.in_target().columns}
             columns = tuple(names[column] for column in columns if names[column] in there)
+            columns += tuple(one.name for one in self.mapping.constants(lookup.table))
             rows = replace(rows, before={name: rows.before[name] for name in columns})
         table = rows.table
         schema, name = (

@@ -249,7 +249,7 @@ def _expected(
 ) -> Iterator[SignedRows]:
     """The rows of a table that should be there."""
     changes, form = table.changes, table.form
-    if table.file is not None and (changes is None or changes.emptied is None):
+    if table.files and (changes is None or changes.emptied is None):
         yield from initial_rows(table, work)
     if log is not None and changes is not None:
         yield from log.rows(changes, table.columns, form)

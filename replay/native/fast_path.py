@@ -151,7 +151,7 @@ class FastPath:
     def _program(self, version: TableVersion, op: Op, plain: PlainRows) -> Program | None:
         """The program of a table version and a kind of change; None where there is none."""
         written = INVERSE[op] if self.undo else op
-        if any(column.lob for column in version.format.columns):
+        if version.constants or any(column.lob for column in version.format.columns):
             return None
         if written is not Op.INSERT and lacking_identity(version.table, self.options):
             return None

@@ -338,7 +338,7 @@ STATEMENTS = (
     _state(
         "--mapping F",
         PLACE,
-        "names, types, exclusions and masks of the target (TOML; see logreplay docs)",
+        "names, types, exclusions, masks and constants of the target (TOML; see logreplay docs)",
         f"ddl {_ASKED} {_VALUES}",
         beside=True,
     ),

@@ -129,7 +129,8 @@ def write_migration(
         }
         constraints = mapping.constraints(request.constraints, request.all_tables)
         declared = mapping.declared(request.declared, request.all_tables)
-        schema = schema_script(list(tables.values()), constraints, profile, options.names, declared)
+        targets = mapping.joined(request.all_tables)
+        schema = schema_script(targets, constraints, profile, options.names, declared)
         (work / SCHEMA).write_text("\n".join(schema.tables) + "\n", encoding="utf-8")
         bundle = write_bundle(
             plan,

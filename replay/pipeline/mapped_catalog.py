@@ -27,6 +27,7 @@ from sqlgen.schema import Table
 
 with when_used():  # where there is a mapping
     from sqlgen import mapping as mappings
+    from sqlgen import mapping_file as files
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ def table_map(
     mapping: MappingFile, log: LogFile, options: ScriptOptions, typed: bool, continued: bool
 ) -> mappings.TableMap:
     """The mapping for the tables of a log; ``typed`` and ``continued`` as for
-    :func:`sqlgen.mapping.parse_mapping`. UsageError (LR1011) names all that is wrong with it."""
+    :func:`sqlgen.mapping_file.parse_mapping`. UsageError (LR1011) names all that is wrong."""
     tables = [version.table for version in log.catalog.versions]
     profile = profile_named(options.dialect)
     try:
-        return mappings.parse_mapping(
+        return files.parse_mapping(
             mapping.text, tables, profile, options.render, mapping.key, typed, continued
         )
     except SqlgenError as error:
@@ -88,7 +89,7 @@ def mapped_version(version: TableVersion, mapping: mappings.TableMap) -> TableVe
     """A table version of a log as the target has it."""
     table = mapping.table(version.table)
     names = [column.name for column in version.table.columns]
-    columns = dict(zip(names, table.columns, strict=True))
+    columns = dict(zip(names, table.columns, strict=False))  # behind them what the mapping adds
     taken = {column.name.upper() for column in table.columns}
     entries = []
     for entry in version.format.columns:
@@ -123,13 +124,14 @@ def renamings(versions: Iterable[TableVersion], options: ScriptOptions) -> list[
         unnamed = {*new.left_out, *new.hidden}
         said = [
             f"{one.name} → {other.name}"
-            for one, other in zip(old.columns, new.columns, strict=True)
+            for one, other in zip(old.columns, version.in_images, strict=True)
             if one.name != other.name and other.name not in unnamed
         ]
         if new.left_out:
             said.append("without " + ", ".join(name.rstrip("\0") for name in new.left_out))
         if options.mapping is not None and (masked := options.mapping.masked_columns(old)):
             said.append("masked " + ", ".join(masked))
+        said += [f"{one.name} = {one.constant!r}" for one in version.constants.values()]
         if said or (old.schema, old.name) != (new.schema, new.name):
             place = ".".join(options.place(new))
             lines[f"{version.name} → {place}{': ' if said else ''}{'; '.join(said)}"] = None

@@ -108,6 +108,8 @@ class RowBatch:
 
     def changed(self, name: str) -> Mask | None:
         """Where the two images differ in a column; None where they never do."""
+        if name in self.version.constants:
+            return None
         index = self.version.index_of(name)
         mask = ~self.walks["before"].equal(self.walks["after"], index)
         mask &= ~self.failed
@@ -138,6 +140,8 @@ class RowBatch:
 
     def large(self, name: str) -> bool:
         """Whether it is a large object's column, whose values are not in the log."""
+        if name in self.version.constants:
+            return False
         return self.version.format.columns[self.version.index_of(name)].lob
 
     def unreported(self, side: str, name: str) -> tuple[pa.Array, Mask]:
@@ -149,6 +153,8 @@ class RowBatch:
     def decode(self, side: str, name: str, mask: Mask | None = None) -> pa.Array:
         """A column of one image; with ``mask`` only its True rows are decoded and the others are
         null."""
+        if (added := self.version.constants.get(name)) is not None:
+            return added.constants(self.count)
         known = self._decoded.get((side, name))
         if known is not None:
             return known

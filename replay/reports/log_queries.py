@@ -49,7 +49,7 @@ from replay.targets import target_of
 from sqlgen.choices import Names
 from sqlgen.names import alike
 from sqlgen.render_options import RenderOptions
-from sqlgen.schema import Column
+from sqlgen.schema import Column, Table
 
 #: Records of a bucket, and so of the rows that are looked at together.
 _RECORDS_TOGETHER = 100_000
@@ -119,16 +119,13 @@ class Tables:
         self.spaces = KeySpaces(catalog, request.constraints)
         self.request = request
         self.identities: dict[str, str] = {}
-        self._shown: dict[str, str] = {}
-        self._columns: dict[tuple[str, tuple[Column, ...], tuple[str, ...]], list[Column]] = {}
+        self._shown: dict[Table, tuple[str, list[Column]]] = {}
         for version in catalog.versions:
             space = self.spaces.spaces[self.spaces.table_space[version.index]]
             self.identities[apart[version.name]] = space.table
-            self._shown[shown_name(version.table)] = space.table
             names = self.spaces.row_space(version.index).columns
             key = [version.table.column(name) for name in names]
-            shape = (shown_name(version.table), version.table.columns, version.table.key)
-            self._columns[shape] = key
+            self._shown[version.table] = space.table, key
 
     def identity(self, name: str) -> str:
         """The one name of a table, whatever it was called at the time."""
@@ -136,13 +133,13 @@ class Tables:
 
     def identity_of(self, dataset: Dataset) -> str:
         """The same of the table of a dataset, which a mapping may call otherwise."""
-        name = shown_name(dataset.table)
-        return self._shown.get(name) or self.identity(name)
+        known = self._shown.get(dataset.table)
+        return self.identity(shown_name(dataset.table)) if known is None else known[0]
 
     def key(self, dataset: Dataset) -> Sequence[Column]:
         """The columns that tell rows apart; none where only their content does."""
-        table = dataset.table
-        return self._columns.get((shown_name(table), table.columns, table.key), [])
+        known = self._shown.get(dataset.table)
+        return [] if known is None else known[1]
 
     def key_texts(self, index: int, keys: Sequence[str]) -> set[str] | None:
         """The texts of keys, in the log's words, of a table version; None where it has no key."""

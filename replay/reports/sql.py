@@ -109,13 +109,14 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
         for name, taken in zip(every, selection.takes_tables(list(every)).tolist(), strict=True)
         if taken and (whole or every[name].upper() in names.relations)
     }
-    if len({name.upper() for name in tables.values()}) < len(tables):
+    shown_names = dict.fromkeys(tables.values())
+    if len({name.upper() for name in shown_names}) < len(shown_names):
         message = "found tables whose names differ in case only; expected one of them (--table)"
         raise UsageError("LR1001", f"{message}: {', '.join(sorted(tables))}")
     if tables or whole:
         known = names._replace(columns=None) if whole else names
         chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
-        warnings += _add_changes(asked, chosen, relations, known, list(tables.values()))
+        warnings += _add_changes(asked, chosen, relations, known, list(shown_names))
     return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)), note)
 
 

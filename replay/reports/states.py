@@ -57,7 +57,7 @@ from replay.output.table_lives import (
 )
 from replay.pipeline.mapped_catalog import table_map
 from replay.pipeline.points import Point
-from replay.pipeline.request import Request
+from replay.pipeline.request import Request, usage_errors
 from replay.reports.history import drops_table
 from replay.reports.images import field_of, image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
@@ -80,6 +80,7 @@ from replay.targets import target_of
 from sqlgen.choices import Names
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, Table
+from sqlgen.statements import one_array
 
 if TYPE_CHECKING:
     from sqlgen.mapping import TableMap
@@ -172,17 +173,24 @@ def state_of(
             with _proof_in(asked, place, csv) as state:
                 changes = _nets(asked, selection, point, base, state=state)
     nets, notes = changes.nets, changes.notes
-    tables = []
+    tables = dict[tuple[str, str], TableRows]()
+    if mapping is not None:
+        with usage_errors():
+            mapping.joined([net.form.table for net in nets.values()])
     for name, net in nets.items():
         images = rows_at(net, None if known is None else rows[name], before)
         if keys:
             images = _with_keys(images, name, net.key, keys)
-        tables.append(_shown(net.form, images, net.key, mapping))
+        shown = _shown(net.form, images, net.key, mapping)
+        other = tables.get(shown.dataset.topic)
+        tables[shown.dataset.topic] = shown if other is None else _together(other, shown)
         notes += net.notes
     if files is not None and not (selection.tables or selection.exclude_tables):
         notes += _without_changes(files, changes.forms)
     complete, warnings = known is not None, (*point.outside, *changes.warnings)
-    return State(point, tuple(tables), complete, warnings, tuple(notes), changes.damaged, mapping)
+    return State(
+        point, tuple(tables.values()), complete, warnings, tuple(notes), changes.damaged, mapping
+    )
 
 
 def _shown(
@@ -195,7 +203,8 @@ def _shown(
     hidden = {*table.left_out, *table.hidden}
     kept = [column.name for column in form.columns if named[column.name] not in hidden]
     values = [mapping.mask(form.table, name, field_of(rows, name)) for name in kept]
-    columns = tuple(table.column(named[name]) for name in kept)
+    columns = (*(table.column(named[name]) for name in kept), *mapping.constants(form.table))
+    values += [one.constants(len(rows)) for one in mapping.constants(form.table)]
     spelled = str if mapping.options.names is Names.EXACT else str.lower
     mapped = replace(
         form,
@@ -207,6 +216,14 @@ def _shown(
     images = pa.StructArray.from_arrays(values, [column.name for column in columns])
     by = [table.column(named[one.name]) for one in key if named[one.name] not in hidden]
     return TableRows(mapped, sorted_rows(images, columns, by))
+
+
+def _together(one: TableRows, other: TableRows) -> TableRows:
+    """Rows of two tables that a mapping makes one."""
+    columns = one.dataset.columns
+    rows = pa.concat_tables([one.rows, other.rows.select(one.rows.column_names)])
+    key = [column for column in columns if column.name in one.dataset.table.key]
+    return TableRows(one.dataset, sorted_rows(one_array(rows.to_struct_array()), columns, key))
 
 
 def _with_keys(

@@ -62,7 +62,7 @@ def tables_script(
         made = table_map(keyed, request.log, options, typed=True, continued=False)
         constraints = made.constraints(made.renamed_keys(constraints, forms), forms)
         declared = made.declared(declared, forms)
-        forms = [made.table(table).in_target() for table in forms]
+        forms = made.joined(forms)
         notes += constraints.unused[len(request.constraints.unused) :]
     script = schema_script(forms, constraints, options.profile, options.names, declared)
     ordered = reversed(request.versions) if first else request.versions

@@ -17,6 +17,7 @@ from sqlgen.lazy_imports import exp
 from sqlgen.names import alike, check_collisions, identifier, table_expression
 from sqlgen.schema import Column, Table
 from sqlgen.script import search_path
+from sqlgen.statements import own_rows
 
 #: Dialects that can add a foreign key to a table that is there.
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
@@ -162,7 +163,9 @@ def count_checks(
             exp.alias_(exp.Literal.string(name), "name"),
             exp.alias_(exp.Count(this=exp.Star()), "found"),
             exp.alias_(exp.Literal.number(rows), "expected"),
-        ).from_(table_expression(table, profile, names))
+        )
+        .from_(table_expression(table, profile, names))
+        .where(own_rows(table, profile, names))
         for table, name, rows in expected
     ]
     every = counted[0] if len(counted) == 1 else exp.union(*counted, distinct=False)

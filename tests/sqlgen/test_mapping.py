@@ -4,6 +4,7 @@ anything is written."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from sqlgen.constraints import Constraints, ForeignKey
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.mapping import TableMap, parse_mapping
+from sqlgen.mapping import TableMap
+from sqlgen.mapping_file import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.render import upsert
 from sqlgen.render_options import RenderOptions
@@ -159,6 +161,21 @@ def test_keys_follow() -> None:
             "SHOP.FILM: the columns ID and TITLE both become 'title'",
         ),
         ('[tables."SHOP.FILM"]\nname = "lent"', "both become shop.lent"),
+        (
+            '[tables."SHOP.FILM"]\nname = "one"\nconstants = { o = "F" }\n'
+            '[tables."SHOP.LENT"]\nname = "one"\nconstants = { o = "L" }',
+            "both become shop.one; .*with the same key and masks",
+        ),
+        ('[tables."SHOP.FILM"]\nconstants = ["o"]', "found .'o'.; expected a table"),
+        (
+            '[tables."SHOP.FILM"]\nconstants = { o = 1.5 }',
+            "constants.o: found 1.5; expected a text",
+        ),
+        ('[tables."SHOP.FILM"]\nconstants = { o = true }', "constants.o: found True"),
+        (
+            '[tables."SHOP.FILM"]\nconstants = { title = "x" }',
+            "found columns 'TITLE' and 'title' of SHOP.FILM, which both become 'title'",
+        ),
         ('[tables."SHOP.FILM"]\nexclude = ["ID"]', "found key column ID of SHOP.FILM excluded"),
         (
             '[tables."SHOP.FILM"]\ntypes = { PRICE = "numeric(" }',
@@ -209,6 +226,55 @@ def test_what_is_wrong_with_a_mapping(text: str, said: str) -> None:
     with pytest.raises(SqlgenError, match=said) as caught:
         parsed(text)
     assert caught.value.code == "LR1011"
+
+
+@pytest.mark.parametrize(
+    ("film", "old"),
+    [
+        ("", ""),
+        ('o = "F"', ""),
+        ('o = "F"', 'p = "O"'),
+        ('o = "F"', 'o = "F"'),
+        ('o = "1"', "o = 1"),
+    ],
+)
+def test_tables_that_become_one_need_a_constant_that_differs(film: str, old: str) -> None:
+    both = [FILM, replace(FILM, name="OLD_FILM")]
+    text = (
+        '[tables."SHOP.FILM"]\nname = "film"\nconstants = {{ {} }}\n'
+        '[tables."SHOP.OLD_FILM"]\nname = "film"\nconstants = {{ {} }}'
+    )
+    with pytest.raises(SqlgenError, match="both become shop.film"):
+        parse_mapping(text.format(film, old), both, POSTGRES, RenderOptions(), None)
+    words = text.format('o = "F"', 'o = "OLD"')
+    made = parse_mapping(words, both, POSTGRES, RenderOptions(), None)
+    (table,) = made.joined(both)
+    assert table.key == ("ID", "o")
+    assert table.column("o").length == 3
+    with pytest.raises(SqlgenError, match="with other columns or types than another table"):
+        made.joined([FILM, replace(both[1], columns=FILM.columns[:2])])
+
+
+def test_foreign_keys_follow_constants() -> None:
+    text = '[tables."SHOP.FILM"]\nconstants = { o = "F" }\n'
+    known = Constraints(
+        (("SHOP.FILM", ("ID",)),),
+        (ForeignKey("f", "SHOP.LENT", ("FILM",), "SHOP.FILM", ("ID",)),),
+    )
+    found = parsed(text).constraints(known, TABLES)
+    assert found.keys == (("SHOP.FILM", ("ID", "o")),)
+    assert not found.foreign_keys
+    assert found.unused == (
+        "foreign key f of SHOP.LENT: the key of SHOP.FILM has a constant (o) that it lacks",
+    )
+    both = parsed(text + '[tables."SHOP.LENT"]\nconstants = { o = "F" }')
+    found = both.constraints(known, TABLES)
+    assert [(key.columns, key.parent_columns) for key in found.foreign_keys] == [
+        (("FILM", "o"), ("ID", "o"))
+    ]
+    assert both.keys_of_log(found, TABLES) == known
+    with pytest.raises(SqlgenError, match="found a constant on one side of foreign key f"):
+        parsed(text).keys_of_log(found, TABLES)
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:

@@ -12,7 +12,7 @@ from sqlgen.ddl.schema_file import parse_declared
 from sqlgen.ddl.schema_script import SchemaScript, schema_script
 from sqlgen.dialects import BUILT_IN, profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.mapping import parse_mapping
+from sqlgen.mapping_file import parse_mapping
 from sqlgen.masking import mask_key
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType, Table

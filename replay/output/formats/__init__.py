@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from replay.arrays import Index
-from replay.changes.catalog import Catalog, TableVersion
+from replay.changes.catalog import Catalog, TableVersion, shown_name
 from replay.changes.choices import ExportFormat
 from replay.changes.envelope import Change
 from replay.changes.options import Export, ScriptOptions
@@ -230,8 +230,8 @@ def format_of(export: Export, options: RenderOptions) -> Format:
 
 class Datasets:
     """The datasets of a catalog by table version. Versions of a table with the same columns and key
-    share one; where there are several, their names end in ``@`` and a number from 1, in the order
-    in which they were created."""
+    share one; where there are several, or a mapping makes several tables one, their names end in
+    ``@`` and a number from 1, in the order in which they were created."""
 
     def __init__(self, catalog: Catalog, options: RenderOptions, profile: Profile) -> None:
         self.catalog, self.options, self.profile = catalog, options, profile
@@ -239,7 +239,7 @@ class Datasets:
         for version in sorted(
             catalog.versions, key=lambda version: (version.created, version.index)
         ):
-            seen = self._generations.setdefault(version.name, {})
+            seen = self._generations.setdefault(shown_name(version.table), {})
             seen.setdefault((version.table.columns, version.table.key), len(seen) + 1)
         self._datasets: dict[int, Dataset] = {}
 
@@ -250,7 +250,8 @@ class Datasets:
         return self._datasets[version]
 
     def _make(self, version: TableVersion) -> Dataset:
-        generations, table = self._generations[version.name], version.table
+        table = version.table
+        generations = self._generations[shown_name(table)]
         owner, name = (self._spelled(part) if part else "" for part in (table.schema, table.name))
         generation = generations[(table.columns, table.key)]
         folder = _folder_of(owner, name) + (f"@{generation}" if len(generations) > 1 else "")

@@ -12,8 +12,7 @@ import pytest
 from replay.cli.main import main
 from sqlgen.dialects import profile_named
 from sqlgen.errors import SqlgenError
-from sqlgen.inverse_mapping import inverse_mapping
-from sqlgen.mapping import parse_mapping
+from sqlgen.mapping_file import inverse_mapping, parse_mapping
 from sqlgen.render_options import RenderOptions
 from sqlgen.schema import Column, SqlType, Table
 
@@ -68,7 +67,8 @@ def test_what_has_no_way_back_is_named(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text(
         '[schemas]\nA = "one"\nB = "one"\nC = "c"\n[tables."A.T"]\nname = "tee"\n'
         'columns = { K = "key", GONE = "g" }\nexclude = ["GONE"]\nmask = ["K"]\n'
-        'types = { N = "text" }\n[tables."C.U"]\nname = "you"\n'
+        'types = { N = "text" }\n[tables."C.U"]\nname = "you"\nconstants = { o = "U" }\n'
+        '[tables."C.V"]\nname = "you"\nconstants = { o = "V" }\n'
     )
     assert main(["mapping", "--invert", str(path), "--out", str(out)]) == 4
     said = capsys.readouterr().err
@@ -78,6 +78,7 @@ def test_what_has_no_way_back_is_named(tmp_path: Path, capsys: pytest.CaptureFix
         "A.T.GONE is left out",
         "A.T.K is masked",
         "A.T.N is text there",
+        "table C.V becomes c.you, as C.U does",
     ):
         assert f"warning: no way back: {one}" in said
         assert f"# No way back: {one}" in out.read_text()
@@ -85,7 +86,7 @@ def test_what_has_no_way_back_is_named(tmp_path: Path, capsys: pytest.CaptureFix
         "schemas": {"c": "C"},
         "tables": {
             "one.tee": {"name": "A.T", "columns": {"key": "K"}},
-            "c.you": {"name": "U"},
+            "c.you": {"name": "U", "exclude": ["o"]},
         },
     }
     assert main(["mapping", "--invert", str(path), "--out", str(out)]) == 12
