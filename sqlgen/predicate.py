@@ -5,7 +5,8 @@ on as DuckDB text.
 row that enters or leaves the set counts. ``changed(col, …)``: an update that changes one of them.
 A condition on an image that a change lacks (before of an INSERT, after of a DELETE) is unknown.
 
-Db2's own forms are read too: ``+ 1 DAY``, ``BX'00'``, ``YEAR(col)`` and its like.
+Db2's own forms are read too: ``+ 1 DAY``, ``BX'00'``, ``YEAR(col)`` and its like, ``HEX(col)`` of
+bytes. ``CURRENT DATE`` is a constant before anything is read (:func:`at_time`).
 
 Where DuckDB and SQL differ, SQL is meant: blanks at the end of a CHAR do not count, and whole
 numbers divide to whole numbers. Timestamps are compared with each other and with constants to their
@@ -40,7 +41,7 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.Like, exp.ILike, exp.Escape, exp.Is, exp.Null, exp.Boolean, exp.Literal, exp.HexString,
     exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
     exp.DPipe, exp.Column, exp.Identifier, exp.Cast, exp.DataType, exp.DataTypeParam, exp.Coalesce,
-    exp.Upper, exp.Lower, exp.Abs, exp.Length,
+    exp.Upper, exp.Lower, exp.Abs, exp.Length, exp.Hex,
     exp.Substring, exp.Left, exp.Right, exp.Trim, exp.Tuple, exp.Date, exp.Interval, exp.Var,
     exp.Year, exp.Month, exp.Day, exp.Hour, exp.Minute, exp.Second,
 )  # fmt: skip
@@ -61,6 +62,12 @@ _DURATIONS = frozenset(
     for unit in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND")
     for plural in ("", "S")
 )
+#: What such a register is at a moment.
+_AT = {
+    TokenType.CURRENT_DATE: "DATE '{:%Y-%m-%d}'",
+    TokenType.CURRENT_TIME: "TIME '{:%H:%M:%S}'",
+    TokenType.CURRENT_TIMESTAMP: "TIMESTAMP '{:%Y-%m-%d %H:%M:%S.%f}'",
+}
 _CURRENT = {
     "DATE": TokenType.CURRENT_DATE,
     "TIME": TokenType.CURRENT_TIME,
@@ -97,6 +104,7 @@ _COMPARISONS = (
 )
 _WHOLE_TYPES = frozenset({SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 _TEXTS = frozenset({SqlType.CHAR, SqlType.VARCHAR, SqlType.DECFLOAT})
+_BYTES = frozenset({SqlType.BINARY, SqlType.VARBINARY, SqlType.BLOB})
 _WHOLE_CASTS = frozenset({exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT})
 _WHOLE_IF_OPERANDS_ARE = (
     exp.Add,
@@ -348,6 +356,20 @@ def parts_of(text: str, names: Set[str]) -> tuple[str | None, str | None]:
     return (own, rest or None) if own else (None, text)
 
 
+def at_time(text: str, moment: datetime) -> str:
+    """A condition in which CURRENT DATE, CURRENT TIME and CURRENT TIMESTAMP are those of a moment;
+    what cannot be read stays as it is."""
+    try:
+        tokens = list(_tokens(_POSTGRES.tokenize(text)))
+    except TokenError:
+        return text
+    for token in reversed(tokens):
+        if token.token_type in _AT:
+            said = _AT[token.token_type].format(moment)
+            text = text[: token.start] + said + text[token.end + 1 :]
+    return text
+
+
 def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
     """Parse and check a predicate. SqlgenError (LR1003) with line and column for what cannot be
     read or is not allowed, and when no table has its columns."""
@@ -380,6 +402,7 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
             )
         columns.add((image, node.name.upper()))
     _check_one_of_each(columns, tables)
+    _check_bytes(tree, tables, text)
     predicate = Predicate(tree, frozenset(columns))
     if not columns or not any(predicate.applies_to(table) for table in tables):
         raise SqlgenError(
@@ -389,6 +412,22 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
             _HINT,
         )
     return predicate
+
+
+def _check_bytes(tree: exp.Expr, tables: Sequence[Table], text: str) -> None:
+    """SqlgenError (LR1003) for HEX of what is no column of bytes: a text is decoded, and which
+    bytes it had hangs on its code page and its blanks; a number has those of its database."""
+    for node in tree.find_all(exp.Hex):
+        name = node.this.name.upper() if isinstance(node.this, exp.Column) else ""
+        types = {one.type for table in tables for one in table.columns if one.name.upper() == name}
+        if not types or not types <= _BYTES:
+            raise SqlgenError(
+                "LR1003",
+                f"--where uses HEX ({_shown(node)}){_place(node, text)}; expected a column of bytes"
+                " (BINARY, VARBINARY, FOR BIT DATA): other values are decoded, and compared as they"
+                " are",
+                _HINT,
+            )
 
 
 def _check_one_of_each(columns: Set[tuple[str, str]], tables: Sequence[Table]) -> None:
@@ -479,10 +518,8 @@ def _check_kinds(tree: exp.Expr, text: str) -> None:
             name = node.name if isinstance(node, exp.Anonymous) else node.key
             found = f"--where uses {name.upper()} ({_shown(node)}){_place(node, text)}"
             expected = "conditions on columns"
-            if isinstance(node, exp.Hex):
-                expected = "the bytes themselves, such as BX'00FF'"
             if isinstance(node, exp.CurrentDate | exp.CurrentTime | exp.CurrentTimestamp):
-                expected = "a constant, for a condition must mean the same whenever it is asked"
+                expected = "CURRENT DATE, CURRENT TIME or CURRENT TIMESTAMP without digits"
             raise SqlgenError(
                 "LR1003", f"{found}, which is not allowed; expected {expected}", _HINT
             )

@@ -170,7 +170,7 @@ READS_ENVIRONMENT = (
     "replay.targets.embedded",
     "replay.targets.mysql_settings",
 )
-READS_CLOCK = ("replay.cli",)
+READS_CLOCK = ("replay.cli", "replay.options.option")
 DECODES_BYTES = ("replay.changes.position", "replay.decoding", "replay.logs")
 
 

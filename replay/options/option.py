@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum, auto
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +18,10 @@ from replay.errors import UsageError
 from replay.storage import Place, place_of
 from sqlgen.choices import Choices
 from sqlgen.errors import SqlgenError
+from sqlgen.lazy_imports import when_used
+
+with when_used():  # where a condition names the present
+    from sqlgen import predicate
 
 
 class Several(Enum):
@@ -221,6 +226,11 @@ def first_of(choices: type[Choices]) -> Kind:
     return Kind(choices=tuple(choices), default=next(iter(choices)))
 
 
+def condition(text: str) -> str:
+    """A condition on values, in which the present is a constant: the local time of this machine."""
+    return predicate.at_time(text, datetime.now()) if "CURRENT" in text.upper() else text
+
+
 def each(kind: Kind) -> Kind:
     """Values of a kind, of an option that can be repeated."""
     return replace(kind, several=Several.EACH)
@@ -232,6 +242,7 @@ FLAG = Kind(words=0, default=False)
 TEXT = Kind()
 #: Text that is data and may look like anything: a glob, a condition, a note.
 DATA = Kind(shown=True)
+CONDITION = Kind(condition, shown=True)
 #: URLs of databases, and settings of Spark.
 URL = Kind(secret=True)
 #: A file or folder: a path, or a URL of a store.

@@ -19,6 +19,7 @@ from replay.changes.choices import (
 )
 from replay.csv_states import CsvForm
 from replay.options.option import (
+    CONDITION,
     DATA,
     DIALECT,
     FILES,
@@ -269,7 +270,7 @@ SELECTION = (
     ),
     _select(
         "--where SQL",
-        DATA,
+        CONDITION,
         "only changes whose values satisfy a condition: before.col, after.col, col (either"
         " image), or changed(col) of updates",
     ),

@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+from datetime import datetime
 
 import duckdb
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlgen.errors import SqlgenError
-from sqlgen.predicate import parse_predicate
+from sqlgen.predicate import at_time, parse_predicate
 from sqlgen.schema import ARROW_TYPES, Column, SqlType, Table
 
 TABLE = Table(
@@ -225,11 +226,11 @@ REFUSED = [
     ("id > 1 AND pg_sleep(9) IS NULL", "(PG_SLEEP(9)) at line 1, column 12"),
     ("id = 1 OR read_csv('/etc/passwd') = 1", "READCSV"),
     ("getenv('HOME') = name", "uses GETENV (GETENV('HOME')) at line 1"),
-    ("HEX(raw) = '00FF'", "expected the bytes themselves, such as BX'00FF'"),
+    ("HEX(name) = '00FF'", "HEX (HEX(name)) at line 1, column 1; expected a column of bytes"),
+    ("HEX(upper(name)) = '00FF'", "expected a column of bytes"),
     ("id > random()", "line 1, column 6"),
     ("day > current_date", "line 1, column 7"),
-    ("day > CURRENT DATE - 7 DAYS", "expected a constant"),
-    ("made > current timestamp", "expected a constant"),
+    ("made > current timestamp", "expected CURRENT DATE, "),
     ("count(*) > 1", "line 1, column 1"),
     ("row_number() OVER () = 1", "WINDOW"),
     ("id = :x", "line 1, column 7"),
@@ -253,6 +254,38 @@ def test_refused_with_its_place(text: str, told: str) -> None:
     assert refused.value.code == "LR1003"
     assert told in refused.value.message
     assert "--where" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "holds_then"),
+    [
+        ("day > CURRENT DATE - 7 DAYS", "day > DATE '2024-03-05' - 7 DAYS", True),
+        ("day > current_date - 5 days", "day > DATE '2024-03-05' - 5 days", False),
+        ("clock >  Current  Time", "clock >  TIME '09:08:07'", True),
+        (
+            "made + 4 days < CURRENT TIMESTAMP or name = 'current date'",
+            "made + 4 days < TIMESTAMP '2024-03-05 09:08:07.006005' or name = 'current date'",
+            True,
+        ),
+        (
+            "made between current timestamp - 4 days and current_timestamp",
+            "made between TIMESTAMP '2024-03-05 09:08:07.006005' - 4 days and"
+            " TIMESTAMP '2024-03-05 09:08:07.006005'",
+            False,
+        ),
+    ],
+)
+def test_the_present_is_a_constant(text: str, said: str, holds_then: bool) -> None:
+    found = at_time(text, datetime(2024, 3, 5, 9, 8, 7, 6005))
+    assert found == said
+    assert holds(found) is holds_then
+    assert at_time("name = 'current date", datetime.now()) == "name = 'current date"
+
+
+def test_hexadecimal_digits_of_bytes() -> None:
+    assert holds("HEX(raw) = '00FF'") is True
+    assert holds("hex(before.raw) IN ('00FE', '00ff')") is False
+    assert holds("left(hex(after.raw), 2) = '00'") is True
 
 
 def test_columns_that_differ_in_case_only_are_not_told_apart() -> None:
