@@ -338,6 +338,9 @@ def _script(mode: Mode, arguments: argparse.Namespace) -> int:
             code = _write(reading, request, out, arguments.overwrite, after, stays)
             for other in others:
                 code = max(code, _write_other(reading, other, arguments.overwrite))
+            if arguments.also:
+                how = opened, arguments, reading, demand, chosen, scratch
+                code = max(code, extra_outputs.write_reports(*how))
             return code
 
     if url is not None:

@@ -1,8 +1,9 @@
-"""``--also KIND:DIR``: more outputs of the same changes, from the log as it is open."""
+"""``--also``: more outputs of the same changes, from the log as it is open."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,16 +11,24 @@ from replay.changes.choices import CascadeMode, Incomplete, Mode
 from replay.changes.options import Export, ScriptOptions
 from replay.changes.selection import Selection
 from replay.cli.extracting import copy_request
+from replay.cli.outcome import check_file
 from replay.cli.request import LogInput, data_options_of
+from replay.cli.terminal import Bar
 from replay.errors import UsageError
 from replay.logs import source_named
 from replay.options.command_options import COPIED, OF_VALUES
+from replay.options.option import REPORT
 from replay.output.continuation import NOTHING
 from replay.output.extraction import writer_of
 from replay.output.formats import export_request
 from replay.output.whole_folder import check_output
-from replay.pipeline.request import Demand, OpenLog, Request, make_request
+from replay.pipeline.request import Demand, OpenLog, Request, make_request, usage_errors
+from replay.reports.layout import ReportFormat, written
+from replay.reports.make_report import report_of
+from replay.reports.report_kinds import ReportKind, ReportOptions
 from replay.storage import Place
+from replay.storage.durable import write_file
+from sqlgen.errors import choice
 
 #: The kinds of output that are no scripts: data, and a log again.
 EXPORT, EXTRACT = "export", "extract"
@@ -38,7 +47,11 @@ def check_also(mode: Mode, arguments: argparse.Namespace) -> None:
             _refuse_meant_for(mode, kind, arguments)
         if kind == EXTRACT:
             _check_copied(arguments)
-        check_output(place, arguments.overwrite)
+        if kind.startswith(REPORT):
+            _kind_of_report(kind)
+            check_file(place, arguments.overwrite)
+        else:
+            check_output(place, arguments.overwrite)
         path = Path(str(place)).absolute()
         if any(path == one or path in one.parents or one in path.parents for one in places):
             raise UsageError(
@@ -59,6 +72,12 @@ def _check_chains(arguments: argparse.Namespace) -> None:
     if after is None:
         return
     for kind in kinds:
+        if kind.startswith(REPORT):
+            raise UsageError(
+                "LR1001",
+                f"found --also {kind} with --after; expected a command of its own, for a report is"
+                " on all that the selection takes, not on what is new",
+            )
         if kind == Mode.UNDO:
             raise UsageError(
                 "LR1001",
@@ -133,7 +152,39 @@ def also_outputs(
             chains.get(kind, usual),
         )
         for kind, place in arguments.also
+        if not kind.startswith(REPORT)
     ]
+
+
+def _kind_of_report(kind: str) -> ReportKind:
+    with usage_errors():
+        return choice(ReportKind, kind.removeprefix(REPORT), "--also report")
+
+
+def write_reports(
+    opened: OpenLog,
+    arguments: argparse.Namespace,
+    reading: LogInput,
+    first: Demand,
+    selection: Selection,
+    scratch: str,
+) -> int:
+    """Write the reports beside the ``first`` output, on what its selection takes; the highest exit
+    code. Errors as those of :func:`replay.reports.make_report.report_of`."""
+    codes = [0]
+    for kind, place in arguments.also:
+        if kind.startswith(REPORT):
+            print(f"also {place}:")
+            with Bar(sys.stderr) as progress, usage_errors():
+                asked = reading.asked(opened, scratch, progress, None, arguments.chosen)
+                asked = replace(asked, mapping=first.mapping)
+                report = report_of(asked, _kind_of_report(kind), selection, ReportOptions())
+            suffix = Path(str(place)).suffix.removeprefix(".").lower()
+            form = ReportFormat(suffix) if suffix in set(ReportFormat) else ReportFormat.TEXT
+            write_file(place, written(report, form))
+            print(f"written to {place}")
+            codes.append(report.exit_code)
+    return max(codes)
 
 
 def _request(

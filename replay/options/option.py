@@ -146,16 +146,20 @@ def bare(text: str) -> str:
     return text
 
 
-#: What ``--also`` writes.
+#: What ``--also`` writes, beside reports.
 ALSO = ("redo", "undo", "export", "extract")
+#: Before the kind of a report.
+REPORT = "report:"
 
 
 def also_output(text: str) -> tuple[str, Place]:
-    """``KIND:DIR``: another output, and its folder or manifest."""
-    kind, _, folder = text.partition(":")
-    if kind not in ALSO or not folder:
-        expected = ", ".join(f"{name}:DIR" for name in ALSO[:-1])
-        raise UsageError("LR1001", f"found {text!r}; expected {expected} or {ALSO[-1]}:DIR")
+    """``KIND:DIR``, ``report:KIND:FILE``: another output, and its folder, manifest or file."""
+    kind, _, folder = text.removeprefix(REPORT).partition(":")
+    is_report = text.startswith(REPORT) and bool(kind)
+    if not (is_report or kind in ALSO) or not folder:
+        expected = ", ".join(f"{name}:DIR" for name in ALSO)
+        raise UsageError("LR1001", f"found {text!r}; expected {expected} or report:KIND:FILE")
+    kind = REPORT * is_report + kind
     return kind, place_of(folder)
 
 

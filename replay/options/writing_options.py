@@ -98,7 +98,8 @@ OUTPUT = (
         "--also KIND:DIR",
         ALSO_OUTPUTS,
         "also write a redo, undo, export (Parquet) or extract (a log again) of the same changes"
-        " into another folder (repeatable); the log is opened only once",
+        " into another folder, or a report:KIND:FILE on them (.csv, .json, .html or text;"
+        " repeatable); the log is opened only once",
         SCRIPTS,
     ),
     _output(

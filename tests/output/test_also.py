@@ -47,9 +47,36 @@ def test_outputs_of_one_command_are_those_of_three(
         assert found == files_of(tmp_path / kind)
 
 
+def test_reports_beside_scripts_are_those_of_their_command(
+    log: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = ["--table", "SAKILA.[F-R]*"]
+    for kind, form in (("audit", "csv"), ("who", "json")):
+        words = ["report", kind] if kind == "audit" else [kind]
+        given = [*words, *log, *HOW, *chosen, "--format", form]
+        assert main([*given, "--out", str(tmp_path / f"{kind}.{form}")]) == 0
+    opened: list[object] = []
+    really = LogInput.open
+    monkeypatch.setattr(LogInput, "open", lambda *a: opened.append(a) or really(*a))
+    files = {kind: tmp_path / f"also-{kind}" for kind in ("audit.csv", "who.json")}
+    also = [f"--also=report:{kind.partition('.')[0]}:{path}" for kind, path in files.items()]
+    assert main(["undo", *log, *HOW, *chosen, *also, "--out", str(tmp_path / "undo")]) == 0
+    assert len(opened) == 1
+    for kind, path in files.items():
+        assert path.read_bytes() == (tmp_path / kind).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["redo", "--also", "report:page:{t}/b"], "found --also report 'page'; expected one of"),
+        (["redo", "--also", "report:audit:{t}/used/letter.txt"], "letter.txt exists"),
+        (["redo", "--also", "report:audit:{t}/no/b"], "found no folder {t}/no"),
+        (["redo", "--also", "report:audit:{t}/out"], "for two outputs"),
+        (
+            ["redo", "--after", "none", "--also", "report:audit:{t}/b"],
+            "found --also report:audit with --after",
+        ),
         (["redo", "--also", "undo:{t}/out"], "found {t}/out for two outputs"),
         (["redo", "--also", "undo:{t}/out/undo"], "for two outputs"),
         (["redo", "--also", "undo:{t}/used"], "is not empty"),
