@@ -209,8 +209,8 @@ class Log(Questions):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables of the log (schema, name, columns, key) by name; of one that changed within
-        the log, its last form."""
+        """The tables of the log (schema, name, columns, key), in the order of their names; of one
+        that changed within the log, its last form."""
         latest = {version.name: version.table for version in self.opened.log.catalog.versions}
         return tuple(latest[name] for name in sorted(latest) if latest[name].columns)
 

@@ -85,6 +85,8 @@ def recognized(words: Iterable[str], source: str | None = None) -> Recognized:
     }
     found = _of_family(family, by_kind, names)
     taken = {*found.log, *found.logs, found.catalog, *(p for _, ps in found.in_turn for p in ps)}
+    if family == "soliddb" and found.catalog:  # with the character set, beside the catalog
+        taken.add(os.path.join(found.catalog, "manifest.json"))
     strays = [path for path in kinds if path not in taken and not _passed_over(path)]
     beside = dict.fromkeys(by_kind["ddl"])
     return Recognized(

@@ -64,8 +64,9 @@ class Questions(ABC):
         key: str | int | Sequence[str | int] = (),
         **options: Unpack[QuestionOptions],
     ) -> RowHistory:
-        """The life of rows, as ``logreplay history``: those of a table with one of some keys, or
-        that satisfy ``where``; else what the selected units did. ``str`` prints it. Errors as
+        """The life of rows, as ``logreplay history``: those of a table with one of some keys (each
+        a value, or of several columns the text ``"11,2"``), or that satisfy ``where``; else what
+        the selected units did. ``str`` prints it. Errors as
         :func:`replay.reports.log_queries.history_of`."""
         with usage_errors():
             asked = self._with_keys(options)
@@ -85,8 +86,8 @@ class Questions(ABC):
         mapping: str | Path | None = None,
         mask_key_file: str | Path | None = None,
     ) -> states.State:
-        """The rows of tables at a point, as ``logreplay state --at``: ``tables`` have Arrow tables;
-        ``csv``: who wrote the files of ``initial``. Errors as
+        """The rows of tables at a point, as ``logreplay state --at``: each of the ``tables`` has
+        them as an Arrow table, ``rows``; ``csv``: who wrote the files of ``initial``. Errors as
         :func:`replay.reports.states.state_of`."""
         with usage_errors():
             asked = replace(self.asked(), mapping=mapping_file(mapping, mask_key_file))

@@ -107,7 +107,8 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        message = str(error).splitlines()[0]
+        # the first paragraph: what is wrong, and names that would do
+        message = " ".join(str(error).split("\n\n")[0].split()).rstrip(".!")
         raise UsageError(
             "LR1001",
             f"found a query that cannot be carried out: {message}",
