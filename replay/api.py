@@ -468,7 +468,7 @@ class Selected:
         if batches.tally.quarantined_units or batches.tally.finding_count:
             units = len(batches.tally.quarantined_units)
             warnings.warn(
-                f"{units} units of recovery are quarantined, so their changes are not among these:"
+                f"quarantined: {counted(units, 'unit')} of recovery. Changes of these are not here:"
                 " the metadata of the schema names them",
                 stacklevel=2,
             )

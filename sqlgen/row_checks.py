@@ -1,5 +1,5 @@
 """Scripts that assert: what stands beside statements so that one that touches no row, or several,
-stops the script and is named."""
+stops the script and is named. And queries that name the rows of tables that are not as expected."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.dialects import Profile
+from sqlgen.dialects import Exact, Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
-from sqlgen.schema import RowMask
-from sqlgen.statements import joined
+from sqlgen.lazy_imports import exp, when_used
+from sqlgen.names import identifier, table_expression
+from sqlgen.schema import Column, RowMask, Table
+from sqlgen.statements import joined, own_rows
+
+with when_used():  # for queries that compare rows
+    from sqlgen import ddl
 
 #: Statements in a block: with so many its opening and closing cost little, and the database does
 #: not keep much of it.
@@ -23,6 +28,11 @@ IN_BLOCK = 100
 _SLOTS = re.compile(r"\{(unit|statement)\}")
 #: What stands in place of :data:`sqlgen.dialects.row_checks.LABEL`.
 _LABEL = "{unit}: statement {statement}"
+
+#: Types of targets that queries do not compare, but in databases that compare all.
+_LOB, _COMPARES_LOBS = re.compile("XML|CLOB|BLOB"), frozenset({"sqlite", "duckdb"})
+#: Rows of a table that are named as different.
+_NAMED = 20
 
 #: A text in pieces, each with what is filled in behind it: ``unit``, ``statement`` or ``""``.
 Pieces = Sequence[tuple[str, str]]
@@ -133,3 +143,83 @@ def _blocks(
     closes = checked.copy()
     closes[:-1] &= ~follows[1:]
     return checked & ~follows, closes
+
+
+@dataclass(frozen=True)
+class ExpectedRows:
+    """What a ``table`` holds in the end, in tables beside it: the rows of ``before`` whose key is
+    not in ``touched``, and those of ``left``; without a ``key``, those of both less those of
+    ``touched``. ``whole``: all that it holds."""
+
+    name: str
+    table: Table
+    key: tuple[str, ...]
+    before: Table | None
+    left: Table | None
+    touched: Table | None
+    whole: bool
+
+    def columns(self, profile: Profile) -> list[Column]:
+        """The columns whose values are known, and which a query of the target can compare."""
+        known = {column.name for column in (self.left or self.before or self.table).columns}
+        shown = [column for column in self.table.columns if column.name in known]
+        if profile.name in _COMPARES_LOBS:
+            return shown
+        return [one for one in shown if not _LOB.match(ddl.type_rule(one, profile).text)]
+
+
+def difference_queries(
+    expected: Sequence[ExpectedRows], verdicts: tuple[str, str], profile: Profile, names: str
+) -> list[str]:
+    """Queries: of each table one gives rows that are there more or less often than expected, and a
+    last one the first verdict, or the second where there are such rows."""
+    queries, counts = [], []
+    for one in expected:
+        found = f"({_differences(one, profile, names)}) d"
+        by = [identifier(name, profile, names) for name in one.key]
+        rows = exp.select("*").from_(exp.Var(this=found)).order_by("logreplay_table", *by)
+        queries.append(rows.limit(_NAMED).sql(dialect=profile.sqlglot))
+        counts.append(f"SELECT COUNT(*) AS n FROM {found}")
+    said = "CASE WHEN SUM(n) = 0 THEN '{}' ELSE '{}' END".format(*verdicts)
+    queries.append(f"SELECT {said} AS verdict FROM ({' UNION ALL '.join(counts)}) v")
+    return [f"{query};" for query in queries]
+
+
+def _differences(one: ExpectedRows, profile: Profile, names: str) -> str:
+    """A query for rows of a table that are not there as often as expected."""
+    spelled = {
+        column.name: identifier(column.name, profile, names).sql(dialect=profile.sqlglot)
+        for column in one.table.columns
+    }
+    columns = one.columns(profile)
+    exact = [profile.exact.get(column.type, Exact()) for column in columns]
+    listed = [spelled[column.name] for column in columns]
+    values = [f"{e.before}t.{n}{e.after} AS {n}" for e, n in zip(exact, listed, strict=True)]
+
+    def rows(table: Table, found: int, expected: int, where: str = "") -> str:
+        counts = f"{found} AS logreplay_f, {expected} AS logreplay_e"
+        return f"SELECT {', '.join(values)}, {counts} FROM {place(table)} t{where}"
+
+    def place(table: Table) -> str:
+        return table_expression(table, profile, names).sql(dialect=profile.sqlglot)
+
+    there = ""
+    if one.key and one.touched is not None:
+        forms = ["t.{0} = k.{0}", "(t.{0} = k.{0} OR t.{0} IS NULL AND k.{0} IS NULL)"]
+        same = [forms[one.table.column(n).nullable].format(spelled[n]) for n in one.key]
+        there = f"EXISTS (SELECT 1 FROM {place(one.touched)} k WHERE {' AND '.join(same)})"
+    own = own_rows(one.table, profile, names)
+    mine = [own.this.sql(dialect=profile.sqlglot)] if own else []
+    mine += [there] if there and not one.whole else []
+    sides = [rows(one.table, 1, 0, f" WHERE {' AND '.join(mine)}" if mine else "")]
+    if one.before is not None:
+        sides.append(rows(one.before, 0, 1, f" WHERE NOT {there}" if there else ""))
+    sides += [rows(one.left, 0, 1)] if one.left is not None else []
+    sides += [rows(one.touched, 0, -1)] if one.touched is not None and not one.key else []
+    rows_of, sums = ", ".join(listed), ("SUM(logreplay_f)", "SUM(logreplay_e)")
+    table = exp.Literal.string(one.name).sql(dialect=profile.sqlglot)
+    return (
+        f"SELECT {table} AS logreplay_table, {sums[0]} AS logreplay_found, {sums[1]} AS"
+        f" logreplay_expected, {rows_of} FROM ({' UNION ALL '.join(sides)}) c GROUP BY {rows_of}"
+        f" HAVING {sums[0]} {'<>' if one.key or one.whole else '<'} {sums[1]}"
+    )

@@ -15,7 +15,8 @@ _TIME = re.compile(
 )
 #: The end of an id that has 20.
 _LAST_DIGITS = re.compile(r"[0-9A-F]{4,19}")
-#: What a time with a zone ends with.
+#: What a time in UTC ends with, and one with any zone.
+_UTC = re.compile(r"(.*:\d\d(?:\.\d+)?)(?:Z|\+00:00)", re.IGNORECASE)
 _ZONED = re.compile(r":\d\d(?:\.\d+)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 #: Of a day: times are HHMMSS, the last one 240000.
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3])[0-5]\d[0-5]\d|240000")
@@ -44,12 +45,20 @@ def time_text(time: bytes) -> str:
     return f"{year}-{month}-{day} {hour}:{minute}:{second}.{digits[14:20]}"
 
 
+class UtcTime(bytes):
+    """A time that a user gave in UTC."""
+
+
 def time_of(text: str, last: bool) -> bytes:
     """A time as 17 bytes of packed digits. What is left out counts as the first or the ``last``
-    moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]."""
-    match = _TIME.fullmatch(text.strip())
+    moment. UsageError (LR1001) for other text than YYYY-MM-DD[ HH:MM[:SS[.ffffff]]], and for
+    another zone than UTC (Z: :class:`UtcTime`)."""
+    plain = text.strip()
+    if found := _UTC.fullmatch(plain):
+        return UtcTime(time_of(found[1], last))
+    match = _TIME.fullmatch(plain)
     if not match:
-        why = ", without a zone: times are those of the log" if _ZONED.search(text) else ""
+        why = ", without a zone or with Z for UTC" if _ZONED.search(text) else ""
         raise UsageError(
             "LR1001", f"found {text!r}; expected YYYY-MM-DD[ HH:MM[:SS[.ffffff]]]{why}"
         )

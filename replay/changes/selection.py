@@ -23,7 +23,7 @@ from replay.changes.choices import BehindDamage, CascadeMode, Derived, Incomplet
 from replay.changes.envelope import CANCELLED, OP_NAMES, Change, Envelope, compare
 from replay.changes.position import UNIT, urids_of
 from replay.changes.units import UnitSet
-from replay.errors import UsageError
+from replay.errors import UsageError, counted
 from sqlgen.constraints import Constraints
 from sqlgen.errors import choice, settle_choices
 from sqlgen.kinds import settle_kinds
@@ -665,7 +665,7 @@ def left_out(selection: Selection, skipped: Mapping[str, int]) -> str | None:
             option, values = reason.rpartition("(")[2].rstrip(")"), asked[named[reason]]
             several = isinstance(values, list)
             words = f"{option} {' '.join(map(str, values))}" if several else "--units"
-        reasons.append(f"{words} leaves out {count:,} records")
+        reasons.append(f"{words} leaves out {counted(count, 'record')}")
     return "nothing is left to be written: " + (", ".join(reasons) or "the log has none of it")
 
 

@@ -63,7 +63,7 @@ with when_used():  # what some commands alone need
     from replay.live import dry_run
     from replay.output import growth as growths
     from replay.output import migration, structure
-    from replay.reports import graph, tables
+    from replay.reports import graph, states, tables
     from sqlgen import mapping_file as mapping_files
 
 
@@ -203,15 +203,17 @@ def _migrate(arguments: argparse.Namespace) -> int:
     with WorkFolder() as scratch:
         request = reading.request(scratch, demand, selection)
         tell_notes(request.notes)
-        wanted = _migration(arguments, request)
+        opened = reading.open(scratch) if demand.mapping else request.opened
         with Bar(sys.stderr) as progress:
-            engine = reading.engine_for(request.log, progress)
+            asked = replace(reading, beside=()).asked(opened, scratch, progress)
+            known = arguments.initial, arguments.csv
+            left = partial(states.rows_left, asked, request.selection, *known)
             written = migration.write_migration(
-                request.plan(reading.split_bytes, engine),
+                request.plan(reading.split_bytes, asked.engine),
                 request.log,
-                wanted,
+                replace(_migration(arguments, request), left=left),
                 arguments.out,
-                engine,
+                asked.engine,
                 arguments.overwrite,
             )
     for note in written.manifest["types"]:

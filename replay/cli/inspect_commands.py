@@ -24,6 +24,7 @@ from replay.errors import (
     InputError,
     Refusal,
     UsageError,
+    counted,
 )
 from replay.logs import source_named
 from replay.logs.words import said_of
@@ -230,7 +231,7 @@ def _kept(arguments: argparse.Namespace, state: states.State, form: str) -> list
         lines.append(f"the rows at {state.at.text} are in {arguments.out}")
     if arguments.to is not None:
         rows = state_load.load_rows(arguments.to, state.tables)
-        lines.append(f"{rows:,} rows are in {public(arguments.to)}")
+        lines.append(f"{counted(rows, 'row is', 'rows are')} in {public(arguments.to)}")
     return lines
 
 

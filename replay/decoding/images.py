@@ -24,7 +24,7 @@ from sqlgen.schema import ARROW_TYPES
 
 _EXACT = "columns that end exactly where the image ends"
 _INSIDE = "columns that fit the image"
-_FILLED = "whole characters that fit the column, and blanks or zeros behind them"
+_FILLED = "whole characters that fit the column, and blanks or zeros after them"
 #: What fills expanded graphic columns up, two bytes each: zeros, EBCDIC's and ASCII's blanks, and
 #: the blanks of UTF-16, Shift-JIS, GBK and KS, and Big5.
 _FILLERS = np.array([0, 0x4040, 0x2020, 0x20, 0x3000, 0x8140, 0xA1A1, 0xA140], ">u2")

@@ -24,7 +24,7 @@ from replay.changes.envelope import ROW_CHANGES, Change, distinct
 from replay.dependencies.key_spaces import KeySpaces
 from replay.dependencies.raw_keys import RawKeys
 from replay.dependencies.write_sets import WRITES, ChangeBatch, KeyRole, WriteSets
-from replay.errors import InputError
+from replay.errors import InputError, counted
 from replay.live.route import UnitGroup
 from replay.live.strict import StrictOrder
 from replay.live.target_transactions import BadStatement, Transactions
@@ -393,7 +393,7 @@ def run_loose(
         steps = ScriptUnit(number, group.units[0].key, start, stop + 1)
         bad = transactions.run_steps(session, steps)
         if bad is not None:
-            what = f"a statement touched {bad.count:,} rows"
+            what = f"a statement touched {counted(bad.count, 'row')}"
             return bad if bad.failure else _failed(bad.condition, what)
     return None
 

@@ -281,8 +281,8 @@ def _notes(row: TargetPosition | None, work: ReplayInput | None, differing: int)
         return
     if row.rejected and differing:
         yield (
-            f"{row.rejected:,} changes were not applied as the log says (status --rejects); what"
-            " they left out differs"
+            f"not applied as the log says: {counted(row.rejected, 'change')} (status --rejects);"
+            " what was left out differs"
         )
     last = None if work is None else log_extent(work.log, engine=work.engine).last
     if last is not None and row.position.commit > last:
@@ -437,7 +437,8 @@ def text_of(sealed: Mapping[str, Any]) -> str:
             f" undone {entry['undone'][:16]}…, redone {entry['redone'][:16]}…"
         )
         for name, differing in entry["differing"].items():
-            lines.append(f"    {name.replace('_', ' ')}: {differing['rows']:,} rows DIFFER")
+            rows = counted(differing["rows"], "row")
+            lines.append(f"    {name.replace('_', ' ')}: {rows} DIFFER")
             lines += [f"      {line}" for line in differing["shown"]]
     lines += [f"  not compared: {note}" for note in sealed["not_compared"]]
     return "\n".join([*lines, f"  SHA-256 of this certificate: {sealed['sha256']}"])

@@ -163,7 +163,7 @@ def consequences_told(outcome: CompletedRun, log: LogFile) -> list[str]:
     left = counted(int(dependents.blocked.sum()), "change")
     records = outcome.tally.skipped.get(BUILT_ON, 0)
     if records != dependents.blocked.sum():  # the balance sheet counts these
-        left += f" ({records:,} records; a long row is several)"
+        left += f" ({counted(records, 'record')}; a long row is several)"
     action = {
         "all": "they are undone too",
         "non-conflicting": f"not undone: {left}, so units are undone in part",
@@ -205,15 +205,15 @@ def _left_to_target(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     by_keys = tally.skipped[log.in_words(REASONS[LEFT_TO_TARGET[0]])]
     if plan.mode == "undo" and by_keys:
         return [
-            f"{by_keys:,} changes that foreign keys made are left out (--ri skip), and no foreign"
-            " key undoes what it did: rows that they deleted do not come back; --ri apply"
-            " brings them back"
+            f"left out (--ri skip): {counted(by_keys, 'change')} that foreign keys made. No foreign"
+            " key undoes what it did: deleted rows do not come back; --ri apply brings them back"
         ]
     if plan.mode == "redo" and tally.without_cause:
         return [
-            f"{tally.without_cause:,} changes are left to the target (--ri skip, --triggers skip),"
-            " which makes them only where what caused them is written too, and it is not: choose"
-            " the tables and operations of the causes as well, or have these changes applied"
+            "left to the target (--ri skip, --triggers skip):"
+            f" {counted(tally.without_cause, 'change')} whose cause is not written, so the"
+            " target does not make them: choose the tables and operations of the causes as well, or"
+            " have these changes applied"
         ]
     return [] if plan.steps else without_cascades(plan, log, tally)
 
@@ -225,7 +225,7 @@ def without_cascades(plan: Plan, log: LogFile, tally: Tally) -> list[str]:
     if plan.mode == "undo" or not by_keys or acts or not plan.constraints.tell_foreign_keys:
         return []
     return [
-        f"{by_keys:,} changes that foreign keys made are left to the target (--ri skip), and no"
+        f"left to the target (--ri skip): {counted(by_keys, 'change')} that foreign keys made. No"
         " foreign key of it acts: rows would stay whose parents go; --ri apply makes these changes"
     ]
 

@@ -22,7 +22,7 @@ from replay.changes.position import LOWEST, Position, UnitId
 from replay.changes.selection import Selection, limits
 from replay.changes.verdicts import Verdict, Verdicts
 from replay.engine.contract import Engine
-from replay.errors import Refusal, UsageError
+from replay.errors import Refusal, UsageError, counted
 from replay.logs import CopyFacts, Family, LogFile, LogWriter
 from replay.output.bundle import (
     Bundle,
@@ -266,6 +266,6 @@ def _damage(tally: Tally) -> list[str]:
     if not tally.finding_count:
         return []
     return [
-        f"{tally.finding_count:,} records of the log are damaged or contradict others; they are in"
-        " the copy as they are, so whoever reads it sets their units aside as with the log itself"
+        f"damaged, or in contradiction to others: {counted(tally.finding_count, 'record')} of the"
+        " log; the copy has them as they are, so whoever reads it quarantines their units too"
     ]

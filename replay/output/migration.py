@@ -4,7 +4,7 @@ what proves the result, in the order to run them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,19 @@ from typing import Any
 from replay.changes.selection import Selection
 from replay.csv_states import CsvForm
 from replay.engine.contract import Engine
-from replay.errors import EXIT_OK, EXIT_WARNING, InputError, UsageError, counted
+from replay.errors import EXIT_OK, EXIT_WARNING, InputError, Refusal, UsageError, counted
 from replay.logs import LogFile
 from replay.output.bundle import Bundle, write_bundle
 from replay.output.initial_load import StateFiles, proof_in
-from replay.output.migration_load import load_steps, write_load
-from replay.output.structure import formed_tables
+from replay.output.migration_load import Loaded, load_steps, write_check, write_load
+from replay.output.state_files import RowsLeft
 from replay.output.whole_folder import whole_folder, write_manifest
 from replay.pipeline.plan import Plan
 from replay.storage import Place
 from replay.version import __version__
 from sqlgen.constraints import Constraints
 from sqlgen.ddl.schema_file import Declared
-from sqlgen.ddl.schema_script import SchemaScript, count_checks, schema_script
+from sqlgen.ddl.schema_script import SchemaScript, schema_script
 from sqlgen.dialects import Profile, profile_named
 from sqlgen.mapping import TableMap
 from sqlgen.schema import Table
@@ -34,8 +34,8 @@ SCHEMA, LOAD, REDO, FOREIGN_KEYS, IDENTITIES, VERIFY, STEPS = (
     "10-schema.sql", "20-load", "30-redo", "40-foreign-keys.sql", "45-identities.sql",
     "50-verify.sql", "PLAN.md",
 )  # fmt: skip
-#: What compares the values, which no query says in all databases as this program does.
-_VALUES = "logreplay verify LOG --to URL --expected DIR"
+#: What compares a target with the log without a script.
+_VERIFY = "logreplay verify LOG --to URL --expected DIR"
 #: The selection of a whole log.
 _WHOLE = Selection().describe()
 
@@ -55,7 +55,8 @@ class MigrationRequest:
     """What is to be migrated: ``tables`` as the log has them (before the mapping), ``more`` that
     the schema defines, without a change in the log; the state before the log (None: loaded by other
     means; ``csv``: how its files are written); the keys of all these, ``known`` of the log's tables
-    alone; ``undefined``: tables of the schema that are not understood, in words."""
+    alone; ``undefined``: tables of the schema that are not understood, in words; ``left``: finds
+    out what the log leaves of rows."""
 
     tables: Sequence[Table]
     more: Sequence[Table]
@@ -66,6 +67,7 @@ class MigrationRequest:
     declared: Mapping[str, Declared] = field(default_factory=dict)
     csv: CsvForm | None = None
     undefined: Sequence[str] = ()
+    left: Callable[[], Sequence[RowsLeft]] = tuple
 
     @property
     def all_tables(self) -> list[Table]:
@@ -113,20 +115,13 @@ def write_migration(
     mapping = options.mapping or TableMap()
     with whole_folder(out, overwrite) as folder:
         work = folder.work
-        loaded: dict[str, int] = {}
-        missing: list[str] = []
-        unfit: dict[str, InputError] = {}
+        load, missing = Loaded({}, {}, {}, {}), list[str]()
         if request.initial is not None:
             files, missing = _files(request, StateFiles(request.initial, request.csv))
             load = write_load(
                 work / LOAD, files, options, mapping, request.csv, frozenset(request.more)
             )
-            loaded, unfit = load.rows, load.unfit
-        asked, request = request, request.without(missing, unfit)
-        tables = {
-            f"{table.schema}.{table.name}": mapping.table(table).in_target()
-            for table in request.all_tables
-        }
+        asked, request = request, request.without(missing, load.unfit)
         constraints = mapping.constraints(request.constraints, request.all_tables)
         declared = mapping.declared(request.declared, request.all_tables)
         targets = mapping.joined(request.all_tables)
@@ -147,22 +142,17 @@ def write_migration(
         if schema.afterwards:
             said = f"identity columns for {profile.name}: on after the highest value"
             _write_script(work / IDENTITIES, said, schema.afterwards, profile)
-        expected = _expected(bundle, loaded, formed_tables(log, plan.selection))
-        if expected:
-            (work / VERIFY).write_text(
-                _verify_text(
-                    expected, sorted(loaded.keys() - expected), tables, profile, options.names
-                ),
-                encoding="utf-8",
-            )
+        unknown = _check(work / VERIFY, plan, request, load)
         not_migrated = [
             *(entry for entry in constraints.unused if entry not in request.constraints.unused),
             *_not_here(asked, schema),
             *request.undefined,
         ]
-        manifest = _manifest(plan, request, schema, bundle, loaded, expected) | {
+        manifest = _manifest(plan, request, schema, bundle, load.rows) | {
             "not_migrated": not_migrated,
-            "files": [f"{LOAD}/{path.name}" for path in sorted((work / LOAD).glob("*.csv"))],
+            "not_compared": unknown,
+            "verify": (work / VERIFY).exists(),
+            "files": sorted(f"{one.parent.name}/{one.name}" for one in work.glob("[25]*/*.csv")),
         }
         write_manifest(manifest, work / "manifest.json")
         (work / STEPS).write_text(_plan_text(manifest, profile, log), encoding="utf-8")
@@ -201,40 +191,19 @@ def _files(request: MigrationRequest, files: StateFiles) -> tuple[dict[Table, Pl
     )
 
 
-def _expected(bundle: Bundle, loaded: Mapping[str, int], formed: set[str]) -> dict[str, int]:
-    """Rows that each table has in the end, where that is known: it is not after a table was emptied
-    as a whole, nor of those that changes of structure ``formed``: perhaps it has another name."""
-    expected = {}
-    for name, rows in loaded.items():
-        changes = bundle.contents["tables"].get(name, {})
-        if set(changes) <= {"insert", "update", "delete"} and name not in formed:
-            expected[name] = rows + changes.get("insert", 0) - changes.get("delete", 0)
-    return expected
-
-
-def _verify_text(
-    expected: Mapping[str, int],
-    unknown: Sequence[str],
-    tables: Mapping[str, Table],
-    profile: Profile,
-    names: str,
-) -> str:
-    """Queries: a row for each table whose number of rows is not the expected one, and a last line
-    whether there is one, and what compares values; tables of which it is not known are named."""
-    lines = [
-        f"-- logreplay verification for {profile.name}: a row for each table with another number of"
-        f" rows than expected, then whether there is one. {profile.client}",
-        f"-- not compared: values: {_VALUES}",
-        *(f"-- not compared: {name}" for name in unknown),
-        *search_path(profile),
-        *count_checks(
-            [(tables[name], name, rows) for name, rows in expected.items()],
-            (f"SAME NUMBERS OF ROWS; values: {_VALUES}", "DIFFERENT"),
-            profile,
-            names,
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+def _check(script: Path, plan: Plan, request: MigrationRequest, load: Loaded) -> list[str]:
+    """Write the script that compares rows, where it is known what they are. What it does not
+    compare, in words."""
+    chosen, options = plan.selection, plan.options
+    if not chosen.whole_tables or chosen.parts_units:
+        return ["values: the selection may take some changes of a row and leave others out"]
+    if options.render.policy.char_padding == "keep":
+        return ["values: --char-padding keep"]
+    try:
+        left = request.left()
+    except (InputError, Refusal, UsageError) as error:
+        return [f"values: {error}"]
+    return write_check(script, load, left, options, options.mapping or TableMap())
 
 
 def _manifest(
@@ -243,7 +212,6 @@ def _manifest(
     schema: SchemaScript,
     bundle: Bundle,
     loaded: Mapping[str, int],
-    expected: Mapping[str, int],
 ) -> dict[str, Any]:
     mapping = plan.options.mapping
     warnings = [f"not available in {plan.options.dialect}: {entry}" for entry in schema.left_out]
@@ -254,12 +222,6 @@ def _manifest(
             " says which, and why"
         )
     warnings += bundle.contents["warnings"]
-    unknown = sorted(loaded.keys() - expected.keys())
-    warnings += [
-        f"{name} is emptied as a whole, or changes its structure, in the log: how many rows it has"
-        " in the end is not checked"
-        for name in unknown
-    ]
     if (
         request.initial is None
         and mapping is not None
@@ -286,7 +248,6 @@ def _manifest(
             for n in schema.notes
         ],
         "loaded": dict(loaded) if request.initial is not None else None,
-        "expected_rows": dict(expected),
         "selection": {
             name: value
             for name, value in plan.selection.describe().items()
@@ -371,10 +332,10 @@ def _steps(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
             f"`{IDENTITIES}`: {counted(manifest['identities'], 'identity column')}, to go on after"
             " the highest value."
         )
-    if manifest["expected_rows"]:
+    if manifest["verify"]:
         steps.append(
-            f"`{VERIFY}`: names the tables that have another number of rows than expected. It"
-            " compares no values."
+            f"`{VERIFY}`: its last line says SAME, or DIFFERENT, below the rows that are there more"
+            " or less often than expected. It makes and drops tables LOGREPLAY_1 and so on."
         )
     return steps
 
@@ -384,18 +345,19 @@ def _proof(manifest: Mapping[str, Any], profile: Profile) -> list[str]:
     mapping = "" if manifest["mapping"] is None else " --mapping FILE"
     if manifest["mapping"] and "mask_key" in manifest["mapping"]:
         mapping += " --mask-key-file FILE"
-    lines = [
-        f"`{_VALUES}{mapping}` compares every row with"
-        " the state that the log leads to, where logreplay can",
+    lines = []
+    if manifest["verify"]:
+        lines += [
+            f"`{VERIFY}` compares the values of every row that the log left, and of keys that it"
+            " removed;",
+            "with --initial also of the rows that it never touched.",
+        ]
+    lines += ["", *(f"* not compared: {entry}" for entry in manifest["not_compared"]), ""]
+    lines += [
+        f"`{_VERIFY}{mapping}` compares the same from here, where logreplay can",
         "connect to (PostgreSQL, MariaDB, MySQL, DuckDB, SQLite). DIR is the state before the"
         " log, the folder of --initial.",
     ]
-    if not mapping:
-        lines.append(
-            "Where it cannot connect, `logreplay state LOG --at end --initial DIR --format csv"
-            " --out EXPECTED` writes the rows that must be there: load them into a schema of their"
-            " own, and compare each with its table (`EXCEPT ALL`, both ways)."
-        )
     if profile.as_text:
         lines.append(
             "Dates and times are text here: DIR must have them as the scripts do, timestamps with"

@@ -1,12 +1,13 @@
-"""The rows from before a log as scripts that load them: by COPY where psql reads files beside the
-script, else inserts of many rows."""
+"""The rows from before a log as scripts that load them, by COPY where psql reads files beside the
+script, else inserts of many rows; and the script that compares what is there in the end."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import shutil
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -15,16 +16,20 @@ from replay.changes.options import ScriptOptions
 from replay.csv_states import CsvForm
 from replay.errors import InputError, UsageError
 from replay.output.initial_load import state_file, state_rows
+from replay.output.state_files import RowsLeft, TableRows, state_csv
 from replay.storage import Place, file_name
-from sqlgen import statements
+from replay.temp_folders import WorkFolder
+from sqlgen import ddl, statements
 from sqlgen.dialects import Profile, profile_named
+from sqlgen.hidden import ESCAPES
 from sqlgen.literals import ValueProblem, plain_texts
-from sqlgen.mapping import TableMap
+from sqlgen.mapping import TableMap, TableMapping
 from sqlgen.names import identifier, table_expression
 from sqlgen.render_options import RenderOptions, shown_columns
+from sqlgen.row_checks import ExpectedRows, difference_queries
 from sqlgen.rows import Rows
-from sqlgen.schema import SqlType, Table
-from sqlgen.script import script_prologue
+from sqlgen.schema import Column, SqlType, Table
+from sqlgen.script import script_prologue, search_path
 
 #: Rows in a transaction of the load, and in one statement where a dialect takes several.
 _TOGETHER = 10_000
@@ -43,10 +48,13 @@ def load_steps(profile: Profile) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The rows of each table (OWNER.NAME), and why tables beside the log have none."""
+    """The rows of each table (OWNER.NAME), and why tables beside the log have none; where they come
+    from, and the scripts that load them."""
 
     rows: dict[str, int]
     unfit: dict[str, InputError]
+    sources: dict[Table, _Source]
+    scripts: dict[Table, Path]
 
 
 def write_load(
@@ -62,16 +70,15 @@ def write_load(
     is not as the schema defines them is told in the result."""
     _check_padding(files, options.render, mapping)
     folder.mkdir()
-    profile = profile_named(options.dialect)
-    write = _copied if profile.name == _COPIES else _inserted
-    loaded = Loaded({}, {})
+    loaded = Loaded({}, {}, {}, {})
     for number, (table, path) in enumerate(files.items(), 1):
         name = f"{table.schema}.{table.name}"
         place = folder / f"{number:04d}-{file_name(table.name.lower())}.sql"
         try:
             source = _Source(table, path, mapping, form)
-            write(place, source, options, profile)
+            _scripted(place, source, options)
             loaded.rows[name] = source.count
+            loaded.sources[table], loaded.scripts[table] = source, place
         except InputError as error:
             if table not in beside or error.code != "LR2035":
                 raise
@@ -92,6 +99,7 @@ class _Source:
         form: CsvForm | None,
     ) -> None:
         self.masked = mapping.masked_columns(table)
+        self.path, self.form = path, form
         self.file = state_file(path, table, form, self.masked)
         self.logged, self.mapping, self.count = table, mapping, 0
         #: The table in the target.
@@ -115,19 +123,36 @@ class _Source:
             )
 
 
-def _copied(place: Path, source: _Source, options: ScriptOptions, profile: Profile) -> None:
-    """A script that has psql read a file beside it."""
-    columns = shown_columns(source.table, options.render)
-    csv = place.with_suffix(".csv")
-    names = ", ".join(_spelled(column.name, profile, options) for column in columns)
-    target = table_expression(source.table, profile, options.names).sql(dialect=profile.sqlglot)
-    beside = f"{place.parent.name}/{csv.name}".replace("'", "''")
-    place.write_text(
-        f"{script_prologue(profile, 'load')}"
-        f"\\copy {target} ({names}) FROM '{beside}' WITH (FORMAT csv, ENCODING 'UTF8')\n",
-        encoding="utf-8",
-    )
+def _scripted(
+    place: Path, source: _Source, options: ScriptOptions, made: Path | None = None
+) -> None:
+    """A script that loads rows: it has psql read a file beside it (that of the script ``made``, if
+    there is one), or inserts them."""
+    profile, columns = profile_named(options.dialect), shown_columns(source.table, options.render)
+    with place.open("w", encoding="utf-8", newline="\n") as script:
+        script.write(script_prologue(profile, "load"))
+        if profile.name != _COPIES:
+            for rows in source.parts():
+                rendered = statements.render(rows, profile, options.render)
+                source.refuse(rendered.problems)
+                _write(script, rendered.text, profile)
+            return
+        csv = (made or place).with_suffix(".csv")
+        names = ", ".join(_spelled(column.name, profile, options) for column in columns)
+        target = table_expression(source.table, profile, options.names).sql(dialect=profile.sqlglot)
+        beside = f"{csv.parent.name}/{csv.name}".replace("'", "''")
+        script.write(
+            f"\\copy {target} ({names}) FROM '{beside}' WITH (FORMAT csv, ENCODING 'UTF8')\n"
+        )
+    if made is None:
+        _write_csv(csv, source, columns, options)
+
+
+def _write_csv(
+    csv: Path, source: _Source, columns: Sequence[Column], options: ScriptOptions
+) -> None:
     plainly = pa_csv.WriteOptions(include_header=False)  # texts in quotes, nothing for NULL
+    profile, policy = profile_named(options.dialect), options.render.policy
     with csv.open("wb") as file:
         for rows in source.parts():
             texts = []
@@ -136,7 +161,7 @@ def _copied(place: Path, source: _Source, options: ScriptOptions, profile: Profi
                     rows.after[column.name],
                     column,
                     profile,
-                    options.render.policy,
+                    policy,
                     column.name in source.table.key,
                 )
                 source.refuse(problems)
@@ -145,14 +170,116 @@ def _copied(place: Path, source: _Source, options: ScriptOptions, profile: Profi
             pa_csv.write_csv(named, file, plainly)
 
 
-def _inserted(place: Path, source: _Source, options: ScriptOptions, profile: Profile) -> None:
-    """A script of inserts."""
-    with place.open("w", encoding="utf-8", newline="\n") as script:
-        script.write(script_prologue(profile, "load"))
-        for rows in source.parts():
-            rendered = statements.render(rows, profile, options.render)
-            source.refuse(rendered.problems)
-            _write(script, rendered.text, profile)
+def write_check(
+    script: Path,
+    loaded: Loaded,
+    left: Sequence[RowsLeft],
+    options: ScriptOptions,
+    mapping: TableMap,
+) -> list[str]:
+    """Write the script that compares each table with the rows that it must hold: those from before
+    the log that it did not touch, and those that it left, which lie in tables of the script's own.
+    What it does not compare, in words."""
+    profile, names = profile_named(options.dialect), options.names
+    befores = {f"{table.schema}.{table.name}": table for table in loaded.sources}
+    expected, said = [], list[str]()
+    with script.open("w", encoding="utf-8", newline="\n") as file, WorkFolder() as scratch:
+        own = _OwnTables(file, script.with_suffix(""), Path(scratch), options, mapping)
+        for one in left:
+            table = one.rows.dataset.table
+            name = f"{table.schema}.{table.name}"
+            before = befores.pop(name, None)
+            if one.whole or (before and _names(before) != _names(table)):
+                before = None
+            whole = one.whole or before is not None
+            said += [] if whole else [f"rows of {name} that the log does not touch"]
+            if not (whole or len(one.touched.rows) or len(one.rows.rows)):
+                continue
+            key = tuple(mapping.names(table)[column] for column in one.key)
+            sides = (
+                before and own.filled(loaded.sources[before], one.key, loaded.scripts[before]),
+                own.left(one.rows, one.key, False),
+                None if one.whole else own.left(one.touched, one.key, bool(one.key)),
+            )
+            expected.append(
+                ExpectedRows(name, mapping.table(table).in_target(), key, *sides, whole)
+            )
+        for name, table in befores.items():
+            rows = own.filled(loaded.sources[table], table.key, loaded.scripts[table])
+            target = mapping.table(table).in_target()
+            expected.append(ExpectedRows(name, target, (), rows, None, None, True))
+        for entry in expected:
+            columns = {column.name for column in entry.table.columns}
+            unknown = sorted(columns - {column.name for column in entry.columns(profile)})
+            said += [f"{entry.name}: {', '.join(unknown)}"] if unknown else []
+        same = "SAME, as far as compared: PLAN.md" if said else "SAME"
+        own.write(*(f"-- not compared: {one}".translate(ESCAPES) for one in said))
+        own.write(*difference_queries(expected, (same, "DIFFERENT"), profile, names))
+        own.write(*(ddl.drop_table(table, profile, names) for table in own.tables))
+    if not expected:
+        script.unlink()
+    return said
+
+
+def _names(table: Table) -> list[str]:
+    return [column.name for column in table.columns]
+
+
+class _OwnTables:
+    """The tables that a script makes to compare with, and drops. ``folder``: of files beside it."""
+
+    def __init__(
+        self, file: TextIO, folder: Path, scratch: Path, options: ScriptOptions, mapping: TableMap
+    ) -> None:
+        self.file, self.folder, self.scratch = file, folder, scratch
+        self.options, self.mapping, self.profile = options, mapping, profile_named(options.dialect)
+        self.tables: list[Table] = []
+        title = f"-- logreplay verification for {self.profile.name}. {self.profile.client}"
+        quiet = ["SET client_min_messages = warning;"] if self.profile.name == _COPIES else []
+        self.write(title, *search_path(self.profile), *quiet)
+
+    def write(self, *lines: str) -> None:
+        """Write lines of the script."""
+        self.file.writelines(f"{line}\n" for line in lines)
+
+    def left(self, rows: TableRows, key: Sequence[str], only_keys: bool) -> Table | None:
+        """A table with rows that the log left, or the keys of rows; None without any."""
+        if not len(rows.rows):
+            return None
+        form = rows.dataset
+        pairs = zip(form.columns, form.names, strict=True)
+        columns, names = zip(*(p for p in pairs if p[0].name in key or not only_keys), strict=True)
+        table = replace(form.table, columns=columns, key=())
+        path = self.scratch / "rows.csv"
+        form = replace(form, columns=columns, names=names)
+        path.write_text(state_csv(TableRows(form, rows.rows)), encoding="utf-8", newline="")
+        return self.filled(_Source(table, path, self.mapping, None), key)
+
+    def filled(self, source: _Source, key: Sequence[str], made: Path | None = None) -> Table:
+        """Make a table of the rows of a source (``made``: a script that loads them elsewhere)."""
+        mapping, logged, number = self.mapping, source.logged, len(self.tables) + 1
+        name = f"{logged.schema}.{logged.name}"
+        entry = mapping.tables.get(name, TableMapping())
+        own = replace(entry, name=f"{mapping.name(logged)[0]}.LOGREPLAY_{number}")
+        mapping = replace(mapping, tables={**mapping.tables, name: own})
+        source = _Source(logged, source.path, mapping, source.form)
+        found_by = tuple(mapping.names(logged)[column] for column in key)
+        columns = tuple(
+            column if column.name in found_by else replace(column, nullable=True)
+            for column in source.table.in_target().columns
+        )
+        table = replace(source.table.in_target(), columns=columns, key=found_by)
+        self.tables.append(table)
+        gone = ddl.drop_table(table, self.profile, self.options.names)
+        self.write(gone.replace("TABLE", "TABLE IF EXISTS", 1))
+        self.write(ddl.create_table(table, self.profile, self.options.names))
+        self.folder.mkdir(exist_ok=True)
+        piece = self.folder / f"{number:04d}.sql"
+        _scripted(piece, source, self.options, made)
+        with piece.open(encoding="utf-8", newline="") as text:
+            shutil.copyfileobj(text, self.file)
+        piece.unlink()
+        return table
 
 
 def _write(script: Any, text: pa.StringArray, profile: Profile) -> None:

@@ -29,6 +29,7 @@ from replay.dependencies.graph import ranges
 from replay.dependencies.links import Link
 from replay.dependencies.why_held import key_texts
 from replay.engine.contract import Engine
+from replay.errors import counted
 from replay.logs import LogFile
 from replay.output.jobs import write
 from replay.output.run_plan import CompletedRun, analysis_of
@@ -283,7 +284,7 @@ def flags_alone(plan: Plan, taken: dict[str, Any] | None) -> list[str]:
     if taken is None:
         return []
     return [
-        f"{taken['units']:,} units depend on units that are quarantined, and are taken, for"
+        f"taken although quarantined units come before: {counted(taken['units'], 'unit')}, for"
         f" --incomplete {plan.selection.incomplete} goes by the log's flags alone:"
         f" {', '.join(taken['first'])}{', …' * (taken['units'] > len(taken['first']))}."
         " --incomplete resolve quarantines what depends on incomplete units, and nothing else"

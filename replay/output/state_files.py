@@ -36,6 +36,18 @@ class TableRows:
     rows: pa.Table
 
 
+@dataclass(frozen=True)
+class RowsLeft:
+    """What a log leaves of a table: ``rows`` that it touched as they are in the end; ``touched``, a
+    row for each ``key`` that it touched, or without a key, what ``rows`` were in the beginning.
+    ``whole``: the table has no other rows."""
+
+    rows: TableRows
+    touched: TableRows
+    key: tuple[str, ...]
+    whole: bool
+
+
 def state_csv(table: TableRows) -> str:
     """The rows with a header, nothing for NULL, ``""`` for the empty text, bytes as ``\\x`` and
     hexadecimal digits: what ``--initial`` reads."""

@@ -95,15 +95,6 @@ def tables_before(
     return before
 
 
-def formed_tables(log: LogFile, selection: Selection) -> set[str]:
-    """The tables (OWNER.NAME) that changes of structure make, drop, change, or give another name,
-    under each name that they have there."""
-    if not log.has_structure:
-        return set()
-    forming = [c for c in log.structure(_records(log, selection)) if _is_forming(c)]
-    return {_name(table) for c in forming for table in (_before(c), c.table) if table is not None}
-
-
 @dataclass(frozen=True)
 class ColumnMove:
     """A change of structure, in the unit that commits at ``commit`` (hexadecimal), after which a

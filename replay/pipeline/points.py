@@ -13,7 +13,7 @@ from replay.errors import UsageError
 from replay.logs import LogFile
 from replay.logs.record_facts import resolve_position
 from replay.pipeline.extent import log_extent
-from replay.pipeline.resolve_positions import marks_with
+from replay.pipeline.resolve_positions import check_zone, marks_with
 
 _DIGITS = re.compile(r"(?:X'|0[Xx])?[0-9A-Fa-f]{12,56}'?")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
@@ -62,7 +62,9 @@ def read_point(
     if words.lower() in ("start", "end"):
         return Point(LOWEST if words.lower() == "start" else HIGHEST, words)
     if _TIME.match(words):
-        return _at_time(log, time_of(words, True), words, engine, split_bytes)
+        moment = time_of(words, True)
+        check_zone(moment, log)
+        return _at_time(log, moment, words, engine, split_bytes)
     if _DIGITS.fullmatch(words):
         placed = resolve_position(log, position_of(words), True)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from replay.arrays import Bytes
 from replay.changes.envelope import Envelope, compare, opaque
-from replay.changes.notation import TIME_SIZE, time_text
+from replay.changes.notation import TIME_SIZE, UtcTime, time_text
 from replay.changes.position import Position, leading_words, urids_of
 from replay.changes.selection import Selection, unit_text
 from replay.errors import UsageError
@@ -40,6 +40,7 @@ def place(selection: Selection, log: LogFile) -> Selection:
                 "LR1001",
                 f"found a {name} of {len(time)} bytes; expected {TIME_SIZE}, as in headers",
             )
+        check_zone(time, log)
     bounds: dict[str, Any] = {
         name: resolve_position(log, getattr(selection, name), name == "until_position")
         for name in ("from_position", "until_position")
@@ -47,6 +48,18 @@ def place(selection: Selection, log: LogFile) -> Selection:
     units = tuple((_placed_unit(log, unit, member), member) for unit, member in selection.units)
     excepted = place(selection.excepted, log) if selection.excepted else None
     return replace(selection, **bounds, units=units, excepted=excepted)
+
+
+def check_zone(time: bytes | None, log: LogFile) -> None:
+    """UsageError (LR1001) for a time in UTC where the times of the log have no zone."""
+    if isinstance(time, UtcTime) and not getattr(log, "times_in_utc", False):
+        plain = time_text(time)[:19]
+        raise UsageError(
+            "LR1001",
+            f"found the time {plain}Z; expected one without a zone: times are those of the log,"
+            " which does not say in which zone they are",
+            hint=f"'{plain}' is what the clock of its database showed",
+        )
 
 
 def _placed_unit(log: LogFile, unit: bytes | str, member: int | None) -> bytes:

@@ -151,7 +151,7 @@ class _Values:
                 )
                 self._take(records, lengths)
         except InputError:
-            self.images["records behind damaged framing are not here"] += 1
+            self.images["records after damaged framing are not here"] += 1
         self._join(lengths)
 
     def _take(self, records: Records, lengths: _Lengths) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING
+from replay.errors import EXIT_ERROR, EXIT_OK, EXIT_WARNING, counted
 from replay.reports.images import literal
 from sqlgen.choices import Choices
 
@@ -268,11 +268,12 @@ def report_html(report: Report) -> str:
         )
         parts.append(f"<dl>{pairs}</dl>\n")
     if report.rows:
+        rows = counted(len(report.rows), "row")
         names = "".join(
             f'<th scope="col">{html.escape(name.replace("_", " "))}</th>' for name in report.columns
         )
         parts.append(
-            f'<div class="scroll" tabindex="0"><table><caption>{len(report.rows):,} rows</caption>'
+            f'<div class="scroll" tabindex="0"><table><caption>{rows}</caption>'
             f"<thead><tr>{names}</tr></thead>\n<tbody>\n"
         )
         for row in report.rows:

@@ -27,13 +27,14 @@ _NAMED = 5
 @dataclass
 class NetRows:
     """Rows of one table by key: ``keys`` (texts), ``begin`` and ``end`` (structs, null where there
-    is no row), ``begin_text`` and ``end_text`` (the images as texts)."""
+    is no row), ``begin_text`` and ``end_text`` (the images as texts), ``any`` image of the key."""
 
     keys: pa.Array
     begin: pa.Array
     end: pa.Array
     begin_text: pa.Array
     end_text: pa.Array
+    any: pa.Array
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -210,6 +211,7 @@ def _balance(gone: Side, come: Side, keyed: bool, wrong: list[str]) -> NetRows:
         _take(structs, place, end[last]),
         _take(images, place, begin[first]),
         _take(images, place, end[last]),
+        structs.take(pa.array(place[visit[first]])),
     )
 
 
@@ -278,6 +280,7 @@ def _counted(
         structs.take(left),
         images.take(found),
         images.take(left),
+        structs.take(at),
     )
 
 

@@ -144,11 +144,11 @@ def open_units(
     count = relations.one("SELECT count(*) FROM units")
     if point is None:
         title = "open: units of recovery without an end in this log"
-        reason = f"nothing found: all {count:,} units have their end in the log, and are whole"
+        reason = f"nothing found: {counted(count, 'unit')}, with their ends in the log, and whole"
     else:
         _check_begins(relations)
         title = f"open: units of recovery that were open at {point.in_words}"
-        reason = f"nothing found: none of {count:,} units was open there"
+        reason = f"nothing found: none of {counted(count, 'unit')} was open there"
     rows = relations.lines("open", at=None if point is None else point.hexadecimal)
     columns = ("unit", "state", "user", "plan", "job", "begin", "began", "changes", "tables")
     totals = {"units": count, "open": len(rows)}

@@ -226,6 +226,18 @@ def rows_at(net: TableNet, known: pa.Array | None, before: bool) -> pa.Array:
     return pa.concat_arrays([kept, rows.filter(texts.is_valid())])
 
 
+def rows_touched(net: TableNet) -> pa.Array:
+    """A row (struct) of each key that changes up to the point touched; without a key, the rows that
+    they found."""
+    rows, parts = net.early.rows(), net.early.parts
+    if rows is None or not net.key:
+        none = pa.nulls(0, row_type(net.form.columns))
+        return none if rows is None else rows.begin.filter(rows.begin_text.is_valid())
+    keys = pa.concat_arrays([part.keys for part in parts]).dictionary_encode().indices.to_numpy()
+    first = pa.array(np.unique(keys, return_index=True)[1])
+    return pa.concat_arrays([part.any for part in parts]).take(first)
+
+
 def _without(texts: pa.Array, gone: pa.Array) -> np.ndarray[Any, Any]:
     """Which of some texts stay when each text of ``gone`` takes one away."""
     both = pa.concat_arrays([texts, gone]).dictionary_encode().indices.to_numpy()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -37,7 +37,7 @@ from replay.output.formats import Dataset, definition_of
 from replay.output.formats.batches import row_type
 from replay.output.initial_load import StateFiles, proof_in
 from replay.output.row_changes import IN_ORDER, RowChanges, in_turn
-from replay.output.state_files import TableRows
+from replay.output.state_files import RowsLeft, TableRows
 from replay.output.structure import (
     CatalogDrop,
     ColumnMove,
@@ -73,7 +73,14 @@ from replay.reports.log_queries import (
     spelling_of,
 )
 from replay.reports.net_rows import NetChange
-from replay.reports.rows_at import TableNet, differences, differing, rows_at, sorted_rows
+from replay.reports.rows_at import (
+    TableNet,
+    differences,
+    differing,
+    rows_at,
+    rows_touched,
+    sorted_rows,
+)
 from replay.storage import at as place_of
 from replay.storage import is_database
 from replay.targets import target_of
@@ -191,6 +198,22 @@ def state_of(
     return State(
         point, tuple(tables.values()), complete, warnings, tuple(notes), changes.damaged, mapping
     )
+
+
+def rows_left(
+    asked: Asked, selection: Selection, proof: object, csv: CsvForm | None
+) -> list[RowsLeft]:
+    """What the selected changes leave of the rows of each table. ``proof``: the folder of the state
+    before them, if any, which proves flagged units. Errors as :func:`state_of`."""
+    point, left = point_of(asked, "end"), []
+    with nullcontext() if proof is None else _proof_in(asked, str(proof), csv) as state:
+        nets = _nets(asked, selection, point, None, state=state).nets
+    for net in nets.values():
+        images = rows_at(net, None, True), rows_touched(net)
+        rows, touched = (_shown(net.form, one, net.key, None) for one in images)
+        key = tuple(column.name for column in net.key)
+        left.append(RowsLeft(rows, touched, key, net.early.emptied or net.made))
+    return left
 
 
 def _shown(

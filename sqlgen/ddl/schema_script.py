@@ -17,7 +17,6 @@ from sqlgen.lazy_imports import exp
 from sqlgen.names import alike, check_collisions, identifier, table_expression
 from sqlgen.schema import Column, Table
 from sqlgen.script import search_path
-from sqlgen.statements import own_rows
 
 #: Dialects that can add a foreign key to a table that is there.
 _ADDS_FOREIGN_KEYS = frozenset({"postgres", "mysql", "mariadb", "oracle", "tsql", "db2"})
@@ -148,43 +147,6 @@ def _apart(
         elif not _is_within(foreign, known, profile):
             left_out.append(said)
     return further, left_out, outside
-
-
-def count_checks(
-    expected: Sequence[tuple[Table, str, int]],
-    verdicts: tuple[str, str],
-    profile: Profile,
-    names: str,
-) -> list[str]:
-    """Queries for (table, name, number of rows): one gives (name, found, expected) of each table
-    that has another number, one the first verdict, or the second where there is such a table."""
-    counted = [
-        exp.select(
-            exp.alias_(exp.Literal.string(name), "name"),
-            exp.alias_(exp.Count(this=exp.Star()), "found"),
-            exp.alias_(exp.Literal.number(rows), "expected"),
-        )
-        .from_(table_expression(table, profile, names))
-        .where(own_rows(table, profile, names))
-        for table, name, rows in expected
-    ]
-    every = counted[0] if len(counted) == 1 else exp.union(*counted, distinct=False)
-    found, wanted = exp.column("found"), exp.column("expected")
-    differs = exp.NEQ(this=found, expression=wanted)
-    number = exp.Sum(
-        this=exp.Case().when(differs, exp.Literal.number(1)).else_(exp.Literal.number(0))
-    )
-    same, different = verdicts
-    said = (
-        exp.Case()
-        .when(exp.EQ(this=number, expression=exp.Literal.number(0)), exp.Literal.string(same))
-        .else_(exp.Literal.string(different))
-    )
-    queries = (
-        exp.select("name", found, wanted).from_(every.subquery("c")).where(differs),
-        exp.select(exp.alias_(said, "verdict")).from_(every.subquery("c")),
-    )
-    return [f"{query.sql(dialect=profile.sqlglot)};" for query in queries]
 
 
 def _unique_keys(

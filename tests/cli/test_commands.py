@@ -375,7 +375,7 @@ def test_all_of_a_log_without_changes_is_no_mistake(tmp_path: Path) -> None:
     assert main.main(["redo", *named, "--out", str(tmp_path / "all")]) == 0
     assert main.main(["redo", *named, "--out", str(tmp_path / "one"), "--op", "insert"]) == 4
     (warning,) = manifest(tmp_path / "one")["warnings"]
-    assert "unit of recovery aborted leaves out 1 records" in warning
+    assert "unit of recovery aborted leaves out 1 record;" in warning
     assert "the log has no committed unit" in warning
 
 

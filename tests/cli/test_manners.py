@@ -99,7 +99,8 @@ redo C --dialect postgrs --out o | 2 | did you mean postgres?
 who C --group-by usr | 2 | did you mean user?
 report summary C --group-by user,our | 2 | did you mean hour?
 redo C --from-time yesterday --out o | 2 | expected YYYY-MM-DD
-redo C --from-time 2024-03-15T08:00:00Z --out o | 2 | without a zone: times are those of the log
+redo C --from-time 2024-03-15T08:00:00Z --out o | 12 | without a zone: times are those of the log
+redo C --from-time 2024-03-15T08:00:00+02:00 --out o | 2 | without a zone or with Z for UTC
 redo --out o | 12 | found no log; expected its files or its folder, as in logreplay COMMAND LOG
 redo --control D --data C --out o | 12 | Are --control and --data swapped?
 redo --control C --out o | 12 | found no --data; expected

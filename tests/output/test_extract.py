@@ -247,7 +247,7 @@ def test_a_part_without_records_is_an_empty_log(tmp_path: Path) -> None:
     control, data = log.write(tmp_path)
     bundle = extract(tmp_path / "c", {"authids": "NOBODY"}, control=control, data=data)
     assert bundle.exit_code == 4
-    assert "user NOBODY leaves out 1 records" in bundle.manifest["warnings"][0].replace("--", "")
+    assert "user NOBODY leaves out 1 record;" in bundle.manifest["warnings"][0].replace("--", "")
     assert (tmp_path / "c" / "extract.dat").read_bytes() == b""
     both = [
         LogPair(str(tmp_path / "c" / "extract.ctl"), (str(tmp_path / "c" / "extract.dat"),)),

@@ -216,7 +216,7 @@ def test_a_file_that_is_not_there_is_made(
     words = ["state", *log, "--table", "CUSTOMER", "--at", "end", "--to"]
     for url in (f"duckdb:///{tmp_path}/noon.duckdb", f"sqlite:///{tmp_path}/sakila.db"):
         assert main([*words, url]) == 4, "rows that the log knows"
-        assert f"rows are in {url.partition(':')[0]}:" in capsys.readouterr().out
+        assert f"1 row is in {url.partition(':')[0]}:" in capsys.readouterr().out
         assert main([*words, url]) == 8
         assert "expected an empty table" in capsys.readouterr().err
         assert main(["state", *log, "--table", "RENTAL", "--at", "end", "--to", url]) == 4

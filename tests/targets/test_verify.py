@@ -3,8 +3,10 @@ one that was rounded, padded, re-encoded or cut is named with both values."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -30,6 +32,7 @@ from sqlgen.statements import render
 from tests.support.examples import examples
 from tests.support.logbuilder import Col, LogBuilder, Tab
 from tests.support.servers import kinds, of_kind, server_of
+from tests.support.words import of_log_master
 from tests.targets.test_values import COLUMNS, row
 
 TRIP = Table("ROUND", "TRIP", COLUMNS, ("ID",))
@@ -350,3 +353,77 @@ def test_tables_of_several_schemas_are_compared_at_once(
     assert f"{owner}.{name}: 2 rows, 1 DIFFER".lower() in capsys.readouterr().out.lower()
     assert main([*argv, str(states["alone"])]) == 12
     assert f"found {name}.csv, which is of a table of" in capsys.readouterr().err
+
+
+def checked(target: Target, url: str, script: Path) -> list[tuple[Any, ...]]:
+    """The rows that the queries of a verification give."""
+    text = script.read_text(encoding="utf-8")
+    begin = text.index("\nSELECT ") + 1
+    queries = [line for line in text[begin:].splitlines() if line.startswith("SELECT ")]
+    filled = script.with_name("filled.sql")
+    filled.write_text(text[:begin], encoding="utf-8")
+    target.run_scripts(url, [filled])
+    with closing(target.connect(url)) as session:
+        found = [row for query in queries for row in session.query(query.replace("%", "%%"))]
+        for line in text[begin:].splitlines()[len(queries) :]:
+            session.execute(line)
+    return found
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["initial", "log alone"])
+def test_the_check_of_a_migration_names_rows(
+    place: tuple[Target, str], known: bool, sakila: Path, tmp_path: Path
+) -> None:
+    """Two rows that swap a value, one that is not there, one that should not be: each is shown
+    as often as it is there and should be. Rows that the log did not touch are compared only where
+    they are known."""
+    (target, url), out, loaded = place, tmp_path / "out", tmp_path / "loaded"
+    dialect, small = target.dialect, sakila.parent / "small"
+    if dialect == "sqlite":  # whose schemas are files
+        url = f"sqlite:///{tmp_path}/sakila.db"
+        target.make(url)
+    words = ["migrate", *of_log_master(small / "small.ctl", small / "small.dat"), "--dialect"]
+    words += [dialect, "--schema", "none"]
+    for name in ("ADDRESS", "CUSTOMER_NOTE", "KIOSK_SCAN", "FILM_STOCK"):
+        words += ["--table", name]
+    whole = ["--initial", str(sakila / "initial")]
+    assert main([*words, *whole, "--out", str(loaded)]) in (0, 4)
+    assert main([*words, *(whole if known else ()), "--out", str(out)]) in (0, 4)
+    steps = [loaded / "10-schema.sql", *sorted((loaded / "20-load").glob("*.sql"))]
+    steps += [*(out / "30-redo").glob("*.sql")]
+    with contextlib.chdir(loaded):  # psql reads files from there
+        target.run_scripts(url, steps)
+
+    def check() -> list[tuple[Any, ...]]:
+        with contextlib.chdir(out):
+            return checked(target, url, out / "50-verify.sql")
+
+    def do(*statements: str) -> None:
+        with closing(target.connect(url)) as session:
+            for statement in statements:
+                session.execute(statement)
+
+    def short() -> list[tuple[str, ...]]:
+        return [tuple(map(str, row[:4])) for row in check()]
+
+    assert check() == [("SAME" if known else "SAME, as far as compared: PLAN.md",)]
+    with closing(target.connect(url)) as session:
+        phones = "SELECT address_id, phone FROM sakila.address WHERE address_id IN (117, 403)"
+        (one, first), (other, second) = session.query(phones)
+    change = "UPDATE sakila.address SET phone = '{}' WHERE address_id = {}"
+    do(change.format(second, one), change.format(first, other))
+    do("DELETE FROM sakila.address WHERE address_id = 606")
+    do("UPDATE sakila.customer_note SET note_id = 262 WHERE note_id = 1")
+    note = "SAKILA.CUSTOMER_NOTE"
+    wrong = [("SAKILA.ADDRESS", *one) for one in (("0", "1"), ("1", "0"))]
+    assert Counter(short()) == Counter(
+        [
+            *((*one, key) for one in wrong for key in ("117", "403")),
+            ("SAKILA.ADDRESS", "0", "1", "606"),
+            *([(note, "0", "1", "1")] if known else []),
+            (note, "1", "0", "262"),
+            ("DIFFERENT",),
+        ]
+    )
+    do("DELETE FROM sakila.kiosk_scan")
+    assert {row[1] for row in short() if row[0] == "SAKILA.KIOSK_SCAN"} == {"0"}

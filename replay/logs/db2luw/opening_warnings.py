@@ -110,7 +110,7 @@ def missing(records: Records, holes: chains.Holes, files: list[OpenedFile]) -> I
     if len(holes.behind):
         yield (
             f"LR2030 {counted(len(holes.behind), 'place')} where records are missing in a log that"
-            " holds all others, the first behind the record at"
+            " holds all others, the first after the record at"
             f" {at(records[holes.behind[0]], files)}: positions go on"
             f" {int(holes.size[0])} bytes further than the records are long."
             " Collect the log again; units that are known to lack them are quarantined"

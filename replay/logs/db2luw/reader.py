@@ -265,7 +265,7 @@ class LuwLog(FilesOfBytes, IndexedLog):
     # -- what comments and tables say
     # ---------------------------------------------------------------------------------------------
 
-    ids_part = True
+    ids_part, times_in_utc = True, True
 
     def row_ids(self, envelope: IndexedEnvelope) -> Hashes:
         """RID, with the table space and the object, in each of which pages may be counted anew:

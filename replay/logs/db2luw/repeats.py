@@ -15,6 +15,7 @@ import numpy as np
 
 from replay.arrays import Bytes, Hashes, Index, Mask, Records
 from replay.decoding.hashes import mixed
+from replay.errors import counted
 from replay.logs.db2luw.framing import OpenedFile, lsns_rise
 from replay.logs.db2luw.scan import first_record
 from replay.spill import Spill, windows
@@ -88,8 +89,8 @@ def whole_files(again: Mask, records: Records, files: Sequence[OpenedFile]) -> l
         held += np.bincount(file, minlength=len(files))
         left += np.bincount(file[~again[part]], minlength=len(files))
     return [
-        f"{file.name}: all of its {count} records are in other files of the log too, and are taken"
-        " once"
+        f"{file.name}: in other files of the log too, and taken once: {counted(count, 'record')},"
+        " all that it has"
         for file, count, new in zip(files, held.tolist(), left.tolist(), strict=True)
         if count > new == 0
     ]

@@ -108,6 +108,7 @@ class EventLog(RowLog):
     themselves is in the log."""
 
     ENVELOPE_CLASS: ClassVar[type[EventEntries]] = EventEntries
+    times_in_utc: ClassVar[bool] = True
     PLACE_IN_FILE: ClassVar[str] = "row"
     BESIDE_DATA: ClassVar[int] = 1
     MAKE_AGAIN: ClassVar[str] = _AGAIN

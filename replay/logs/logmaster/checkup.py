@@ -280,7 +280,7 @@ def _padding(text: str) -> str:
         return "empty"
     if len(stripped) == len(text):
         return "zeros before" if text[0] == "0" and len(text) > 1 else "full"
-    return "blanks before" if text[-1] not in " \0" else "blanks behind"
+    return "blanks before" if text[-1] not in " \0" else "blanks after"
 
 
 def _columns(log: LogmasterLog) -> Iterator[Evidence]:
@@ -289,7 +289,7 @@ def _columns(log: LogmasterLog) -> Iterator[Evidence]:
     for version in log.catalog.versions:
         if version.format.columns:
             entry = version.format.columns[0]
-            after = " or behind its null byte" if entry.nullable else ""
+            after = " or after its null byte" if entry.nullable else ""
             first[f"{entry.position}{after}"] += 1
     yield seen("first-column-position", first)
     untold = Counter(

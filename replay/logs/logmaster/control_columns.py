@@ -185,7 +185,7 @@ def check_length(values: Mapping[str, Any], field: str, where: Where) -> None:
     if size and len(found) > size:
         raise InputError(
             "LR2009",
-            f"found {size}, and {found!r}; expected blanks behind the {field} of that length",
+            f"found {size}, and {found!r}; expected blanks after the {field} of that length",
             Where(where.file, where.record, where.offset, f"{field}LEN", where.table),
             REMAKE_CONTROL,
         )

@@ -93,7 +93,7 @@ def _covered(log: Mapping[str, Any]) -> str:
     hole = "*** GAP: nothing covers {} to {}\n  ".format(*log["hole"]) if log["hole"] else ""
     parts = [
         f"{hole}{log['control']} ({log['joint']}): {low or 'nothing'} to {high or 'nothing'}",
-        f"{log['records']:,} records",
+        counted(log["records"], "record"),
         *([f"{log['repeated']:,} of them in another log too"] if log["repeated"] else []),
         *([f"ends at {log['end_time']}"] if log["end_time"] else []),
         *([f"dependent position {log['dependent_position']}"] if log["dependent_position"] else []),
@@ -293,7 +293,7 @@ def _column_limits(version: TableVersion) -> Iterator[dict[str, Any]]:
         )
     if version.unlogged:
         yield _limit(
-            f"the log lacks {version.unlogged} columns of the table",
+            f"the log lacks {counted(version.unlogged, 'column')} of the table",
             "undo does not bring their values back",
             version.name,
         )

@@ -197,8 +197,8 @@ class LogSet(LogmasterLog):
         found = list(holes(self.spans)) if self.tells_holes else []
         texts = [f"the log set has a gap: {hole}; the changes of it are missing" for hole in found]
         texts += [
-            f"{one.control} and {other.control} hold the same {one.records:,} records, which are"
-            " taken once: was a log given twice?"
+            f"{one.control} and {other.control} hold the same"
+            f" {counted(one.records, 'record')}, taken once: was a log given twice?"
             for one, other in self._twice()[:_NAMED]
         ]
         for one, other in list(self.repeats.differing)[:_NAMED]:

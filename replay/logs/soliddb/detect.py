@@ -15,7 +15,7 @@ import numpy as np
 from replay.arrays import Bytes, Index, Mask
 from replay.changes.catalog import RowFormat
 from replay.decoding import codecs
-from replay.errors import InputError, Where
+from replay.errors import InputError, Where, counted
 from replay.logs.soliddb import layouts
 from replay.logs.soliddb.layouts import COLUMN_LISTS, InternalType, ValueFraming
 from replay.logs.soliddb.rows import SolidRowWalk, in_range, walk
@@ -240,8 +240,8 @@ def _none_fits(
     )
     total = sum(len(group.start) for group in groups)
     message = (
-        f"found {total} row images that no known framing closes ({reasons}); expected one that"
-        " closes all"
+        f"found {counted(total, 'row image')} and no known framing that fits ({reasons});"
+        " expected one that closes all"
     )
     hint = (
         "The catalog export may be of another time than the log, or of another database."

@@ -98,7 +98,7 @@ FAULTS: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "LR2030",
         "LOGADDR",
-        "an address that leaves out numbers behind the row before in its transaction, where no"
+        "an address that leaves out numbers after the row before in its transaction, where no"
         " other does",
         "all rows of a transaction",
         _DAMAGED,

@@ -135,6 +135,16 @@ def test_sql_asks_changes_and_units(log: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.splitlines()[1] == "4"
 
 
+def test_times_may_be_in_utc(log: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As those of events are: the same answer as without the Z."""
+    answers = []
+    for zone in ("Z", ""):
+        assert main(["report", "summary", log, "--until-time", f"2000-01-01T10:00:00{zone}"]) == 4
+        assert main(["state", log, "--at", f"2099-01-01 10:00:00.5{zone}", "--out", "-"]) == 4
+        answers.append(capsys.readouterr().out)
+    assert answers[0].replace(".5Z", ".5") == answers[1]
+
+
 def test_extract_is_refused(log: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["extract", log, "--out", str(tmp_path / "part")]) == 8
     said = capsys.readouterr().err

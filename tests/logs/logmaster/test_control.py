@@ -312,9 +312,9 @@ def test_wrong_number_of_columns(number: int) -> None:
         (4, DLCI, "LLCOLUMNLEN", "0000Q", "expected a decimal number in EBCDIC"),
         (5, DLCI, "LLCOLUMNPOS", "-?   ", "expected a decimal number in EBCDIC"),
         # a name ends where its length says
-        (3, DTBI, "TABLEOWNERLEN", "004", "expected blanks behind the TABLEOWNER of"),
-        (3, DTBI, "TABLENAMELEN", "001", "expected blanks behind the TABLENAME of"),
-        (4, DLCI, "COLUMNNAMELEN", "001", "expected blanks behind the COLUMNNAME of"),
+        (3, DTBI, "TABLEOWNERLEN", "004", "expected blanks after the TABLEOWNER of"),
+        (3, DTBI, "TABLENAMELEN", "001", "expected blanks after the TABLENAME of"),
+        (4, DLCI, "COLUMNNAMELEN", "001", "expected blanks after the COLUMNNAME of"),
     ],
 )
 def test_numbers_that_are_none(

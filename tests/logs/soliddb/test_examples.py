@@ -393,8 +393,8 @@ def test_no_framing_fits_and_says_where(tmp_path: Path) -> None:
     with pytest.raises(
         InputError,
         match=(
-            r"LR2004.*1 row images that no known framing closes \(.*record 2, DBA.CUSTOMER.*another"
-            r" time"
+            r"LR2004.*1 row image and no known framing that fits \(.*record 2,"
+            r" DBA.CUSTOMER.*another time"
         ),
     ):
         opened(tmp_path, log)
