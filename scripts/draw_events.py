@@ -40,6 +40,8 @@ VALUES_POSTGRES = {
     "numeric(12,3)": ["0", "-0.001", "999999999.999", "1.5"],
     "numeric": ["0", "1e-20", "-123456789012345678901234567890.5", "1.5"],
     "double precision": ["0", "-0.0", "1e-300", "0.1", "'NaN'", "'Infinity'"],
+    "real": ["0", "3.4028235e38", "-1e-30", "0.1"],
+    "smallint": ["0", "-32768", "32767"],
     "text": ["''", "'a'", "'A'", "'it''s \\ ü 😀'", "repeat('long ', 900)"],
     "varchar(9)": ["''", "'x '", "' x'", "'ÄÖ'"],
     "char(4)": ["'a'", "''", "'ab c'"],
@@ -51,13 +53,20 @@ VALUES_POSTGRES = {
     "uuid": ["'00000000-0000-0000-0000-00000000000a'"],
     "bytea": ["'\\x'", "'\\x00ff'", "decode(repeat('ab', 1500), 'hex')"],
     "jsonb": ["'{}'", "'[1, 2.50, null]'", "'\"x\"'"],
+    "timestamp(3)": ["'2024-02-29 23:59:59.999'", "'1969-12-31 23:59:59.001'"],
+    "time(3)": ["'00:00:00'", "'12:34:56.789'"],
+    "inet": ["'10.0.0.1/8'", "'::1'"],
+    "int4range": ["'[1,5)'", "'empty'", "'(,3)'"],
 }
 VALUES_MYSQL = {
     "int": ["0", "-1", "7", "2147483647", "-2147483648"],
     "bigint": ["0", "9223372036854775807", "-9223372036854775808", "12"],
+    "tinyint": ["-128", "127", "0"],
+    "int unsigned": ["0", "4294967295"],
     "bigint unsigned": ["0", "18446744073709551615", "9223372036854775808"],
     "decimal(12,3)": ["0", "-0.001", "999999999.999", "1.5"],
     "double": ["0", "1e-300", "0.1", "-1.7976931348623157e308"],
+    "float": ["0", "-3.4e38", "0.1"],
     "text": ["''", "'a'", "'A'", "'it''s \\\\ ü 😀'", "repeat('long ', 900)"],
     "varchar(9)": ["''", "'x '", "' x'", "'ÄÖ'"],
     "char(4)": ["'a'", "''", "'ab c'"],
@@ -65,20 +74,28 @@ VALUES_MYSQL = {
     "date": ["'2024-02-29'", "'1000-01-01'", "'9999-12-31'"],
     "datetime(6)": ["'2024-02-29 23:59:59.999999'", "'1000-01-01 00:00:00'"],
     "timestamp(6) NULL": ["'2024-03-31 02:30:00'", "'1970-01-01 00:00:01.5'"],
+    "datetime": ["'2024-02-29 23:59:59'", "'9999-12-31 23:59:59'"],
+    "time": ["'838:59:59'", "'-00:00:01'"],
     "time(6)": ["'00:00:00'", "'-838:59:59'", "'12:34:56.789'"],
     "year": ["1901", "2155"],
     "enum('a','b,c')": ["'a'", "'b,c'"],
+    "set('x','y','z')": ["''", "'x,z'"],
+    "varchar(9) character set latin1": ["'é'", "''"],
+    "binary(4)": ["x'0000'", "'a'"],
     "bit(9)": ["b'0'", "b'100000001'"],
     "varbinary(9)": ["''", "x'00ff'"],
     "blob": ["''", "x'00ff'", "repeat('ab', 1500)"],
     "json": ["'{}'", "'[1, 2.50, null]'", "'\"x\"'"],
 }
 ACTIONS = ("NO ACTION", "CASCADE", "SET NULL")
+#: Columns of the primary key; those that stand beside ``id`` have few values.
+KEYS = (("id",), ("id",), ("id",), ("id", "part"), ())
 
 
 @dataclass
 class Drawn:
-    """A table: its columns with types. ``binlog``: of MySQL or MariaDB, where nothing can wait."""
+    """A table: its columns with types. ``binlog``: of MySQL or MariaDB, where nothing can wait;
+    ``parent``: the table that it refers to, itself perhaps."""
 
     name: str
     binlog: bool
@@ -87,13 +104,19 @@ class Drawn:
     unique: bool
     identity: str
     rules: tuple[str, str] = ("NO ACTION", "NO ACTION")
+    key: tuple[str, ...] = ("id",)
 
     def ddl(self) -> str:
         """What makes it."""
-        parts, waits = ["id int PRIMARY KEY"], "" if self.binlog else " DEFERRABLE"
+        parts, waits = ["id int"], "" if self.binlog else " DEFERRABLE"
         parts += [f"{name} {kind}" for name, kind in self.columns.items()]
+        if "part" in self.key:
+            parts.append("part int NOT NULL")
+        if self.key:
+            parts.append(f"PRIMARY KEY ({', '.join(self.key)})")
+        by_index = self.identity.startswith("USING")
         if self.unique:
-            parts.append(f"slot int UNIQUE{waits}")
+            parts.append(f"slot int{' NOT NULL UNIQUE' if by_index else f' UNIQUE{waits}'}")
         if self.parent:
             delete, update = self.rules
             parts.append("up int")
@@ -118,15 +141,22 @@ class Workload:
 
     def __post_init__(self) -> None:
         self.values = VALUES_MYSQL if self.binlog else VALUES_POSTGRES
-        identity = self.rng.choice(["FULL", "FULL", "FULL", "DEFAULT"])
+        usual = self.rng.choice(["FULL", "FULL", "FULL", "DEFAULT"])
         for number in range(self.rng.randint(1, 4)):
             kinds = self.rng.sample(list(self.values), self.rng.randint(1, 4))
-            parent = self.rng.choice(self.tables).name if self.tables else None
+            name = f"{self.name}.t{number}"
+            key = self.rng.choice(KEYS)
+            parents = [one.name for one in self.tables if one.key == ("id",)]
+            parents += [name] if key == ("id",) and self.rng.random() < 0.3 else []
+            parent = self.rng.choice(parents) if parents else None
             rules = (self.rng.choice(ACTIONS), self.rng.choice(ACTIONS[:2]))
             columns = {f"c{place}": kind for place, kind in enumerate(kinds)}
             unique = self.rng.random() < 0.4
-            name = f"{self.name}.t{number}"
-            self.tables.append(Drawn(name, self.binlog, columns, parent, unique, identity, rules))
+            identity = usual if key else "FULL"
+            if unique and self.rng.random() < 0.1:
+                identity = f"USING INDEX t{number}_slot_key"
+            drawn = Drawn(name, self.binlog, columns, parent, unique, identity, rules, key)
+            self.tables.append(drawn)
 
     def schema(self) -> str:
         """The tables."""
@@ -140,19 +170,36 @@ class Workload:
         """A key: few, so that statements meet."""
         return self.rng.randint(0, 9)
 
-    def insert(self, table: Drawn, key: int) -> str:
-        """An INSERT."""
-        names, values = ["id"], [str(key)]
-        for name, kind in table.columns.items():
-            names.append(name)
-            values.append(self.value(kind))
+    def row(self, table: Drawn, key: int) -> dict[str, str]:
+        """A row to insert."""
+        row = {"id": str(key)} | {name: self.value(kind) for name, kind in table.columns.items()}
+        if "part" in table.key:
+            row["part"] = str(self.rng.randint(0, 2))
         if table.unique:
-            names.append("slot")
-            values.append(str(self.key()) if self.rng.random() < 0.8 else "NULL")
-        if table.parent:
-            names.append("up")
-            values.append(f"(SELECT min(id) FROM {table.parent} WHERE id >= {self.key()})")
-        return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(values)})"
+            row["slot"] = str(self.key()) if self.rng.random() < 0.8 else "NULL"
+        if table.parent == table.name:
+            row["up"] = self.rng.choice(["NULL", str(key), str(self.key())])
+        elif table.parent:
+            row["up"] = f"(SELECT min(id) FROM {table.parent} WHERE id >= {self.key()})"
+        return row
+
+    def insert(self, table: Drawn, *keys: int) -> str:
+        """An INSERT."""
+        rows = [self.row(table, key) for key in keys]
+        values = ", ".join(f"({', '.join(row.values())})" for row in rows)
+        return f"INSERT INTO {table.name} ({', '.join(rows[0])}) VALUES {values}"
+
+    def upsert(self, table: Drawn) -> str:
+        """An INSERT that changes the row that is there."""
+        if self.binlog and self.rng.random() < 0.5:
+            return self.insert(table, self.key()).replace("INSERT", "REPLACE", 1)
+        then = "ON DUPLICATE KEY UPDATE" if self.binlog else "ON CONFLICT (id) DO UPDATE SET"
+        return f"{self.insert(table, self.key())} {then} {self.changes(table)}"
+
+    def changes(self, table: Drawn) -> str:
+        """What follows SET: some columns."""
+        names = self.rng.sample(list(table.columns), self.rng.randint(1, len(table.columns)))
+        return ", ".join(f"{name} = {self.value(table.columns[name])}" for name in names)
 
     def statement(self) -> str:
         """A statement."""
@@ -161,21 +208,23 @@ class Workload:
             [f"id = {self.key()}", f"id > {self.key()}", f"id % 3 = {rng.randint(0, 2)}"]
         )
         kind = rng.random()
-        if kind < 0.4:
+        if kind < 0.3:
             return self.insert(table, self.key())
+        if kind < 0.36:
+            return self.insert(table, *rng.sample(range(10), 3))
+        if kind < 0.4 and table.key == ("id",):
+            return self.upsert(table)
         if kind < 0.6:
-            name = rng.choice(list(table.columns))
-            return (
-                f"UPDATE {table.name} SET {name} = {self.value(table.columns[name])} WHERE {where}"
-            )
+            return f"UPDATE {table.name} SET {self.changes(table)} WHERE {where}"
         if kind < 0.7:
-            return f"UPDATE {table.name} SET id = {self.key()} WHERE id = {self.key()}"
+            moved = rng.choice([str(self.key()), "id + 1", "9 - id", "10 + id"])
+            return f"UPDATE {table.name} SET id = {moved} WHERE {where}"
         if kind < 0.8 and table.unique:
             return f"UPDATE {table.name} SET slot = 9 - slot WHERE {where}"
         if kind < 0.85 and table.parent:
-            return (
-                f"UPDATE {table.name} SET up = (SELECT max(id) FROM {table.parent}) WHERE {where}"
-            )
+            up = f"(SELECT max(id) FROM {table.parent})"
+            up = str(self.key()) if table.parent == table.name else up
+            return f"UPDATE {table.name} SET up = {up} WHERE {where}"
         return f"DELETE FROM {table.name} WHERE {where}"
 
     def work(self) -> list[tuple[str, str]]:

@@ -82,7 +82,8 @@ class Column:
     timestamps), ``scale`` for DECIMAL. ``declared`` is its type in the target's words, where a user
     says it. ``unsized``: the source's type has no length, and ``length`` is the most that its
     values can have, which few of them do. ``bit_data``: bytes of a character type (FOR BIT DATA),
-    which are no binary string to every database. ``constant``: what every row has in it, where a
+    which are no binary string to every database. ``compared``: the target's type of which a text is
+    a value, where texts of one value differ. ``constant``: what every row has in it, where a
     mapping adds the column."""
 
     name: str
@@ -93,6 +94,7 @@ class Column:
     declared: str = ""
     unsized: bool = False
     bit_data: bool = False
+    compared: str = ""
     constant: str | int | None = None
 
     def constants(self, count: int) -> pa.Array:

@@ -33,6 +33,7 @@ from sqlgen.statements import (
     SLOT,
     Rendered,
     column_pieces,
+    exact_of,
     float_bounds,
     heads,
     insert_pieces,
@@ -287,8 +288,9 @@ def _condition(
     of ``mask``."""
     values = rows.before[column.name]
     in_key = column.name in rows.table.key
-    exactly = not in_key and column.type in profile.exact
-    equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
+    exact = None if in_key else exact_of(column, profile)
+    pieces = column_pieces(column, profile, options.names, exact is not None)
+    equals, null, between, conjunction = pieces
     value = literal_parts(values, column, profile, options.policy, in_key)
     elements.problems += (
         value.problems if mask is None else only_rows(value.problems, pa.array(mask))
@@ -311,8 +313,8 @@ def _condition(
         ]
     else:
         after = (
-            profile.exact[column.type].literal
-            if exactly
+            exact.literal
+            if exact
             else profile.floats[column.type].typed
             if column.type in FLOATS
             else ""

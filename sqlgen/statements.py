@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlgen.dialects import Profile
+from sqlgen.dialects import Exact, Profile
 from sqlgen.dialects.row_checks import LABEL, CheckKind
 from sqlgen.errors import SqlgenError
 from sqlgen.lazy_imports import errors, exp
@@ -264,19 +264,29 @@ def column_pieces(
     the dialect needs around the column so that only the very same text is equal."""
     name = exp.Column(this=identifier(column.name, profile, names))
     equals = sql_of(exp.EQ(this=name, expression=_slot()), profile).split(SLOT)[0]
-    if exactly:
-        spelled, around = sql_of(name, profile), profile.exact[column.type]
+    around = exact_of(column, profile)
+    if exactly and around:
+        spelled = sql_of(name, profile)
         equals = around.before + spelled + around.after + equals.removeprefix(spelled)
+        equals += around.opening
     null = sql_of(exp.Is(this=name.copy(), expression=exp.Null()), profile)
     between = sql_of(exp.Between(this=name.copy(), low=_slot(), high=_slot()), profile).split(SLOT)
     return equals, null, between[0], between[1]
+
+
+def exact_of(column: Column, profile: Profile) -> Exact | None:
+    """How a condition compares a column where ``=`` alone does not do, or takes texts of one value
+    for others."""
+    if column.compared:
+        return Exact(opening="CAST(", literal=f" AS {column.compared})")
+    return profile.exact.get(column.type)
 
 
 def exact_beside(column: Column, profile: Profile, options: RenderOptions) -> bool:
     """Whether a column of the key is compared character by character beside its ``=``, which is
     there for the index."""
     asked = profile.exact_keys if options.exact_keys is None else options.exact_keys
-    return asked and column.type in profile.exact
+    return asked and exact_of(column, profile) is not None
 
 
 def _no_single_row(rows: Rows, profile: Profile) -> list[ValueProblem]:
@@ -447,7 +457,8 @@ def _condition(
     """``lead`` + ``col = literal`` (or ``col IS NULL``) as pieces. A float outside a key matches
     within a few units in the last place, because a value that came another way may differ in its
     last bit."""
-    exactly = not in_key and column.type in profile.exact
+    exact = exact_of(column, profile)
+    exactly = not in_key and exact is not None
     equals, null, between, conjunction = column_pieces(column, profile, options.names, exactly)
     value = literal_parts(values, column, profile, options.policy, in_key)
     problems += value.problems
@@ -471,11 +482,11 @@ def _condition(
             lead + equals,
             value.opening,
             value.body,
-            value.closing + (profile.exact[column.type].literal if exactly else after),
+            value.closing + (exact.literal if exact and not in_key else after),
         ]
-        if in_key and exact_beside(column, profile, options):
+        if in_key and exact and exact_beside(column, profile, options):
             same = column_pieces(column, profile, options.names, True)[0]
-            closing = value.closing + profile.exact[column.type].literal
+            closing = value.closing + exact.literal
             pieces += [" AND " + same, value.opening, value.body, closing]
     if not value.body.null_count:
         return pieces

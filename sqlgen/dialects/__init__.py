@@ -73,12 +73,13 @@ class TextForm:
 
 @dataclass(frozen=True)
 class Exact:
-    """What stands ``before`` and ``after`` a column, and after a ``literal``, so that ``=`` between
-    them compares every character."""
+    """What stands ``before`` and ``after`` a column, and before (``opening``) and after a
+    ``literal``, so that ``=`` between them compares every character."""
 
     before: str = ""
     after: str = ""
     literal: str = ""
+    opening: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sqlgen.statements import (
     checked_heads,
     column_pieces,
     exact_beside,
+    exact_of,
     insert_pieces,
     query_before,
 )
@@ -176,7 +177,7 @@ def calls(table: Table, op: Op, profile: Profile, options: RenderOptions) -> Cal
     """
     whole = skeleton(table, op, profile, options)
     columns = shown_columns(table, options)
-    if not whole or options.assert_rows or any(c.type in profile.exact for c in columns):
+    if not whole or options.assert_rows or any(exact_of(c, profile) for c in columns):
         return None
     if options.upsert or options.free_keys:
         return None
@@ -301,14 +302,15 @@ def _conditions(
 ) -> Iterator[Element]:
     for number, column in enumerate(columns):
         yield _condition(table, column, " AND " if number else "", profile, options)
-        if column.name in table.key and exact_beside(column, profile, options):
+        exact = exact_of(column, profile)
+        if column.name in table.key and exact and exact_beside(column, profile, options):
             same = column_pieces(column, profile, options.names, True)[0]
             opening, closing = around(column, profile)
             yield Element(
                 " AND " + same + opening,
                 column.name,
                 "before",
-                closing + profile.exact[column.type].literal,
+                closing + exact.literal,
             )
 
 
@@ -320,10 +322,10 @@ def _condition(
     options: RenderOptions,
     when: str = "always",
 ) -> Element:
-    exactly = column.name not in table.key and column.type in profile.exact
-    equals, null, _, _ = column_pieces(column, profile, options.names, exactly)
+    exact = None if column.name in table.key else exact_of(column, profile)
+    equals, null, _, _ = column_pieces(column, profile, options.names, exact is not None)
     opening, closing = around(column, profile)
-    after = profile.exact[column.type].literal if exactly else ""
+    after = exact.literal if exact else ""
     return Element(
         lead + equals + opening, column.name, "before", closing + after, lead + null, when
     )

@@ -33,6 +33,7 @@ from sqlgen.statements import (
     EMITTED,
     Rendered,
     exact_beside,
+    exact_of,
     finish,
     flat_pieces,
     joined,
@@ -327,11 +328,11 @@ class _Maker:
 
     def _exactly(self, place: int, column: Column, table: str = "") -> list[exp.Expr]:
         """The condition that compares every character of a key's column, where one is needed."""
-        if not exact_beside(column, self.profile, RenderOptions()):
+        around = exact_of(column, self.profile)
+        if around is None or not exact_beside(column, self.profile, RenderOptions()):
             return []
-        around = self.profile.exact[column.type]
         spelled = sql_of(self._column(column, table), self.profile)
-        literal = f"{_MARK}{place}{_MARK}{around.literal}"
+        literal = f"{around.opening}{_MARK}{place}{_MARK}{around.literal}"
         return [exp.Var(this=f"{around.before}{spelled}{around.after} = {literal}")]
 
     def _insert(self, **more: exp.Expr) -> exp.Insert:

@@ -71,7 +71,7 @@ _WRITTEN: dict[str, set[str]] = {
     "float": _NUMBERS | {"DOUBLE", "VARCHAR"},
     "boolean": {"BOOLEAN"},
     "variable": {"OBJECT"},
-    **{code: {"VARCHAR"} for code in ("text", "decimal", "bytes", "zoned", "enum", "bits")},
+    **{code: {"VARCHAR"} for code in ("text", "json", "decimal", "bytes", "zoned", "enum", "bits")},
 }
 
 

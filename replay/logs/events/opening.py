@@ -204,8 +204,9 @@ def open_log(inputs: Inputs) -> reader.EventLog:
     _admit_order(found, inputs.log[0])
     commits = sources.Commits.of(pile.sources, found["lsn"]) if pile.sources.other else None
     for version in tables.versions:
-        # a key of zeros, and none that was not sent
-        if (one := tables.identities.get(version.name)) and one.proven and not one.partial:
+        # where no index is the identity: a key of zeros, or a row with its key
+        one = tables.identities.get(version.name, rows.OldRows())
+        if not one.unkeyed or (one.proven and not one.partial):
             found["unkeyed"][found["version"] == version.index] = False
     made = rules.ordered(found, binlog, commits)
     passed = _pass_own(made, tables, inputs)
@@ -233,6 +234,11 @@ def open_log(inputs: Inputs) -> reader.EventLog:
         snapshot=made.snapshot,
         empty=made.empty,
         identities=old_rows,
+        updated_only=frozenset(
+            name
+            for name, one in tables.identities.items()
+            if one.partial and not (one.keyed or one.unkeyed)
+        ),
         connector=pile.sources.connector,
         givers=pile.sources.givers,
         cascades_logged=not binlog or inputs.options.get("cascades", "") == "logged",

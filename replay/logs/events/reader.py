@@ -104,8 +104,8 @@ class EventLog(RowLog):
     ``lacking``: the columns that old rows do not tell, by table; ``unread``: columns whose values
     are not exact, by table, and how they are written; ``snapshot``: events of a state, which are no
     changes; ``empty``: transactions without an event; ``identities``: what is known of old rows, by
-    table; ``givers``: who gave GTIDs, by number; ``cascades_logged``: what foreign keys change by
-    themselves is in the log."""
+    table; ``updated_only``: tables of which no old row was sent; ``givers``: who gave GTIDs, by
+    number; ``cascades_logged``: what foreign keys change by themselves is in the log."""
 
     ENVELOPE_CLASS: ClassVar[type[EventEntries]] = EventEntries
     times_in_utc: ClassVar[bool] = True
@@ -119,6 +119,7 @@ class EventLog(RowLog):
     snapshot: int
     empty: int
     identities: Mapping[str, str]
+    updated_only: frozenset[str]
     connector: str
     givers: Mapping[int, str]
     cascades_logged: bool
@@ -138,13 +139,13 @@ class EventLog(RowLog):
         """As :meth:`replay.logs.log_file.OwnDialect.in_dialect`."""
         if not (self.from_binlog and dialect in sources.BINLOG):
             return self
-        versions = tuple(schemas.in_zone(version) for version in self.catalog.versions)
+        versions = tuple(schemas.in_own_dialect(one, dialect) for one in self.catalog.versions)
         return replace(self, catalog=replace(self.catalog, versions=versions))
 
     def knowing_keys(self, constraints: Constraints, undo: bool) -> tuple[Self, tuple[str, ...]]:
         """As :meth:`replay.logs.log_file.LosesCascades.knowing_keys`."""
         if self.cascades_logged:
-            return self._with_keys(constraints), ()
+            return self._with_keys(constraints), self._by_index(constraints)
         if not constraints.tell_foreign_keys:
             return self, (unlogged_cascades.UNKNOWN,)
         found = unlogged_cascades.changes_that_cascade(self, constraints)
@@ -170,6 +171,23 @@ class EventLog(RowLog):
                     versions[number] = schemas.with_key(version, key)
                     break
         return replace(self, catalog=replace(self.catalog, versions=tuple(versions)))
+
+    def _by_index(self, constraints: Constraints) -> tuple[str, ...]:
+        """A warning of tables whose old rows an index may identify that constraints state."""
+        names = {
+            version.name
+            for version in self.catalog.versions
+            for key in constraints.keys_of(version.name.upper())
+            if version.name in self.updated_only and {*key} != {*version.table.key}
+            if {*key} <= {one.name for one in version.table.columns if not one.nullable}
+        }
+        if not names:
+            return ()
+        return (
+            f"{some_of(sorted(names), len(names))}: no old row was sent, and there is another"
+            " unique key; if that is the REPLICA IDENTITY (USING INDEX), a change of the primary"
+            " key is not in the events, and its statement finds no row",
+        )
 
     def _has_values(self, version: int, places: Sequence[int]) -> bool:
         entries = self.entries()

@@ -34,11 +34,15 @@ _TEXTS, _BYTES, _OTHERS = ("text",), ("bytes",), ("unread",)
 class OldRows:
     """What the old rows of a table say of its replica identity. ``partial``: some of them have
     their key alone, or no old row was sent; ``proven``: an old row was sent though no column that
-    an index of identity may have was changed, so it is FULL; ``carried``: columns that had a value
-    in an old row; ``gaps``: columns of which a null there may be a value (None: of none)."""
+    an index of identity may have was changed, so it is FULL; ``unkeyed``: one was sent without its
+    key, so it is an index, and an update without an old row may change the key; ``keyed``: one was
+    sent with its key; ``carried``: columns that had a value in an old row; ``gaps``: columns of
+    which a null there may be a value (None: of none)."""
 
     partial: bool = False
     proven: bool = False
+    unkeyed: bool = False
+    keyed: bool = False
     carried: set[str] = field(default_factory=set)
     gaps: set[str] | None = None
 
@@ -56,7 +60,7 @@ class OldRows:
 @dataclass(frozen=True)
 class ChangeImages:
     """Images of ``n`` changes: ``before`` and ``after`` (binary, null where there is none), and
-    ``unkeyed``: the old row was sent without its key."""
+    ``unkeyed``: the old row was sent without its key, or not at all."""
 
     before: pa.Array
     after: pa.Array
@@ -117,7 +121,7 @@ def _judge(
     key: Sequence[str],
     identity: OldRows,
 ) -> Mask:
-    """Add what old rows say, and tell which lack their key."""
+    """Add what old rows say, and tell which lack their key, or are not there."""
     zeros = pa.array(sorted(ZEROS), pa.string())
     valued = np.zeros((len(there), len(old)), bool)
     unchanged = there & updates
@@ -136,7 +140,11 @@ def _judge(
     identity.proven |= bool(unchanged.any())
     carried = np.flatnonzero(valued.any(axis=0)).tolist()
     identity.carried |= {schema.names[place] for place in carried}
-    return np.asarray(there & values & ~valued[:, of_key].all(axis=1))
+    keyed = valued[:, of_key].all(axis=1)
+    identity.keyed |= bool((there & keyed).any())
+    unkeyed = there & values & ~keyed
+    identity.unkeyed |= bool(unkeyed.any())
+    return np.asarray(unkeyed | (updates & ~there))
 
 
 def _note_gaps(

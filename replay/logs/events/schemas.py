@@ -57,6 +57,7 @@ _NAMED: dict[str, tuple[SqlType, str]] = {
 #: Those that MySQL and MariaDB write otherwise.
 _BINLOG: dict[str, tuple[SqlType, str]] = {
     f"{_DATA}Enum": (SqlType.VARCHAR, "enum"),
+    f"{_DATA}Json": (SqlType.VARCHAR, "json"),
     f"{_DATA}Bits": (SqlType.DECIMAL, "bits"),
     f"{_TIME}MicroTime": (SqlType.VARCHAR, "span"),
 }
@@ -275,14 +276,16 @@ def with_key(version: TableVersion, key: Sequence[str]) -> TableVersion:
     return replace(found, table=replace(found.table, key=tuple(key)))
 
 
-def in_zone(version: TableVersion) -> TableVersion:
-    """A table version whose instants are moments in UTC: for MySQL, which has no zones in texts."""
-    made = [
-        replace(entry, column=replace(entry.column, type=SqlType.TIMESTAMP))
-        if entry.column.type is SqlType.TIMESTAMP_TZ
-        else entry
-        for entry in version.format.columns
-    ]
+def in_own_dialect(version: TableVersion, dialect: str) -> TableVersion:
+    """A table version as MySQL and MariaDB have it: instants are moments in UTC, for texts have no
+    zones there; times, and MySQL's JSON, are compared as such, for their texts there are others."""
+    compared = {"span": "TIME(6)"} | ({"json": "JSON"} if dialect == "mysql" else {})
+    made = []
+    for entry in version.format.columns:
+        zoned = entry.column.type is SqlType.TIMESTAMP_TZ
+        kind = SqlType.TIMESTAMP if zoned else entry.column.type
+        column = replace(entry.column, type=kind, compared=compared.get(entry.code, ""))
+        made.append(replace(entry, column=column))
     return _with_columns(version, made)
 
 
@@ -298,8 +301,9 @@ def described(schema: RowSchema, text: str) -> dict[str, str]:
 
 
 def key_names(text: str | None) -> tuple[str, ...]:
-    """The columns of the key, by the schema of the key of an event; none without."""
-    if text is None:
+    """The columns of the key, by the schema of the key of an event; none where one of them may be
+    null: a unique index stands for a primary key there, and does not tell such rows apart."""
+    fields = ((json.loads(text) if text else None) or {}).get("fields") or ()
+    if any(one.get("optional", False) for one in fields):
         return ()
-    schema = json.loads(text)
-    return tuple(str(one["field"]) for one in (schema or {}).get("fields") or ())
+    return tuple(str(one["field"]) for one in fields)

@@ -250,6 +250,20 @@ def test_a_negative_number_that_may_have_no_sign_is_named(log: Log) -> None:
     assert log.run(numbers(1, 2), "--schema", "none")[0] == 0
 
 
+@pytest.mark.parametrize("key", ["id", "at", ""])
+def test_times_and_json_are_compared_as_such(key: str, log: Log) -> None:
+    """Texts of MySQL are others: 00:00:00.000000 of TIME(6), JSON with blanks."""
+    at = {"type": "int64", "name": "io.debezium.time.MicroTime", "optional": False, "field": "at"}
+    more = {"type": "string", "name": "io.debezium.data.Json", "optional": True, "field": "j"}
+    table = Table("t", (ID, at, more), key=(key,) if key else ())
+    topic = BinlogTopic()
+    topic.transaction(1, (table, "d", {"id": 1, "at": 0, "j": '{"a":1}'}, None))
+    words = ["--schema", "none", "--where-columns", "all"]
+    (statement,) = log.run(topic, *words)[2]
+    assert "`at` = CAST('00:00:00' AS TIME(6))" in statement
+    assert """j = CAST('{"a":1}' AS JSON)""" in statement
+
+
 def test_who_tells_of_the_sign(log: Log) -> None:
     signed = log.run(numbers(-1), "--schema", "none", "--log-option", "bigint=signed")[2]
     assert signed == ["INSERT INTO app.big (id, n) VALUES (0, -1);"]

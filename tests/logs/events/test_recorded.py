@@ -135,9 +135,9 @@ def test_an_index_as_identity_is_damage_where_it_lacks_the_key(
     code, text = script(tmp_path, "redo", "--table", "app.byindex")
     assert code == 8
     said = "".join(capsys.readouterr())
-    assert said.count("an old row without its key") == 2
+    assert said.count("an old row without its key") == 3  # one of them was not sent
     assert b"WHERE id = 0" not in text
-    assert text.count(b"UPDATE app.byindex") == 1
+    assert b"UPDATE app.byindex" not in text
 
 
 def test_what_is_in_it_is_described(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,7 @@ def test_check_and_doctor_take_what_is_absent_for_no_damage(
 ) -> None:
     assert main(["check", str(LOG)]) == 8
     said = "".join(capsys.readouterr())
-    assert "12 contradictions" in said  # two of byindex, ten values of odd
+    assert "13 contradictions" in said  # three of byindex, ten values of odd
     assert "app.dept" not in said
     assert main(["doctor", str(LOG)]) in (0, 4, 8)
 

@@ -349,6 +349,36 @@ def test_a_column_that_no_old_row_has_is_not_known(log: Log) -> None:
     assert "app.t (more)" in said
 
 
+def test_a_unique_index_that_may_hold_nulls_is_no_key(log: Log) -> None:
+    """The connector takes one for the key of a table that has none."""
+    table = Table("t", (ID, text("slot")), key=("slot",))
+    topic = Topic()
+    old = {"id": 1, "slot": None}
+    topic.transaction(
+        1, (table, "u", old, old | {"slot": "s"}), (table, "d", old | {"id": 2}, None)
+    )
+    first, second = log.run(topic, "--schema", "none")[2]
+    assert "id = 1 AND slot IS NULL" in first
+    assert "id = 2 AND slot IS NULL" in second
+
+
+def test_an_update_without_an_old_row_may_change_the_key_where_an_index_is_the_identity(
+    log: Log,
+) -> None:
+    table = Table("t", (ID, NAME | {"optional": False}))
+    topic, schema = Topic(), log.folder / "schema.sql"
+    schema.write_text("CREATE TABLE app.t (id int PRIMARY KEY, name text NOT NULL UNIQUE);")
+    topic.transaction(1, (table, "u", None, row(5, "n")))
+    code, said, statements = log.run(topic, "--schema", str(schema))
+    assert (code, statements) == (4, ["UPDATE app.t SET name = 'n' WHERE id = 5;"])
+    assert "USING INDEX" in said
+    keyed = copy.deepcopy(topic)
+    keyed.transaction(2, (table, "d", row(7, ""), None))
+    assert log.run(keyed, "--schema", str(schema))[0] == 0
+    topic.transaction(2, (table, "d", row(0, "n"), None))
+    assert log.run(topic, "--schema", str(schema))[::2] == (8, [])
+
+
 def test_an_update_of_free_columns_proves_whole_rows(log: Log) -> None:
     """No index that is an identity has a column that may be null."""
     table = Table("t", (ID, NAME | {"optional": False}, text("more"), text("free")))
