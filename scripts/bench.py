@@ -8,6 +8,7 @@ program, on a log made for it.
     scripts/run python scripts/bench.py scale       growth with the log, its units and its tables
     scripts/run python scripts/bench.py logs        many small logs, and one more
     scripts/run python scripts/bench.py index       the index of a Db2 LUW log
+    scripts/run python scripts/bench.py events      change events beside parsing their lines
     scripts/run python scripts/bench.py all         all aims, each beside its yardstick, as a table
 
 CPU seconds are those of all processes taken together (this one, Java, Python workers), user and
@@ -28,6 +29,7 @@ from pathlib import Path
 from statistics import median
 
 import bench_all
+import bench_events
 import bench_index
 import bench_logs
 import bench_scale
@@ -306,11 +308,12 @@ def main() -> int:
         ("scale", bench_scale.scale),
         ("logs", bench_logs.logs),
         ("index", bench_index.index),
+        ("events", bench_events.events),
         ("all", bench_all.run),
     ):
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
-        size = 300_000 if name in ("check", "index") else 2_400_000
+        size = {"check": 300_000, "index": 300_000, "events": 50_000}.get(name, 2_400_000)
         command.add_argument("--records", type=int, default=size)
         command.add_argument("--seed", type=int, default=1)
         command.add_argument(

@@ -47,7 +47,13 @@ TYPES = (
     TypeRule(SqlType.DATE, "DATE"),
     TypeRule(SqlType.TIME, "TIME"),
     TypeRule(SqlType.TIMESTAMP, "TIMESTAMP({digits})"),
-    TypeRule(SqlType.TIMESTAMP_TZ, "TIMESTAMP({digits}) WITH TIME ZONE"),
+    TypeRule(
+        SqlType.TIMESTAMP_TZ,
+        "TIMESTAMP({digits}) WITH TIME ZONE",
+        0,
+        WIDENED,
+        "of Db2 for z/OS alone: Db2 for Linux, UNIX and Windows has no such type",
+    ),
     *large_types("SMALLINT", "DECFLOAT(34)", "CLOB(2G)", "BLOB(2G)", "XML"),
 )
 

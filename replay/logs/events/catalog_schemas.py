@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from replay.errors import InputError, Where
-from replay.logs.events import lines
-from replay.logs.events.schemas import RowSchema
 from sqlgen.ddl.ddl_facts import Facts
 from sqlgen.ddl.ddl_reader import read_schema
 from sqlgen.errors import SqlgenError
@@ -63,16 +59,6 @@ _TYPE = re.compile(r"^([a-z][a-z0-9 ]*?) ?(?:\(([^()]*)\))?( unsigned| with(?:ou
 _TIME, _MILLIS = "io.debezium.time.", 3
 _SIZED = ("char", "character", "bpchar", "varchar", "character varying")
 _DECLARED, _DECLARED_LENGTH = "__debezium.source.column.type", "__debezium.source.column.length"
-#: How JSON writes values that are decoded by a code.
-_NUMBERS = {"BIGINT", "UBIGINT"}
-_WRITTEN: dict[str, set[str]] = {
-    **dict.fromkeys(("whole", "either", "unsigned", "date", "timestamp", "span"), _NUMBERS),
-    **dict.fromkeys(("time3", "time6", "time9"), _NUMBERS),
-    "float": _NUMBERS | {"DOUBLE", "VARCHAR"},
-    "boolean": {"BOOLEAN"},
-    "variable": {"OBJECT"},
-    **{code: {"VARCHAR"} for code in ("text", "json", "decimal", "bytes", "zoned", "enum", "bits")},
-}
 
 
 class DeclaredTables:
@@ -179,22 +165,3 @@ def _moment(
     if base == "time" and rest != "with time zone":
         return "int64", f"{_TIME}{finer}Time", {}
     return None
-
-
-def check_written(side: pa.Array, schema: RowSchema) -> None:
-    """ValueError where rows (text of JSON) have other columns, or values written otherwise, than
-    the connector writes by default for the declared types."""
-    codes = {entry.column.name: entry for entry in schema.format.columns}
-    for structure in lines.structures(side):
-        written: Mapping[str, Any] = json.loads(structure)
-        if written.keys() != codes.keys():
-            raise ValueError(f"columns {', '.join(written)}, other than declared")
-        for name, kind in written.items():
-            shown = "OBJECT" if isinstance(kind, dict) else kind
-            shown = "ARRAY" if isinstance(shown, list) else shown
-            expected = _WRITTEN.get(codes[name].code)
-            if expected is not None and shown not in (*expected, "NULL"):
-                raise ValueError(
-                    f"column {name} written as JSON's {shown}; expected"
-                    f" {' or '.join(sorted(expected))} by its declared type"
-                )

@@ -6,14 +6,15 @@ from __future__ import annotations
 import json
 import mmap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from replay.arrays import Bytes, Index
+from replay.arrays import Bytes, Index, Mask
 from replay.errors import InputError, Where
 from replay.logs.events.sources import OTHERS
 from sqlgen.lazy_imports import when_used
@@ -59,6 +60,7 @@ FIELDS = {
     "status": "status",
     "id": "id",
     "events": "event_count",
+    "collections": "data_collections",
     "connector": "source.connector",
     "server": "source.name",
     "db": "source.db",
@@ -145,7 +147,7 @@ def form_of_line(line: str) -> LineForm | None:
     if tab and tail.lstrip().startswith(("{", "null")):
         inner = _of_value(_object(tail), "substr(line, strpos(line, chr(9)) + 1)", "$")
         key = "split_part(line, chr(9), 1)" if head.lstrip().startswith("{") else None
-        return inner and _with_key(inner, key, "$")
+        return inner and replace(inner, key=key)
     entry = _object(line)
     if "specversion" in entry:
         return _of_value(_object(entry.get("data")), "line", "$.data")
@@ -159,7 +161,7 @@ def form_of_line(line: str) -> LineForm | None:
         if inner is not None and "key" in entry:
             as_text = isinstance(entry["key"], str)
             key = "json_extract_string(line, '$.key')" if as_text else "line"
-            return _with_key(inner, key, "$" if as_text else "$.key")
+            return replace(inner, key=key, key_at="$" if as_text else "$.key")
         if inner is not None:
             return inner
     return _of_value(entry, "line", "$")
@@ -186,10 +188,6 @@ def _of_value(value: Mapping[str, Any], text: str, at: str) -> LineForm | None:
     if is_event or "status" in payload:
         return LineForm(text, at, None, "$", inline)
     return None
-
-
-def _with_key(form: LineForm, key: str | None, at: str) -> LineForm:
-    return LineForm(form.value, form.at, key, at, form.inline)
 
 
 def windows(raw: Bytes) -> Iterator[tuple[int, pa.Array]]:
@@ -237,38 +235,45 @@ def read(lines: pa.Array, form: LineForm, path: str, first: int) -> pa.Table:
     """What lines say: the :data:`FIELDS` and ``before`` and ``after`` (text of JSON, null where
     there is none), ``schema``, ``key`` and ``key_schema`` (text of JSON). InputError LR2006 for a
     line that is no JSON."""
-    connection = _database().cursor()
-    text = _checked(lines, path, first)
-    connection.register("lines", pa.table({"line": text}))
-    try:
-        return connection.sql(_query(form)).to_arrow_table()
-    except duckdb.Error as error:
-        raise _no_json(text, path, first, str(error)) from None
-
-
-def _checked(lines: pa.Array, path: str, first: int) -> pa.Array:
     try:
         text = lines.cast(pa.large_string())
+        return _asked(_query(form), lines=pa.table({"line": text}))
     except pa.ArrowInvalid:
         raise InputError(
             "LR2004", "found bytes that are no UTF-8; expected JSON as text", Where(path, first + 1)
         ) from None
-    return text
+    except duckdb.Error as error:
+        raise _no_json(text, path, first, str(error)) from None
+
+
+def _asked(query: str, **tables: pa.Table) -> pa.Table:
+    """What a query finds in tables."""
+    connection = _database().cursor()
+    for name, table in tables.items():
+        connection.register(name, table)
+    return connection.sql(query).to_arrow_table()
+
+
+def mask(values: pa.Array) -> Mask:
+    """Truth values; null is none."""
+    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), bool)
 
 
 def _no_json(text: pa.Array, path: str, first: int, error: str) -> InputError:
+    at: int | None = None
     for row, line in enumerate(text.to_pylist()):
         try:
-            json.loads(line.partition("\t")[2] if line.partition("\t")[1] else line)
+            json.loads(line.partition("\t")[2] or line)
         except ValueError as found:
-            return InputError(
-                "LR2006",
-                f"found a line that is no JSON ({found}); expected an event a line",
-                Where(path, first + row + 1),
-                "A line that was cut off tells no transaction, and any may lack a change: give the"
-                " file as a whole",
-            )
-    return InputError("LR2006", f"found lines that cannot be read: {error}", Where(path))
+            at, error = first + row + 1, str(found)
+            break
+    return InputError(
+        "LR2006",
+        f"found a line that is no JSON ({error}); expected an event a line",
+        Where(path, at),
+        "A line that was cut off tells no transaction, and any may lack a change: give the file as"
+        " a whole",
+    )
 
 
 def _query(form: LineForm) -> str:
@@ -325,7 +330,7 @@ def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
     arrays; null where a row, or a value of it, is null."""
     lists = rows if pa.types.is_list(rows.type) else _listed(rows, names)
     count, width = len(rows), len(names)
-    whole = np.asarray(lists.is_valid().to_numpy(zero_copy_only=False), bool)
+    whole = mask(lists.is_valid())
     flat = lists.flatten()
     start = (np.cumsum(whole) - whole) * width
     made = []
@@ -337,21 +342,18 @@ def columns_of(rows: pa.Array, names: list[str]) -> list[pa.Array]:
 
 def _listed(rows: pa.Array, names: list[str]) -> pa.Array:
     paths = ", ".join(_quoted(name) for name in names)
-    connection = _database().cursor()
-    connection.register("rows", pa.table({"row": rows}))
-    found = connection.sql(f"SELECT json_extract_string(row, [{paths}]) AS v FROM rows")
-    lists = found.to_arrow_table().column("v").combine_chunks()
+    query = f"SELECT json_extract_string(row, [{paths}]) FROM rows"
+    lists = _asked(query, rows=pa.table({"row": rows})).column(0).combine_chunks()
     return lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
 
 
-def structures(rows: pa.Array) -> list[str]:
-    """The different structures of rows (text of JSON), as text of JSON: a type for each column."""
-    connection = _database().cursor()
-    connection.register("rows", pa.table({"row": rows}))
-    found = connection.sql(
-        "SELECT DISTINCT CAST(json_structure(row) AS VARCHAR) FROM rows WHERE row IS NOT NULL"
-    )
-    return [text for (text,) in found.fetchall()]
+def types_of(rows: pa.Array, names: list[str]) -> tuple[pa.Array, pa.Array]:
+    """Of rows (text of JSON): the types of some values (JSON's; null where there is none), behind
+    each other, and how many values they have."""
+    paths = ", ".join(_quoted(name) for name in names)
+    query = f"SELECT json_type(row, [{paths}]), len(json_keys(row)) FROM rows"
+    types, counts = _asked(query, rows=pa.table({"row": rows})).combine_chunks().columns
+    return types.chunk(0).flatten(), counts.chunk(0)
 
 
 def _quoted(name: str) -> str:

@@ -62,17 +62,6 @@ class _Tables:
     by_catalog: set[int] = field(default_factory=set)
     full: set[int] = field(default_factory=set)
 
-    def schemas_of(
-        self, name: tuple[str, str], row: str | None, binlog: bool
-    ) -> tuple[str | None, str | None]:
-        """The schemas of events, and of their keys, that have none. ValueError where the DDL does
-        not fit."""
-        if self.catalog is None:
-            return None, None
-        if isinstance(self.catalog, str):
-            self.catalog = catalog_schemas.DeclaredTables(self.catalog, binlog)
-        return self.catalog.schemas(name, row) or (None, None)
-
     def version(
         self,
         name: tuple[str, str],
@@ -89,8 +78,10 @@ class _Tables:
             return known
         asked, given = (*name, text, key), text is not None
         try:
-            if text is None:
-                text, key = self.schemas_of(name, row, binlog)
+            if text is None and self.catalog is not None:
+                if isinstance(self.catalog, str):
+                    self.catalog = catalog_schemas.DeclaredTables(self.catalog, binlog)
+                text, key = self.catalog.schemas(name, row) or (None, None)
             layout = None if text is None else schemas.row_schema(text, binlog)
             names = schemas.key_names(key)
         except (ValueError, KeyError, TypeError) as error:
@@ -134,8 +125,8 @@ class _Tables:
             self.by_catalog.add(number)
         if schemas.is_full(text):
             self.full.add(number)
-        if unread := schemas.described(layout, text):
-            self.unread.setdefault(".".join(name), {}).update(unread)
+        if layout.unread:
+            self.unread.setdefault(".".join(name), {}).update(layout.unread)
         return number
 
     def unfit(self, version: int, found: str, path: str) -> InputError:
@@ -315,7 +306,7 @@ def _take(
 ) -> None:
     """Add the records and images of some lines."""
     table = table.combine_chunks()
-    columns = {name: _column(table, name) for name in table.column_names}
+    columns = {name: table.column(name).chunk(0) for name in table.column_names}
     found = np.zeros(len(table), rules.LINE)
     found["file"], found["row"] = file, row + np.arange(len(table))
     found["size"] = sizes
@@ -340,19 +331,18 @@ def _take(
         there = pa.array(structure)
         schemas.add_declared(columns["structure"].take(there), tables.declared)
         pile.structure.append(sources.units_of_binlog(columns["gtid"].take(there), pile.sources))
+    ends = np.flatnonzero(columns["collections"].is_valid())
+    found["tables"][ends] = sources.told_of_tables(columns["collections"].take(pa.array(ends)))
     binlog = pile.sources.binlog
     whole = whole or binlog
+    found["unfit"] |= whole & (found["kind"] == rules.UPDATE) & ~old
     for version, chosen in _by_version(columns, spoken, tables, path, binlog):
         found["version"][chosen] = version
+        found["tables"][chosen] = sources.code_of_table(tables.versions[version].name)
         of_rows = chosen[np.isin(found["kind"][chosen], _ROWS)]
         if len(of_rows):
             _images(columns, found, of_rows, version, tables, pile, whole, unavailable, path)
     pile.found.add(found)
-
-
-def _column(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
 def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[np.uint8]:
@@ -363,8 +353,7 @@ def _kinds(columns: Mapping[str, pa.Array], path: str, row: int) -> npt.NDArray[
         place = pc.fill_null(pc.index_in(columns[name], known), -1).to_numpy(zero_copy_only=False)
         hits = np.flatnonzero(place >= 0)
         kinds[hits] = np.array(list(meanings.values()), np.uint8)[place[hits]]
-    nothing = np.asarray(columns["nothing"].to_numpy(zero_copy_only=False), bool)
-    message = np.asarray(pc.fill_null(pc.equal(columns["op"], "m"), False))
+    nothing, message = lines.mask(columns["nothing"]), lines.mask(pc.equal(columns["op"], "m"))
     # a heartbeat, or what became of a structure
     plain = np.asarray(columns["op"].is_null()) & np.asarray(columns["status"].is_null())
     beat = np.asarray(pc.or_(columns["beat"].is_valid(), columns["ddl"].is_valid()))
@@ -426,14 +415,16 @@ def _place(
     found["lsn"][~changes & of_unit] = lsn[~changes & of_unit]
     found["previous"][changes] = previous[changes]
     lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | (changes & (found["lsn"] < 0)))
-    lost = np.union1d(lost, np.flatnonzero(changes & (found["total"] <= 0)))
+    of_table = columns["table_name"], columns["db" if known.binlog else "schema_name"]
+    nameless = np.asarray(pc.or_(*(one.is_null() for one in of_table)))
+    lost = np.union1d(lost, np.flatnonzero(changes & ((found["total"] <= 0) | nameless)))
     if len(lost):
         at = int(lost[0])
         raise Refusal(
             "LR3020",
-            "found a change that names no transaction or no place in the log of its database;"
-            " expected both, and its number in the transaction, because nothing else tells the"
-            " order of changes and whether one is missing",
+            "found a change that names no transaction, no table or no place in the log of its"
+            " database; expected them, and its number in the transaction, because nothing else"
+            " tells the order of changes and whether one is missing",
             Where(path, row + at + 1),
             f"Set {_SETTINGS}; what was recorded without cannot be read, nor can XA transactions of"
             " MySQL, which are sent before they are committed, nor Oracle's events without"
@@ -479,12 +470,15 @@ def _images(
     """Add the images of changes of one table version."""
     places = pa.array(chosen)
     sides = [columns[name].take(places) for name in ("before", "after")]
-    if version in tables.by_catalog:
-        try:
-            for side in sides:
-                catalog_schemas.check_written(side, tables.layouts[version])
-        except ValueError as error:
-            raise tables.unfit(version, str(error), path) from None
+    if not pa.types.is_list(sides[0].type):  # (messages name their table and its columns)
+        for side in sides:
+            wrong, said = rows.unlike(side, tables.layouts[version])
+            if said and version in tables.by_catalog:
+                raise tables.unfit(version, said, path)
+            found["unfit"][chosen] |= wrong
+        row = pc.coalesce(sides[1], sides[0])
+        of_key = tables.versions[version].table.key
+        found["unfit"][chosen] |= rows.of_other_keys(columns["key"].take(places), row, of_key)
     made = rows.images_of(
         sides[0],
         sides[1],

@@ -394,21 +394,21 @@ class Reader:
         return [_NOTHING]
 
     def _kind_Y(self) -> list[_Entry]:
-        self._take(">I")
-        self._text()
-        self._text()
-        return [_NOTHING]
+        return self._passed(">I", 2)
 
     def _kind_O(self) -> list[_Entry]:
-        self._take(">Q")
-        self._text()
-        return [_NOTHING]
+        return self._passed(">Q", 1)
 
     def _kind_M(self) -> list[_Entry]:
-        self._take(">BQ")
-        self._text()
+        self._passed(">BQ", 1)
         size = self._take(">I")
         self.at += size
+        return [_NOTHING]
+
+    def _passed(self, form: str, texts: int) -> list[_Entry]:
+        self._take(form)
+        for _ in range(texts):
+            self._text()
         return [_NOTHING]
 
     def _kind_I(self) -> list[_Entry]:

@@ -62,8 +62,9 @@ _FAULTS = {
     rules.UNFIT: (
         "LR2016",
         "op",
-        "rows that do not go with its op",
-        "after of c, before and after of u (which may have no before), before of d, none of t",
+        "rows that do not go with its op, its schema or its key",
+        "after of c, before and after of u (without before where the log has key-only rows), before"
+        " of d, none of t; each column of the schema, of its type; the key of the event",
     ),
     rules.UNKEYED: (
         "LR2014",
@@ -244,7 +245,10 @@ class EventLog(RowLog):
         again = unlogged_cascades.HINT if fault == rules.CASCADED else _AGAIN
         unit = self.units()[entry["unit"]]
         if fault == rules.MISSING:
-            found = f"{int(unit['there']):,} of {int(unit['events']):,} events of a transaction"
+            counts = (int(unit["there"]), int(unit["events"]))
+            found = "{:,} of {:,} events of a transaction".format(*counts)
+            if counts[0] == counts[1]:
+                found = "events of other tables than END of the transaction tells"
         version = int(entry["version"])
         table = self.catalog.versions[version].name if version >= 0 else None
         where = Where(
@@ -270,10 +274,8 @@ class EventLog(RowLog):
         """Row images; those without their key cannot be used."""
         entries = self.find(records["file"][heads], records["offset"][heads])
         unkeyed = self.entries()["fault"][entries] == rules.UNKEYED
-        said = (*_FAULTS[rules.UNKEYED][2:], _AGAIN)
         for rows, made in super().images(records, heads, weights, kind):
-            reasons = dict.fromkeys(np.flatnonzero(unkeyed[rows]).tolist(), said)
-            told = partial(_reason, reasons, made.reason)
+            told = partial(_reason, unkeyed[rows], made.reason)
             yield rows, replace(made, bad=made.bad | unkeyed[rows], reason=told)
 
     def walk(self, version: int, buffer: Bytes, start: Index, end: Index) -> values.EventWalk:
@@ -324,11 +326,9 @@ class EventLog(RowLog):
 
 
 def _reason(
-    reasons: Mapping[int, tuple[str, str, str]],
-    others: Callable[[int], tuple[str, str, str]],
-    row: int,
+    unkeyed: Mask, others: Callable[[int], tuple[str, str, str]], row: int
 ) -> tuple[str, str, str]:
-    return reasons.get(row) or others(row)
+    return (*_FAULTS[rules.UNKEYED][2:], _AGAIN) if unkeyed[row] else others(row)
 
 
 def _lsns(raw: Bytes) -> pa.Array:

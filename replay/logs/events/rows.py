@@ -11,6 +11,7 @@ and Db2 for z/OS sends no old row of an update.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,14 +21,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
+from replay.changes.catalog import ColumnFormat
 from replay.logs.events import lines
 from replay.logs.events.schemas import ZEROS, RowSchema
 from replay.logs.made_images import images
 
 #: What stands for a value that the event does not have, unless the connector is set otherwise.
 UNAVAILABLE = "__debezium_unavailable_value"
-#: Codes of columns that may have it: as text, in base64, in a list.
-_TEXTS, _BYTES, _OTHERS = ("text",), ("bytes",), ("unread",)
+#: How JSON writes values that are decoded by a code.
+_NUMBERS = {"BIGINT", "UBIGINT"}
+_WRITTEN: dict[str, set[str]] = {
+    **dict.fromkeys(("whole", "either", "unsigned", "date", "timestamp", "span"), _NUMBERS),
+    **dict.fromkeys(("time3", "time6", "time9"), _NUMBERS),
+    "float": _NUMBERS | {"DOUBLE", "VARCHAR"},
+    "boolean": {"BOOLEAN"},
+    "variable": {"OBJECT"},
+    **{code: {"VARCHAR"} for code in ("text", "json", "decimal", "bytes", "zoned", "enum", "bits")},
+}
 
 
 @dataclass
@@ -57,6 +67,53 @@ class OldRows:
         return [place for place, name in enumerate(names) if name not in self.carried]
 
 
+def unlike(rows: pa.Array, schema: RowSchema) -> tuple[Mask, str]:
+    """Which rows (text of JSON) have other columns than their schema, or values that JSON writes
+    otherwise than the connector does, and what the first of them has."""
+    there, columns = np.flatnonzero(lines.mask(rows.is_valid())), schema.format.columns
+    wrong = np.zeros(len(rows), bool)
+    if not len(there):
+        return wrong, ""
+    types, counts = lines.types_of(rows.take(pa.array(there)), schema.names)
+    coded = types.dictionary_encode()
+    known = [*coded.dictionary.to_pylist(), None]
+    codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
+    fits = np.array([[_fits(one, kind) for kind in known] for one in columns], bool)
+    each = fits[np.arange(len(columns)), codes.reshape(len(there), len(columns))]
+    wrong[there] = ~each.all(axis=1) | (counts.to_numpy(zero_copy_only=False) != len(columns))
+    if not wrong.any():
+        return wrong, ""
+    first = int(np.flatnonzero(wrong[there])[0])
+    names = [*json.loads(rows[int(there[first])].as_py())]
+    if sorted(names) != sorted(schema.names):
+        return wrong, f"columns {', '.join(names)}, other than declared"
+    place = int(np.argmin(each[first]))
+    kind = known[codes.reshape(each.shape)[first, place]]
+    expected = _WRITTEN.get(columns[place].code, ["a value"])
+    return wrong, (
+        f"column {schema.names[place]} written as JSON's {kind}; expected"
+        f" {' or '.join(sorted(expected))} by its declared type"
+    )
+
+
+def _fits(column: ColumnFormat, kind: str | None) -> bool:
+    """Whether a value of a type of JSON (None: there is none) may be one of a column."""
+    if kind in (None, "NULL"):
+        return kind is not None and column.nullable
+    return kind in _WRITTEN.get(column.code, (kind,))
+
+
+def of_other_keys(keys: pa.Array, rows: pa.Array, names: Sequence[str]) -> Mask:
+    """Which rows have another key than their events."""
+    wrong = np.zeros(len(rows), bool)
+    if not names or keys.null_count == len(keys):
+        return wrong
+    sides = (lines.columns_of(side, [*names]) for side in (keys, rows))
+    for told, found in zip(*sides, strict=True):
+        wrong |= lines.mask(pc.not_equal(told, found))
+    return wrong
+
+
 @dataclass(frozen=True)
 class ChangeImages:
     """Images of ``n`` changes: ``before`` and ``after`` (binary, null where there is none), and
@@ -80,7 +137,7 @@ def images_of(
     identity is added to ``identity`` (None: old rows are whole)."""
     names = schema.names
     old, new = lines.columns_of(before, names), lines.columns_of(after, names)
-    there = _valid(before)
+    there = lines.mask(before.is_valid())
     unkeyed = np.zeros(len(before), bool)
     if identity is not None and identity.gaps is not None:
         _note_gaps(old, new, there, updates, schema, identity)
@@ -94,22 +151,15 @@ def images_of(
             if name in key:
                 old[place] = pc.if_else(pa.array(alone), new[place], old[place])
             else:
-                no_old[place] = _either(no_old[place], alone)
+                gap = no_old[place]
+                no_old[place] = alone if gap is None else gap | alone
     made = [images(old, no_old), images(new, no_new)]
-    kept = [there | alone, _valid(after)]
+    kept = [there | alone, lines.mask(after.is_valid())]
     sides = [
         pc.if_else(pa.array(keep), side, pa.scalar(None, pa.binary()))
         for side, keep in zip(made, kept, strict=True)
     ]
     return ChangeImages(sides[0], sides[1], unkeyed)
-
-
-def _valid(values: pa.Array) -> Mask:
-    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
-
-
-def _either(one: Mask | None, other: Mask) -> Mask:
-    return other if one is None else one | other
 
 
 def _judge(
@@ -126,11 +176,10 @@ def _judge(
     valued = np.zeros((len(there), len(old)), bool)
     unchanged = there & updates
     for place, required in enumerate(schema.required):
-        has = _valid(old[place])
+        has = lines.mask(old[place].is_valid())
         if required:
-            has &= ~np.asarray(pc.is_in(old[place], zeros).to_numpy(zero_copy_only=False), bool)
-            same = pc.fill_null(pc.equal(old[place], new[place]), False)
-            unchanged &= np.asarray(same.to_numpy(zero_copy_only=False), bool)
+            has &= ~lines.mask(pc.is_in(old[place], zeros))
+            unchanged &= lines.mask(pc.equal(old[place], new[place]))
         valued[:, place] = has & there
     of_key = np.array([name in key for name in schema.names], bool)
     values = valued[:, ~of_key].any(axis=1)
@@ -160,7 +209,12 @@ def _note_gaps(
     identity.partial |= bool((updates & ~there).any())
     gaps = set[str]()
     for before, after, entry in zip(old, new, schema.format.columns, strict=True):
-        if entry.column.unsized and (there & ~_valid(before) & (~updates | _valid(after))).any():
+        if (
+            entry.column.unsized
+            and (
+                there & ~lines.mask(before.is_valid()) & (~updates | lines.mask(after.is_valid()))
+            ).any()
+        ):
             gaps.add(entry.column.name)
     identity.gaps = gaps | (identity.gaps or set())
 
@@ -170,25 +224,21 @@ def _without(
 ) -> tuple[list[pa.Array], list[Mask | None]]:
     """Columns with null where a value is not available, and where that is."""
     encoded = b64encode(unavailable.encode()).decode()
-    stands = dict.fromkeys(_TEXTS, unavailable) | dict.fromkeys(_BYTES, encoded)
-    stands |= dict.fromkeys(("pg text", "pg bytes", "pg number"), unavailable)
+    codes = ",".join(map(str, unavailable.encode()))
+    stands = {
+        "text": [unavailable],
+        "bytes": [encoded],
+        # a value of a type that is neither: in a list, too
+        "unread": [unavailable, encoded, f'["{unavailable}"]', f"[{codes}]"],
+        **{code: [unavailable] for code in ("pg text", "pg bytes", "pg number")},
+    }
     made, absent = list[pa.Array](), list[Mask | None]()
     for values, entry in zip(columns, schema.format.columns, strict=True):
         missing: Mask | None = None
         if entry.code in stands:
-            found = pc.fill_null(pc.equal(values, stands[entry.code]), False)
-            missing = np.asarray(found.to_numpy(zero_copy_only=False), bool)
-        elif entry.code in _OTHERS:
-            found = pc.fill_null(pc.is_in(values, pa.array(_lists(unavailable, encoded))), False)
-            missing = np.asarray(found.to_numpy(zero_copy_only=False), bool)
+            missing = lines.mask(pc.is_in(values, pa.array(stands[entry.code], pa.string())))
         if missing is not None and missing.any():
             values = pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), values)
         made.append(values)
         absent.append(missing if missing is not None and missing.any() else None)
     return made, absent
-
-
-def _lists(unavailable: str, encoded: str) -> list[str]:
-    """What stands for a value of a type that is neither text nor bytes."""
-    codes = ",".join(str(code) for code in unavailable.encode())
-    return [unavailable, encoded, f'["{unavailable}"]', f"[{codes}]"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,8 @@ OTHER, BEGIN, END, SNAPSHOT, CREATE, UPDATE, DELETE, TRUNCATE = range(8)
 #: One line. ``unit``: the number of the transaction in its database (-1: none); ``lsn`` of the
 #: event, of BEGIN, or of the commit (END), or its place in a binary log (BEGIN, END: -1);
 #: ``previous``: the commit before (-1: none is named); ``total``: its number in the transaction,
-#: ``events`` (END): how many there are; ``alone``: no END belongs to it; ``snapshot``: a row of the
+#: ``events`` (END): how many there are; ``tables``: a number of its table, or (END) the sum of
+#: those of all events (0: not told); ``alone``: no END belongs to it; ``snapshot``: a row of the
 #: state before the log.
 LINE = np.dtype(
     [
@@ -41,6 +43,7 @@ LINE = np.dtype(
         ("previous", "<i8"),
         ("total", "<i8"),
         ("events", "<i8"),
+        ("tables", "<u8"),
         ("micros", "<i8"),
         ("version", "<i4"),
         ("unkeyed", "?"),
@@ -54,24 +57,16 @@ LINE = np.dtype(
         ("after_size", "<i4"),
     ]
 )
+#: A line as it is kept: what of it is looked at later, and what becomes of it.
+_KEPT = "file row unit version size lsn total before before_size after after_size".split()
 ENTRY = np.dtype(
     [
-        ("file", "<u4"),
-        ("row", "<i8"),
-        ("unit", "<i8"),
+        *((name, LINE[name]) for name in _KEPT),
         ("change", "u1"),
-        ("version", "<i4"),
         ("fault", "u1"),
         ("cascades", "?"),
         ("segment", "<u2"),
         ("segments", "<u2"),
-        ("size", "<i4"),
-        ("lsn", "<i8"),
-        ("total", "<i8"),
-        ("before", "<i8"),
-        ("before_size", "<i4"),
-        ("after", "<i8"),
-        ("after_size", "<i4"),
     ]
 )
 UNIT = np.dtype(
@@ -121,9 +116,8 @@ def ordered(
     """The lines of a log as entries and transactions; ``binlog``: places are those of a binary log;
     ``commits``: those of other connectors."""
     entries = np.zeros(len(found), ENTRY)
-    for name in ENTRY.names or ():
-        if name in (LINE.names or ()):
-            entries[name] = found[name]
+    for name in _KEPT:
+        entries[name] = found[name]
     entries["segment"] = entries["segments"] = 1
     changes = np.isin(found["kind"], _CHANGES)
     entries["change"] = Change.CONTROL
@@ -261,17 +255,21 @@ def _units(
     else:
         contradicts = sources.contradicting(first, latest, commit)
         wrong[ended & (there > 0) & (ids != STATE) & contradicts] = MISPLACED
-    wrong[ended & ((there != events) | (most != events))] = MISSING
+    sums, told = np.zeros((2, count), np.uint64)
+    np.add.at(sums, of[live], found["tables"][live])
+    told[of[ends]] = found["tables"][ends]
+    others = (told > 0) & (told != sums) & ~np.isin(ids, of[found["alone"]])
+    wrong[ended & ((there != events) | (most != events) | others)] = MISSING
     lost = ~ended & (previous < last) & (there > 0)
     wrong[lost] = NO_END
     named = np.setdiff1d(previous[chained & (previous > places[:1].sum())], places)
     commit[lost] = previous[lost] + 1
     known = ended | lost
     units["disposition"] = np.where(known, ord("C"), ord("F"))
-    positions = _positions if commits is None else commits.at
+    positions = partial(_padded, size=10) if commits is None else commits.at
     units["commit"] = np.where(known, positions(commit), np.void(b"\xff" * 10))
     units["start"] = positions(first)
-    units["unit"] = _ids(ids) if commits is None else commits.units[ids]
+    units["unit"] = _padded(ids, size=12) if commits is None else commits.units[ids]
     units["time"] = packed(micros)
     units["events"], units["there"] = events, there
     return units, wrong, commit, max(len(named) - int(lost.sum()), 0)
@@ -293,18 +291,11 @@ def _placed(commit: Index, ended: Mask) -> Index:
     return np.where(ended & (commit < 0), before, commit)
 
 
-def _positions(lsns: Index) -> npt.NDArray[np.void]:
-    """LSNs as the 10 bytes of positions."""
-    raw = np.zeros((len(lsns), 10), np.uint8)
-    raw[:, 2:] = np.ascontiguousarray(lsns.astype(">i8")).view(np.uint8).reshape(-1, 8)
-    return raw.view("V10").reshape(-1)
-
-
-def _ids(ids: Index) -> npt.NDArray[np.void]:
-    """Numbers of transactions as the 12 bytes of units."""
-    raw = np.zeros((len(ids), 12), np.uint8)
-    raw[:, 2:10] = np.ascontiguousarray(ids.astype(">i8")).view(np.uint8).reshape(-1, 8)
-    return raw.view("V12").reshape(-1)
+def _padded(values: Index, size: int) -> npt.NDArray[np.void]:
+    """Numbers in bytes of which the first two, and those behind the tenth, are zeros."""
+    raw = np.zeros((len(values), size), np.uint8)
+    raw[:, 2:10] = np.ascontiguousarray(values.astype(">i8")).view(np.uint8).reshape(-1, 8)
+    return raw.view(f"V{size}").reshape(-1)
 
 
 def packed(micros: Index) -> npt.NDArray[np.void]:

@@ -103,10 +103,12 @@ ZEROS = frozenset(
 
 @dataclass(frozen=True)
 class RowSchema:
-    """How rows of a table are written: the columns, and which of them must have a value."""
+    """How rows of a table are written: the columns, which of them must have a value, and how the
+    connector writes those that events do not hold exactly (``unread``)."""
 
     format: RowFormat
     required: tuple[bool, ...]
+    unread: Mapping[str, str]
 
     @property
     def names(self) -> list[str]:
@@ -127,9 +129,15 @@ def row_schema(text: str, binlog: bool) -> RowSchema | None:
     if not rows:
         return None
     entries = rows[-1]["fields"]
+    columns = tuple(_column(entry, binlog) for entry in entries)
     return RowSchema(
-        RowFormat(tuple(_column(entry, binlog) for entry in entries)),
+        RowFormat(columns),
         tuple(not entry.get("optional", False) for entry in entries),
+        {
+            one.column.name: str(entry.get("name") or entry.get("type"))
+            for one, entry in zip(columns, entries, strict=True)
+            if one.raw
+        },
     )
 
 
@@ -287,17 +295,6 @@ def in_own_dialect(version: TableVersion, dialect: str) -> TableVersion:
         column = replace(entry.column, type=kind, compared=compared.get(entry.code, ""))
         made.append(replace(entry, column=column))
     return _with_columns(version, made)
-
-
-def described(schema: RowSchema, text: str) -> dict[str, str]:
-    """Of columns whose values events do not hold exactly: how Debezium writes them."""
-    fields = json.loads(text)["fields"]
-    rows = [one for one in fields if one.get("field") == "after"] or fields
-    return {
-        entry.column.name: str(field.get("name") or field.get("type"))
-        for entry, field in zip(schema.format.columns, rows[-1]["fields"], strict=True)
-        if entry.raw
-    }
 
 
 def key_names(text: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ order by.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -162,6 +163,27 @@ def places_of_others(
     codes = sources.commits.numbers(commit)
     places = codes << _COMMIT_BITS | np.where(at_commit, _AT_COMMIT, 0) | record
     return np.where(units > 0, units, -1), np.where(codes >= 0, places, -1)
+
+
+def code_of_table(name: str) -> int:
+    """A number of a table by its schema and name, behind which sums of changes can be told apart.
+    Before them a database may be named."""
+    return crc32(".".join(name.split(".")[-2:]).encode()) + 1
+
+
+def told_of_tables(collections: pa.Array) -> npt.NDArray[np.uint64]:
+    """The sums of the numbers of tables, of as many events as ENDs tell of each (text of JSON)."""
+    coded = collections.dictionary_encode()
+    sums = [_sum(text) for text in coded.dictionary.to_pylist()]
+    return np.array(sums, np.uint64)[numbers(coded.indices)]
+
+
+def _sum(text: str) -> int:
+    try:
+        told = [(str(one["data_collection"]), int(one["event_count"])) for one in json.loads(text)]
+    except (ValueError, KeyError, TypeError):
+        return 1
+    return sum(code_of_table(name) * count for name, count in told) % (1 << 64)
 
 
 def bytes_of(texts: pa.Array) -> tuple[Bytes, Index, Index]:

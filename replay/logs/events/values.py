@@ -16,6 +16,7 @@ from replay.arrays import Index, Mask
 from replay.changes.catalog import ColumnFormat
 from replay.decoding import codecs
 from replay.decoding.codecs import Decoded
+from replay.logs.events.lines import mask
 from replay.logs.made_images import ABSENT, MadeWalk, unlike, usable
 from sqlgen.schema import ARROW_TYPES, SqlType
 from sqlgen.value_texts import WHOLE_BITS
@@ -72,10 +73,6 @@ class EventWalk(MadeWalk):
 # -------------------------------------------------------------------------------------------------
 
 
-def _mask(values: pa.Array) -> Mask:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), bool)
-
-
 def _numbers(text: pa.Array) -> tuple[pa.Array, Mask]:
     """Whole numbers of 64 bits. What has more than 18 digits is looked at alone."""
     fails = unlike(text, _WHOLE)
@@ -90,7 +87,7 @@ def _whole(text: pa.Array, column: ColumnFormat) -> Decoded:
     values, fails = _numbers(text)
     limit = 1 << WHOLE_BITS[column.column.type]
     if limit < 1 << 63:
-        fails |= _mask(pc.or_(pc.less(values, -limit), pc.greater_equal(values, limit)))
+        fails |= mask(pc.or_(pc.less(values, -limit), pc.greater_equal(values, limit)))
     return values, fails
 
 
@@ -107,7 +104,7 @@ def _boolean(text: pa.Array, column: ColumnFormat) -> Decoded:
 
 def _text(text: pa.Array, column: ColumnFormat) -> Decoded:
     size = column.column.length
-    long = _mask(pc.greater(pc.utf8_length(text), size))
+    long = mask(pc.greater(pc.utf8_length(text), size))
     return (pc.utf8_rpad(text, size) if column.column.type is SqlType.CHAR else text), long
 
 
@@ -129,7 +126,7 @@ def _of_base64(text: str) -> bytes | None:
 
 def _bytes(text: pa.Array, column: ColumnFormat) -> Decoded:
     values = pa.array(_decoded(text), pa.binary())
-    return values, _mask(pc.and_(values.is_null(), text.is_valid()))
+    return values, mask(pc.and_(values.is_null(), text.is_valid()))
 
 
 def _digits(number: int, scale: int) -> str:
@@ -147,7 +144,7 @@ def _decimal(text: pa.Array, column: ColumnFormat) -> Decoded:
         fits = number is not None and -limit < number < limit
         found.append(_digits(number, scale) if number is not None and fits else None)
     values = pa.array(found, pa.string())
-    return values, _mask(pc.and_(values.is_null(), text.is_valid()))
+    return values, mask(pc.and_(values.is_null(), text.is_valid()))
 
 
 def _variable(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -160,13 +157,13 @@ def _variable(text: pa.Array, column: ColumnFormat) -> Decoded:
         raw = _of_base64(value) if scale is not None else None
         found.append(_digits(int.from_bytes(raw, signed=True), int(scale)) if raw else None)
     values = pa.array(found, pa.string())
-    return values, _mask(pc.and_(values.is_null(), text.is_valid()))
+    return values, mask(pc.and_(values.is_null(), text.is_valid()))
 
 
 def _int64(text: pa.Array) -> tuple[npt.NDArray[np.int64], Mask, Mask]:
     """(numbers, 0 where there is none; which are null; which are no numbers)."""
     values, fails = _numbers(text)
-    null = np.asarray(text.is_null().to_numpy(zero_copy_only=False), bool)
+    null = mask(text.is_null())
     return pc.fill_null(values, 0).to_numpy(zero_copy_only=False), null, fails
 
 
@@ -228,7 +225,7 @@ def _clock(ticks: npt.NDArray[np.int64], digits: int, null: Mask) -> pa.Array:
 
 def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
     """``2024-02-29T21:59:59.123456Z``: an instant, in UTC, with its zone where the type has one."""
-    fails = unlike(text, _ZONED) | _mask(pc.starts_with(text, "0000"))
+    fails = unlike(text, _ZONED) | mask(pc.starts_with(text, "0000"))
     text = usable(text, fails, "1970-01-01T00:00:00Z")
     moment = pc.replace_substring(pc.utf8_slice_codeunits(text, 0, 19), "T", " ")
     rest = pc.utf8_slice_codeunits(pc.utf8_rtrim(text, "Z"), 20)
@@ -241,7 +238,7 @@ def _zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
 def _either(text: pa.Array, column: ColumnFormat) -> Decoded:
     """A number of 64 bits of which is not known whether it has a sign."""
     values, fails = _numbers(text)
-    return values, fails | _mask(pc.less(values, 0))
+    return values, fails | mask(pc.less(values, 0))
 
 
 def _unsigned(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -254,7 +251,7 @@ def _bits(text: pa.Array, column: ColumnFormat) -> Decoded:
     """Bits, the lowest byte first in base64, as a number."""
     found = [None if raw is None else str(int.from_bytes(raw, "little")) for raw in _decoded(text)]
     values = pa.array(found, pa.string())
-    return values, _mask(pc.and_(values.is_null(), text.is_valid()))
+    return values, mask(pc.and_(values.is_null(), text.is_valid()))
 
 
 def _enum(text: pa.Array, column: ColumnFormat) -> Decoded:
@@ -331,10 +328,10 @@ def _pg_zoned(text: pa.Array, column: ColumnFormat) -> Decoded:
     for name, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)):
         part = pc.fill_null(pc.struct_field(parts, name), "")
         away += size * pc.cast(pc.if_else(pc.equal(part, ""), "0", part), pa.int64()).to_numpy()
-    ahead = _mask(pc.equal(pc.struct_field(parts, "sign"), "+"))
+    ahead = mask(pc.equal(pc.struct_field(parts, "sign"), "+"))
     ticks = ticks - np.where(ahead, away, -away) * np.timedelta64(1_000_000, "us")
     days = ticks.astype("datetime64[D]").astype(np.int64)
-    null = np.asarray(text.is_null().to_numpy(zero_copy_only=False), bool)
+    null = mask(text.is_null())
     fails |= ((days < _FIRST_DAY) | (days > _LAST_DAY)) & ~null
     good = np.where(fails | null, np.datetime64(0, "us"), ticks)
     shown = np.char.replace(good.astype(str), "T", " ")

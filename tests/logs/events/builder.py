@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +84,10 @@ class Topic:
         if end:
             self.commit = self.lsn
             self._status("END", unit, len(changes))
+            tables = Counter(f"app.{table.name}" for table, *_ in changes)
+            self.lines[-1]["value"]["payload"]["data_collections"] = [
+                {"data_collection": name, "event_count": count} for name, count in tables.items()
+            ]
 
     def state(self, table: Table, *rows: Row, marks: Sequence[str] = ()) -> None:
         """Rows of a snapshot; ``marks``: where each stands in it, if not in a whole one."""

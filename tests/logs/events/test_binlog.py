@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from replay.cli.main import main
-from tests.logs.events.builder import ID, NAME, BinlogTopic, Row, Table, Topic
+from tests.logs.events import test_rules as rules
+from tests.logs.events.builder import ID, NAME, BinlogTopic, Row, Table
+from tests.logs.events.test_rules import row
 
 PARENT, CHILD = Table("parent"), Table("child")
 KEYS = """
@@ -20,39 +21,16 @@ CREATE TABLE app.child (id INT PRIMARY KEY, name VARCHAR(9), FOREIGN KEY (id)
 """
 
 
-class Log:
-    """A folder with files of events, and what commands make of them."""
+class Log(rules.Log):
+    """A folder with files of events of MySQL, and what commands make of them."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self.capsys = folder, capsys
-
-    def run(self, topic: Topic, *words: str, mode: str = "redo") -> tuple[int, str, list[str]]:
-        """(exit code, messages, statements)."""
-        path, out = topic.write(self.folder / "events.jsonl"), self.folder / "out"
-        self.capsys.readouterr()
-        code = main(
-            [mode, str(path), "--dialect", "mysql", "--out", str(out), "--overwrite", *words]
-        )
-        said = "".join(self.capsys.readouterr())
-        scripts = "".join(one.read_text("utf-8") for one in sorted(out.glob("*.sql")))
-        kinds = ("INSERT", "UPDATE", "DELETE", "TRUNCATE")
-        return code, said, [one for one in scripts.split("\n") if one.startswith(kinds)]
-
-    def schema(self, text: str) -> str:
-        """The path of DDL."""
-        path = self.folder / "keys.sql"
-        path.write_text(text, encoding="utf-8")
-        return str(path)
+    dialect = "mysql"
 
 
 @pytest.fixture
 def log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Log:
     """An empty folder for a log."""
     return Log(tmp_path, capsys)
-
-
-def row(number: int, name: str | None) -> Row:
-    return {"id": number, "name": name}
 
 
 @pytest.mark.parametrize("changed", [{"file": "binlog.000002"}, {"pos": 9000}, {"pos": 0}])

@@ -9,24 +9,19 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.logs.events.builder import Row, Table, Topic, text
-from tests.logs.events.test_rules import ID, Log, declared
+from tests.logs.events.test_rules import ID, Log, declared, log, row
+
+__all__ = ["log"]
 
 SHORT = text("name") | declared("NVARCHAR", 20)
 T = Table("t", (ID, SHORT))
 CONNECTORS = ("sqlserver", "db2", "oracle")
 Change = tuple[Table, str, Row | None, Row | None]
-
-
-@pytest.fixture
-def log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Log:
-    """An empty folder for a log."""
-    return Log(tmp_path, capsys)
 
 
 def lsn(connector: str, number: int) -> str:
@@ -97,11 +92,6 @@ class OtherTopic(Topic):
         payload = {"status": status, "id": name, "event_count": count, "ts_ms": 1}
         value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
         self.lines.append({"topic": "shop.transaction", "key": None, "value": value})
-
-
-def row(number: int, name: str | None) -> Row:
-    """A row."""
-    return {"id": number, "name": name}
 
 
 def options(connector: str) -> Sequence[str]:
