@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -414,10 +414,10 @@ def _place(
     found["lsn"][changes] = place[changes]
     found["lsn"][~changes & of_unit] = lsn[~changes & of_unit]
     found["previous"][changes] = previous[changes]
-    lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | (changes & (found["lsn"] < 0)))
     of_table = columns["table_name"], columns["db" if known.binlog else "schema_name"]
     nameless = np.asarray(pc.or_(*(one.is_null() for one in of_table)))
-    lost = np.union1d(lost, np.flatnonzero(changes & ((found["total"] <= 0) | nameless)))
+    unknown = changes & ((found["lsn"] < 0) | (found["total"] <= 0) | nameless)
+    lost = np.flatnonzero((of_unit & (found["unit"] < 0)) | unknown)
     if len(lost):
         at = int(lost[0])
         raise Refusal(
@@ -591,8 +591,7 @@ def _warnings(
             " skips (skipped.operations, as it is by default), changes of tables that it does not"
             " capture, or of structure"
         )
-    names: Sequence[str] = sorted(version.name for version in tables.versions)
-    keyless = sorted({one.name for one in tables.versions if not one.table.key} & set(names))
+    keyless = sorted({one.name for one in tables.versions if not one.table.key})
     if keyless:
         yield (
             f"events of {some_of(keyless, len(keyless))} have no key: their rows are identified by"

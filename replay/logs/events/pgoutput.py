@@ -242,6 +242,8 @@ class Reader:
         self.known.into = None
         return [_NOTHING]
 
+    _kind_E = _close
+
     def _known_sent(self, xid: int) -> _Sent:
         if xid not in self.known.sent:
             raise self._before(f"the rest of transaction {xid}, which was sent before it committed")
@@ -283,9 +285,6 @@ class Reader:
         xid, first = self._take(">IB")
         return self._open(xid, True, bool(first))
 
-    def _kind_E(self) -> list[_Entry]:
-        return self._close()
-
     def _kind_c(self) -> Iterator[_Entry]:
         xid, _, commit, end, time = self._take(">IBQQq")
         return self._committed(xid, commit, end, time)
@@ -300,25 +299,26 @@ class Reader:
             del self.known.sent[xid]
         return [_NOTHING]
 
-    def _kind_b(self) -> list[_Entry]:
-        *_, xid = self._take(">QQqI")
+    def _named(self, form: str) -> Any:
+        found = self._take(form)
         self._text()
+        return found
+
+    def _kind_b(self) -> list[_Entry]:
+        *_, xid = self._named(">QQqI")
         return self._open(xid, False, True)
 
     def _kind_P(self) -> list[_Entry]:
-        self._take(">BQQqI")
-        self._text()
+        self._named(">BQQqI")
         return self._close()
 
     def _kind_p(self) -> list[_Entry]:
-        *_, xid = self._take(">BQQqI")
-        self._text()
+        *_, xid = self._named(">BQQqI")
         self._known_sent(xid)
         return [_NOTHING]
 
     def _kind_K(self) -> Iterator[_Entry]:
-        _, *commit, xid = self._take(">BQQqI")
-        self._text()
+        _, *commit, xid = self._named(">BQQqI")
         return self._committed_later(xid, *commit)
 
     def _committed_later(self, xid: int, commit: int, end: int, time: int) -> Iterator[_Entry]:
@@ -334,8 +334,7 @@ class Reader:
         known.prepared[xid] = commit, known.count
 
     def _kind_r(self) -> list[_Entry]:
-        *_, xid = self._take(">BQQqqI")
-        self._text()
+        *_, xid = self._named(">BQQqqI")
         self.known.sent.pop(xid, None)
         return [_NOTHING]
 

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from replay.arrays import Mask
-from replay.changes.catalog import ColumnFormat
 from replay.logs.events import lines
 from replay.logs.events.schemas import ZEROS, RowSchema
 from replay.logs.made_images import images
@@ -78,7 +77,12 @@ def unlike(rows: pa.Array, schema: RowSchema) -> tuple[Mask, str]:
     coded = types.dictionary_encode()
     known = [*coded.dictionary.to_pylist(), None]
     codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
-    fits = np.array([[_fits(one, kind) for kind in known] for one in columns], bool)
+    nullable = [[kind == "NULL" and one.nullable for kind in known] for one in columns]
+    written = [
+        [kind in _WRITTEN.get(one.code, {*known} - {"NULL", None}) for kind in known]
+        for one in columns
+    ]
+    fits = np.array(nullable, bool) | np.array(written, bool)
     each = fits[np.arange(len(columns)), codes.reshape(len(there), len(columns))]
     wrong[there] = ~each.all(axis=1) | (counts.to_numpy(zero_copy_only=False) != len(columns))
     if not wrong.any():
@@ -94,13 +98,6 @@ def unlike(rows: pa.Array, schema: RowSchema) -> tuple[Mask, str]:
         f"column {schema.names[place]} written as JSON's {kind}; expected"
         f" {' or '.join(sorted(expected))} by its declared type"
     )
-
-
-def _fits(column: ColumnFormat, kind: str | None) -> bool:
-    """Whether a value of a type of JSON (None: there is none) may be one of a column."""
-    if kind in (None, "NULL"):
-        return kind is not None and column.nullable
-    return kind in _WRITTEN.get(column.code, (kind,))
 
 
 def of_other_keys(keys: pa.Array, rows: pa.Array, names: Sequence[str]) -> Mask:

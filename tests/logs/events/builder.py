@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Topic:
         """BEGIN, ``changes`` (table, op, before, after) and END. Two changes in turn that are a
         delete and a create of the same table are one change of a key."""
         self.begin = self.lsn + 4
-        self._status("BEGIN", unit, None)
+        self.status("BEGIN", self._name(unit))
         previous = None if self.commit is None else str(self.commit)
         last: tuple[Table, str] | None = None
         for number, (table, op, before, after) in enumerate(changes, 1):
@@ -69,25 +69,11 @@ class Topic:
                 "op": op,
                 "ts_ms": 1,
             }
-            key = {name: (after or before or {}).get(name) for name in table.key}
-            fields = [one for one in table.columns if one["field"] in table.key]
-            self.lines.append(
-                {
-                    "topic": f"shop.app.{table.name}",
-                    "key": {"schema": {"type": "struct", "fields": fields}, "payload": key}
-                    if table.key
-                    else None,
-                    "value": {"schema": table.schema(), "payload": payload},
-                }
-            )
+            self.event(table, payload)
         self.lsn += 8
         if end:
             self.commit = self.lsn
-            self._status("END", unit, len(changes))
-            tables = Counter(f"app.{table.name}" for table, *_ in changes)
-            self.lines[-1]["value"]["payload"]["data_collections"] = [
-                {"data_collection": name, "event_count": count} for name, count in tables.items()
-            ]
+            self.status("END", self._name(unit), [f"app.{table.name}" for table, *_ in changes])
 
     def state(self, table: Table, *rows: Row, marks: Sequence[str] = ()) -> None:
         """Rows of a snapshot; ``marks``: where each stands in it, if not in a whole one."""
@@ -95,12 +81,7 @@ class Topic:
         for after, mark in zip(rows, marks or usual, strict=True):
             source = self._source(table, 0, None) | {"snapshot": mark}
             payload = {"before": None, "after": after, "source": source, "op": "r", "ts_ms": 1}
-            key = {
-                "schema": {"type": "struct", "fields": [ID]},
-                "payload": {"id": after["id"]},
-            }
-            value = {"schema": table.schema(), "payload": payload | {"transaction": None}}
-            self.lines.append({"topic": f"shop.app.{table.name}", "key": key, "value": value})
+            self.event(table, payload | {"transaction": None})
         self.lsn += 8
 
     def _name(self, unit: int) -> str:
@@ -121,8 +102,27 @@ class Topic:
             "sequence": json.dumps([previous, str(self.lsn)], separators=(",", ":")),
         }
 
-    def _status(self, status: str, unit: int, count: int | None) -> None:
-        payload = {"status": status, "id": self._name(unit), "event_count": count, "ts_ms": 1}
+    def event(self, table: Table, payload: Mapping[str, Any]) -> None:
+        """One event."""
+        row = payload["after"] or payload["before"] or {}
+        fields = [one for one in table.columns if one["field"] in table.key]
+        key = {
+            "schema": {"type": "struct", "fields": fields},
+            "payload": {name: row.get(name) for name in table.key},
+        }
+        value = {"schema": table.schema(), "payload": payload}
+        line = {"topic": f"shop.app.{table.name}", "key": key if table.key else None}
+        self.lines.append(line | {"value": value})
+
+    def status(self, status: str, name: str, tables: Sequence[str] | None = None) -> None:
+        """BEGIN, or END with the table of each event."""
+        count = None if tables is None else len(tables)
+        payload = {"status": status, "id": name, "event_count": count, "ts_ms": 1}
+        if tables is not None:
+            payload["data_collections"] = [
+                {"data_collection": one, "event_count": number}
+                for one, number in Counter(tables).items()
+            ]
         value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
         self.lines.append({"topic": "shop.transaction", "key": None, "value": value})
 
@@ -154,8 +154,7 @@ class BinlogTopic(Topic):
             "op": "t",
             "ts_ms": 1,
         }
-        value = {"schema": table.schema(), "payload": payload}
-        self.lines.append({"topic": f"shop.app.{table.name}", "key": None, "value": value})
+        self.event(replace(table, key=()), payload)
 
     def structure(self, unit: int, table: str, **types: str) -> None:
         """A change of structure that declares types of columns."""

@@ -46,7 +46,7 @@ class OtherTopic(Topic):
         ``name``: that of a transaction of Oracle."""
         oracle = self.connector == "oracle"
         name = (name or f"6.28.{unit}") if oracle else lsn(self.connector, unit)
-        self.status("BEGIN", name, None)
+        self.status("BEGIN", name)
         last: tuple[Table, str] | None = None
         for number, (table, op, before, after) in enumerate(changes, 1):
             self.change += (last, op) != ((table, "d"), "c")
@@ -79,19 +79,7 @@ class OtherTopic(Topic):
             of = {"id": name, "total_order": number, "data_collection_order": number}
             self.event(table, whole | {"transaction": of})
         if end:
-            self.status("END", name, len(changes))
-
-    def event(self, table: Table, payload: dict[str, Any]) -> None:
-        """One event."""
-        key = {"schema": {"type": "struct", "fields": [ID]}, "payload": {}} if table.key else None
-        value = {"schema": table.schema(), "payload": payload}
-        self.lines.append({"topic": f"shop.app.{table.name}", "key": key, "value": value})
-
-    def status(self, status: str, name: str, count: int | None) -> None:
-        """BEGIN or END."""
-        payload = {"status": status, "id": name, "event_count": count, "ts_ms": 1}
-        value = {"schema": {"type": "struct", "fields": []}, "payload": payload}
-        self.lines.append({"topic": "shop.transaction", "key": None, "value": value})
+            self.status("END", name, [f"shop.app.{table.name}" for table, *_ in changes])
 
 
 def options(connector: str) -> Sequence[str]:
