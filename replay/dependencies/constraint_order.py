@@ -6,7 +6,7 @@ key another one takes is removed early and put back last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -33,7 +33,7 @@ from replay.dependencies.untold_keys import UntoldKeys
 from replay.dependencies.write_sets import ChangeBatch, KeyRole, WriteSets
 from replay.logs import LogFile
 from sqlgen.choices import Deferral
-from sqlgen.constraints import Constraints
+from sqlgen.constraints import Constraints, ForeignKey
 
 #: Numbers of groups are taken as they are, where there are at most so many times as changes.
 _AS_THEY_ARE = 8
@@ -97,7 +97,12 @@ class ConstraintOrder:
         firm = constraints.firm()
         able = deferral is not Deferral.NONE
         self.firm = key_spaces(log.catalog, firm) if able and firm != constraints else None
-        self.referred = self._referred(constraints, deferral)
+        foreign_keys = constraints.foreign_keys
+        if deferral is not Deferral.ANY:
+            foreign_keys = tuple(one for one in foreign_keys if able and one.deferrable)
+        self.referred = self._referred(foreign_keys)
+        acting = [one for one in constraints.acting if one.on_update == "CASCADE"]
+        self.followed = self._referred(acting if undo else ())
         self.related = np.zeros(max(len(self.spaces.uses), 1), bool)
         for foreign in constraints.foreign_keys:
             for name in (foreign.table, foreign.parent):
@@ -166,10 +171,10 @@ class ConstraintOrder:
         target does the same (:class:`replay.dependencies.unique_order.UnitChanges`)."""
         self.unwritten = {}
         span = _stretches(batch.change, unit)
-        waiting, wrong = list[int](), sequence[:0]
+        waiting, wrong, cycles = list[int](), sequence[:0], list[tuple[int, str]]()
         if self.related.any():
-            waiting, wrong = self._by_references(batch, unit, span, live, sequence)
-        arranged = Arranged(sequence, waiting)
+            waiting, wrong, cycles = self._by_references(batch, unit, span, live, sequence)
+        arranged = Arranged(sequence, waiting, cycles)
         self._wait_for_untold(batch, unit, span, live, moved, arranged)
         left, causes = (sequence[:0],) * 2 if unwritten is None else unwritten
         if len(left):
@@ -218,9 +223,10 @@ class ConstraintOrder:
 
     def _by_references(
         self, batch: ChangeBatch, unit: Index, span: Index, live: Mask, sequence: Index
-    ) -> tuple[list[int], Index]:
+    ) -> tuple[list[int], Index, list[tuple[int, str]]]:
         """(the units whose foreign keys must wait, the stretches in which a row stands on the wrong
-        side of one that it refers to)."""
+        side of one that it refers to, those in which an undone key would take along what refers to
+        another row already, as ``cycles``)."""
         known = (batch.version >= 0) & self.related[np.maximum(batch.version, 0)]
         rows = np.flatnonzero(live & known & one_of(batch.change, ROW_CHANGES))
         write_sets = WriteSets(self.log, self.spaces)
@@ -231,29 +237,34 @@ class ConstraintOrder:
         place = np.empty(len(sequence), np.int64)
         place[sequence] = np.arange(len(sequence))
         wrong = np.unique(span[first[place[first] > place[second]]])
-        return self._retaken(batch, touches, unit), wrong
+        refers = (touches["role"] == KeyRole.REFER) & np.isin(touches["space"], self.followed)
+        along = self._retaken(batch, touches, unit, self.followed)
+        along = along[np.isin(unit[along], unit[touches["change"][refers]])]
+        _, first = np.unique(unit[along], return_index=True)
+        way = "in a unit where rows take keys that others give up, and foreign keys pass both on"
+        cycles = [(one, f"{self._step(batch, one)} {way}") for one in along[first].tolist()]
+        again = unit[self._retaken(batch, touches, unit, self.referred)]
+        return [int(number) for number in np.unique(again)], wrong, cycles
 
-    def _referred(self, constraints: Constraints, deferral: Deferral) -> Index:
-        """The spaces of keys that foreign keys refer to whose checks may wait, whatever they do on
-        a delete."""
+    def _referred(self, foreign_keys: Iterable[ForeignKey]) -> Index:
+        """The spaces of keys that foreign keys refer to."""
         found = {
             use.space
-            for foreign in constraints.foreign_keys
-            if deferral is Deferral.ANY or (deferral is Deferral.DECLARED and foreign.deferrable)
+            for foreign in foreign_keys
             for version in self.spaces.of_name.get(foreign.table, ())
             for use in self.spaces.uses[version]
             if use.how == "child" and sorted(use.columns) == sorted(foreign.columns)
         }
         return np.array(sorted(found), np.int64)
 
-    def _retaken(self, batch: ChangeBatch, touches: Records, unit: Index) -> list[int]:
-        """The units in which a row gives up a key that others may refer to, and another row takes
-        it: in between, rows that the log does not show refer to nothing. (Within a statement the
-        log may show the taking first.)"""
-        writes = touches[np.isin(touches["space"], self.referred)]
+    def _retaken(self, batch: ChangeBatch, touches: Records, unit: Index, spaces: Index) -> Index:
+        """The changes by which a row takes or gives up a key that others may refer to, where
+        another row of its unit does the other: in between, rows that the log does not show refer to
+        nothing. (Within a statement the log may show the taking first.)"""
+        writes = touches[np.isin(touches["space"], spaces)]
         writes = writes[np.isin(writes["role"], (KeyRole.CREATE, KeyRole.DESTROY))]
         if not len(writes):
-            return []
+            return np.zeros(0, np.int64)
         names = [np.ascontiguousarray(writes[name]) for name in ("check", "key", "space")]
         names.append(unit[writes["change"]])
         sequence = np.lexsort([np.ascontiguousarray(writes["change"]), *names])
@@ -264,7 +275,7 @@ class ConstraintOrder:
         updates = batch.change[np.ascontiguousarray(writes["change"])[sequence]] == Change.UPDATE
         again = same & (role[1:] != role[:-1])
         again &= (role[:-1] == KeyRole.DESTROY) | updates[1:] | updates[:-1]
-        return [int(number) for number in np.unique(names[-1][sequence][1:][again])]
+        return np.asarray(writes["change"][sequence[1:][again]], np.int64)
 
     # -- unique keys
     # ---------------------------------------------------------------------------------------------

@@ -9,9 +9,13 @@ import pytest
 
 from replay.output.bundle import Bundle
 from sqlgen.constraints import Constraints, ForeignKey
+from tests.logs.events import test_rules as events
+from tests.logs.events.builder import Topic
+from tests.logs.events.test_rules import log
 from tests.support.history import CHILD, PARENT
 from tests.support.logbuilder import LogBuilder, Tab, statements
 
+__all__ = ["log"]
 FK = Constraints(foreign_keys=(ForeignKey("FK", "TESTOWN.CHILD", ("PID",), "TESTOWN.PARENT"),))
 INVERSE = {"INSERT": "DELETE", "DELETE": "INSERT", "UPDATE": "UPDATE"}
 
@@ -91,3 +95,19 @@ def test_without_them_only_the_net_change_is_certain(tmp_path: Path) -> None:
     ]
     found = [said(text) for text in statements(written(changes, "redo", tmp_path))]
     assert found == [("INSERT", "PARENT"), ("INSERT", "CHILD")]
+
+
+def test_keys_that_rows_take_over_are_not_undone_where_the_target_passes_them_on(
+    log: events.Log,
+) -> None:
+    """What refers to one row would be taken along with the other."""
+    topic = Topic()
+    one, two, three = (events.row(key, "a") for key in (9, 1, 2))
+    moves = [("d", two, None), ("c", None, one), ("d", three, None), ("c", None, two)]
+    passed_on = (events.CHILD, "u", {"id": 5, "up": 1}, {"id": 5, "up": 9})
+    topic.transaction(1, *((events.T, *move) for move in moves), passed_on)
+    schema = log.schema(events.referring("ON UPDATE CASCADE DEFERRABLE"))
+    words = ["--schema", schema, "--log-option", "identity=full"]
+    assert log.run(topic, *words)[0] == 0
+    code, said, statements = log.run(topic, *words, mode="undo")
+    assert (code, statements, "pass both on" in said) == (8, [], True), said

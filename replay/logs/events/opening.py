@@ -335,7 +335,6 @@ def _take(
     found["tables"][ends] = sources.told_of_tables(columns["collections"].take(pa.array(ends)))
     binlog = pile.sources.binlog
     whole = whole or binlog
-    found["unfit"] |= whole & (found["kind"] == rules.UPDATE) & ~old
     for version, chosen in _by_version(columns, spoken, tables, path, binlog):
         found["version"][chosen] = version
         found["tables"][chosen] = sources.code_of_table(tables.versions[version].name)
@@ -479,10 +478,13 @@ def _images(
         row = pc.coalesce(sides[1], sides[0])
         of_key = tables.versions[version].table.key
         found["unfit"][chosen] |= rows.of_other_keys(columns["key"].take(places), row, of_key)
+    updates = np.asarray(found["kind"][chosen] == rules.UPDATE)
+    bare = updates & (whole and not _is_own(tables.versions[version]))
+    found["unfit"][chosen] |= bare & ~lines.mask(sides[0].is_valid())
     made = rows.images_of(
         sides[0],
         sides[1],
-        np.asarray(found["kind"][chosen] == rules.UPDATE),
+        updates,
         tables.layouts[version],
         tables.versions[version].table.key,
         None if whole or tables.is_whole(version) else tables.identity(version, pile.sources.other),

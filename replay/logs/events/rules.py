@@ -57,7 +57,6 @@ LINE = np.dtype(
         ("after_size", "<i4"),
     ]
 )
-#: A line as it is kept: what of it is looked at later, and what becomes of it.
 _KEPT = "file row unit version size lsn total before before_size after after_size".split()
 ENTRY = np.dtype(
     [
