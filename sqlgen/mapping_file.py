@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
+from unicodedata import combining, normalize
 
 from sqlgen.dialects import Profile
 from sqlgen.errors import SqlgenError
@@ -336,10 +337,18 @@ def _told_apart(one: Table, other: Table) -> bool:
         {c.name: c for c in table.columns if c.constant is not None} for table in (one, other)
     ]
     return set(one.key) == set(other.key) and any(
-        column.type is values[1][name].type and column.constant != values[1][name].constant
+        type(column.constant) is type(values[1][name].constant)
+        and _folded(column.constant) != _folded(values[1][name].constant)
         for name, column in values[0].items()
         if name in values[1]
     )
+
+
+def _folded(constant: str | int | None) -> str:
+    """What of a constant tells it apart in every database: not case, accents and blanks at its
+    end."""
+    letters = (one for one in normalize("NFKD", str(constant)) if not combining(one))
+    return "".join(letters).casefold().rstrip(" ")
 
 
 @dataclass(frozen=True)

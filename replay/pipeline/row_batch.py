@@ -176,7 +176,7 @@ class RowBatch:
         return self._masked(name, self.decode(side, name, mask))
 
     def _masked(self, name: str, values: pa.Array) -> pa.Array:
-        if self.mapping is None:
+        if self.mapping is None or name in self.version.constants:
             return values
         return self.mapping.mask(self.version.source, self.version.source_name(name), values)
 

@@ -206,3 +206,16 @@ def test_a_state_has_the_targets_words_and_the_order_of_its_masks(
     assert [str(wage) for (wage,) in wages] == ["1.000", "5550.000", "7770.000"]
     assert main(["state", "--diff", "start", "end", *log, "--engine", "local"]) == 12
     assert "LR1001 found --mapping with --diff" in capsys.readouterr().err
+
+
+def test_a_constant_may_have_the_name_of_a_masked_column_that_is_left_out(
+    log: list[str], tmp_path: Path
+) -> None:
+    text = MAPPING.replace('mask = ["NAME"]', 'mask = ["NAME"]\nconstants = { NAME = "x" }')
+    text = text.replace('exclude = ["NOTE"]', 'exclude = ["NOTE", "NAME"]')
+    Path(log[log.index("--mapping") + 1]).write_text(text)
+    out = tmp_path / "out"
+    assert main(["export", *log, *HOW, "--format", "jsonl", "--out", str(out)]) == 0
+    rows = lines(out)["shop.people"]
+    assert {row["after"]["name"] for row in rows} == {"x"}
+    assert set(rows[0]["after"]) == {"id", "wage", "name"}

@@ -235,6 +235,8 @@ def test_what_is_wrong_with_a_mapping(text: str, said: str) -> None:
         ('o = "F"', ""),
         ('o = "F"', 'p = "O"'),
         ('o = "F"', 'o = "F"'),
+        ('o = "F"', 'o = "f "'),
+        ('o = "é"', 'o = "E"'),
         ('o = "1"', "o = 1"),
     ],
 )
