@@ -29,7 +29,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sqlgen.errors import SqlgenError
+from sqlgen.errors import SqlgenError, did_you_mean
 from sqlgen.schema import Column, SqlType, Table
 from sqlgen.value_texts import NUMBER, value_of
 
@@ -394,10 +394,11 @@ def parse_predicate(text: str, tables: Sequence[Table]) -> Predicate:
                 _HINT,
             )
         if node.name.upper() not in known:
+            where = _place(node, text) if said == "--where" else ""
             raise SqlgenError(
                 "LR1003",
-                f"{said} names column {node.name!r}{_place(node, text)}, which no table of the"
-                " log has",
+                f"{said} names column {node.name!r}{where}, which no table of the log has"
+                f"{did_you_mean(node.name.upper(), known)}",
                 _OF_HEADERS if said == "--where" else "logreplay inspect shows the columns",
             )
         columns.add((image, node.name.upper()))

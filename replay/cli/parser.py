@@ -293,7 +293,7 @@ def _is_text(words: Sequence[str]) -> bool:
 def named_option(name: str, word: str) -> Option | None:
     """The option of a command that a word names, in full or cut short as its parser takes it."""
     spelled = word.partition("=")[0]
-    if not spelled.startswith("--"):
+    if not spelled.startswith("-") or spelled == "-":
         return None
     options = options_of(name)
     exact = next((option for option in options if spelled in option.names), None)

@@ -13,6 +13,7 @@ from replay import storage
 from replay.errors import InputError, UsageError
 from replay.logs.files import unpacked_head
 from replay.logs.named import MARKS_BESIDE, counts, expanded, fitting, is_control, natural
+from sqlgen.errors import did_you_mean
 
 #: Bytes of a file that are looked at.
 _LOOK = 1 << 16
@@ -63,7 +64,12 @@ def recognized(words: Iterable[str], source: str | None = None) -> Recognized:
             inside = [str(file.place) for file in storage.files_in(storage.at(name))]
             kinds |= {path: kind_of(path) for path in sorted(inside, key=natural)}
         elif not storage.is_url(name) and not os.path.exists(name):
-            raise UsageError("LR1004", f"found no file or folder {name}; expected a log there")
+            folder, wanted = os.path.split(name)
+            there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+            meant = did_you_mean(wanted, there)
+            raise UsageError(
+                "LR1004", f"found no file or folder {name}; expected a log there{meant}"
+            )
         else:
             kinds[name] = kind_of(name)
     families = {_FAMILY[kind] for kind in kinds.values() if kind in _FAMILY}

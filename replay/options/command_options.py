@@ -96,7 +96,7 @@ LOOKING = (
         for command, only in (("history", ""), ("state", "--at"))
     ),
     Option("--query SQL", TEXT, "a SELECT of DuckDB (-: read it from standard input)", "sql"),
-    Option("--file F", TEXT, "the file that the query is in", "sql", field="query_file"),
+    Option("--file -f F", TEXT, "the file that the query is in", "sql", field="query_file"),
     Option("--whole", FLAG, "whole rows, not only the columns that changed", "history"),
     Option(
         "--all",
@@ -387,7 +387,8 @@ LIVE = (
         "the expected rows, TABLE.csv or TABLE.csv.gz for each table; given a log: the rows before"
         " it, to which its changes are added",
         beside=True,
-        brief="the expected rows; given a log, those before it",
+        brief="the expected rows; with a log, those before it, and the changes that the"
+        " database had by replay",
     ),
     _verify(
         "--target-schema NAME",

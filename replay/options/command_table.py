@@ -208,7 +208,7 @@ COMMANDS: tuple[Command, ...] = (
         (
             _LOG,
             f"{_LOG} 'SELECT unit, seconds FROM units ORDER BY 2 DESC'",
-            f"{_LOG} 'SELECT unit, after_EMAIL FROM SAKILA.CUSTOMER' --format csv",
+            f"{_LOG} 'SELECT * FROM units NATURAL JOIN SAKILA.PAYMENT' --format csv",
         ),
         "LOG --query --file --format --out --table --from-time --until-time",
         SQL,

@@ -377,7 +377,7 @@ DEPENDENCIES = (
         " undo them too; non-conflicting: do not undo what they depend on; force: undo the selected"
         " changes all the same, and leave theirs",
         "undo",
-        brief="what becomes of later changes that depend on it",
+        brief="changes that depend on it: refuse (default), undo too, leave theirs, or override",
     ),
     _depend(
         "--except URID[/M] or KIND=GLOB",

@@ -249,7 +249,7 @@ STATEMENTS = (
             f"SQL dialect: {', '.join(DIALECTS)} (default: {said})",
             commands,
             default=default,
-            brief="the database that the SQL is for",
+            brief=f"postgres, mysql, sqlite … (default: {said})",
         )
         for commands, default, said in (
             (SCRIPTS, None, "that of the database that wrote the log"),

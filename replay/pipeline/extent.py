@@ -3,6 +3,7 @@ lies among them."""
 
 from __future__ import annotations
 
+import fnmatch
 import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +19,21 @@ from replay.changes.notation import first_of_time, time_text
 from replay.changes.position import HIGHEST, LOWEST, Position, UnitId
 from replay.changes.selection import REASON, UNSATISFIED, Selection, balance_of, left_out
 from replay.engine.contract import Engine
-from replay.errors import InputError
+from replay.errors import InputError, some_of
 from replay.logs import LogFile, MadeOfLogs, Split
 from replay.logs.record_facts import final_position, long_before_end, refuse_behind_end
 from replay.pipeline.plan import Plan
 from replay.pipeline.range_walk import files_by_tasks
 from replay.pipeline.scan import SPLIT, HeaderBlock, all_headers, headers, judged_headers
+from sqlgen.errors import did_you_mean
+
+#: Kinds of names in headers, and their options.
+_NAMES = {
+    "authid": "--user",
+    "plan": "--plan",
+    "correlation": "--job",
+    "connection": "--connection",
+}
 
 Octets = TypeVar("Octets", bytes, Position)
 
@@ -231,7 +241,25 @@ def nothing_left(
     where the user chose nothing."""
     if (reason := left_out(selection, skipped)) is None:
         return []
-    return [f"{reason}; {log_extent(log, engine=engine)}", *unknown_units(log, selection)]
+    said = *unknown_names(log, selection), f"{reason}; {log_extent(log, engine=engine)}"
+    return ["; ".join(said), *unknown_units(log, selection)]
+
+
+def unknown_names(log: LogFile, selection: Selection) -> Iterator[str]:
+    """What is said of users, jobs, plans and connections that no record of the log has."""
+    for kind, option in _NAMES.items():
+        if not (globs := getattr(selection, f"{kind}s")):
+            continue
+        names: set[bytes] = set()
+        for some in all_headers(log):
+            names |= set(np.unique(some.envelope.name(kind)).tolist())
+        texts = sorted(name.decode("ascii", "replace").rstrip().upper() for name in names)
+        lacking = [glob for glob in globs if not fnmatch.filter(texts, glob.upper())]
+        if lacking and (known := [text for text in texts if text]):
+            yield (
+                f"found {option} {' '.join(lacking)}, which nothing in this log has; expected one"
+                f" of: {some_of(known, len(known))}{did_you_mean(lacking, known)}"
+            )
 
 
 def unknown_units(log: LogFile, selection: Selection) -> list[str]:

@@ -363,7 +363,7 @@ def explanation(code: str) -> str:
         raise UsageError(
             "LR1001",
             f"found {code}; expected a code of a message, such as LR2011",
-            hint="logreplay explain lists all of them",
+            hint="logreplay explain lists all. Exit codes: 0 done, 4 done with warnings, 8 in part",
         )
     why, what = EXPLANATIONS[name]
     return f"{name}  {CODES[name]}\n\n{why}\n\nWhat to do: {what}"

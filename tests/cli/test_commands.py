@@ -331,7 +331,7 @@ def test_a_graph_of_nothing(
     out = tmp_path / "graph.json"
     said = ["--out", str(out), "--format", "json"]
     assert main.main(["graph", *small, *NO_KEYS, *said, *options]) == 4
-    assert "warning: nothing is left to be written" in capsys.readouterr().err
+    assert "nothing is left to be written" in capsys.readouterr().err
     (warning,) = json.loads(out.read_text())["warnings"]
     assert "the log goes from commit position 00DECBEAE1CD21300000" in warning
 

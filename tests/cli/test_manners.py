@@ -130,7 +130,11 @@ sql C --query 'select x from units' | 12 | without a query lists relations and c
 sql C 'selct 1' | 12 | found a query that cannot be parsed
 sql C 'drop table units' | 12 | expected one SELECT
 sql 'select 1' C | 12 | LOG comes first: logreplay sql LOG 'SELECT …'
-explain LR9999 | 12 | logreplay explain lists all of them
+who C --changed E_MAIL | 12 | did you mean EMAIL?
+who tex.txt | 12 | did you mean text.txt?
+sql C -f | 2 | argument --file/-f: expected one argument
+explain 4 | 12 | Exit codes: 0 done, 4 done with warnings
+explain LR9999 | 12 | logreplay explain lists all
 """
 
 
