@@ -7,8 +7,8 @@ Every refusal, code and warning is that of the command line, because both make t
 from __future__ import annotations
 
 import glob
+import os
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from replay import storage
+from replay.changes.balance import Tally
 from replay.changes.choices import (
     CascadeMode,
     Enforcement,
@@ -49,7 +50,7 @@ from replay.options.keywords import (
     script_options,
     selection_of,
 )
-from replay.pipeline.checked import checked
+from replay.pipeline.checked import checked, warn
 from replay.pipeline.mapped_catalog import MappingFile, mapping_file
 from replay.pipeline.request import (
     Demand,
@@ -160,6 +161,12 @@ def open_log(
         return Log(opened, scratch, engine or local.ENGINE, held.pop_all(), named)
 
 
+def _warn_of_quarantined(tally: Tally, where: str) -> None:
+    if tally.quarantined_units or tally.finding_count:
+        units = counted(len(tally.quarantined_units), "unit")
+        warn(f"quarantined: {units} of recovery. {where}")
+
+
 def _code_pages(ccsids: Mapping[str, int]) -> dict[str, int]:
     for scheme, value in ccsids.items():
         if scheme.upper() not in ("E", "A", "U") or value < 0:
@@ -253,13 +260,20 @@ class Log(Questions):
         encoding: str = "",
     ) -> log_queries.Asked:
         """This log as reports and histories ask it."""
+        self._check_open()
         known = schema if callable(schema) else key_source(schema, dialect, encoding=encoding)
         return log_queries.Asked(
             self.opened, self.engine, self.folder, SPLIT_BYTES, known, self._words
         )
 
+    def _check_open(self) -> None:
+        if not os.path.isdir(self._scratch.name):
+            raise UsageError("LR1001", "found a log that was closed; expected an open one")
+
     def folder(self) -> Path:
-        """A new temporary folder that lasts as long as the log is open."""
+        """A new temporary folder that lasts as long as the log is open. UsageError (LR1001) where
+        it no longer is."""
+        self._check_open()
         return Path(tempfile.mkdtemp(dir=self._scratch.name))
 
 
@@ -283,8 +297,10 @@ class Selected:
     def units(self) -> pa.Table:
         """The units of recovery of this part of the log, a row each: the relation ``units`` of
         :meth:`Log.sql`."""
-        asked = self.log.asked()
-        return sql.answer_of(asked, self.selection, "SELECT * FROM units").rows
+        answer = sql.answer_of(self.log.asked(), self.selection, "SELECT * FROM units")
+        for warning in answer.warnings:
+            warn(warning)
+        return answer.rows
 
     @checked
     def statements(
@@ -295,8 +311,9 @@ class Selected:
         cascade: str = CascadeMode.NONE,
         **options: Unpack[StatementOptions],
     ) -> Iterator[str]:
-        """The statements of the redo or undo scripts, in their order, whatever program runs them.
-        Errors as :meth:`redo` and :meth:`undo`."""
+        """The statements of the redo or undo scripts, in their order, whatever program runs them. A
+        UserWarning says what is not among them, as units that are quarantined. Errors as
+        :meth:`redo` and :meth:`undo`."""
         with usage_errors():
             undo = choice(Mode, mode, "mode") is Mode.UNDO
         script = (
@@ -308,6 +325,9 @@ class Selected:
         script = replace(script, request=replace(script.request, options=plain))
         folder = self.log.folder() / "script"
         written = script.write(folder)
+        for warning in written.contents["warnings"]:
+            warn(warning)
+        _warn_of_quarantined(written.tally, "Their statements are not here: redo and undo say why")
         return _lines_of(folder / entry["name"] for entry in written.contents["scripts"])
 
     @checked
@@ -317,8 +337,8 @@ class Selected:
 
     @checked
     def to_pandas(self, table: str | None = None) -> Any:
-        """The :meth:`changes` as a pandas DataFrame."""
-        return self.to_arrow(table).to_pandas()
+        """The :meth:`changes` as a pandas DataFrame; whole numbers stay whole beside NULL."""
+        return self.to_arrow(table).to_pandas(integer_object_nulls=True)
 
     @checked
     def to_polars(self, table: str | None = None) -> Any:
@@ -464,14 +484,10 @@ class Selected:
         request = self._data(export, selection, options)
         batches = change_batches.change_batches(request, self.log.engine, self.log.folder())
         for warning in batches.warnings:
-            warnings.warn(warning, stacklevel=2)
-        if batches.tally.quarantined_units or batches.tally.finding_count:
-            units = len(batches.tally.quarantined_units)
-            warnings.warn(
-                f"quarantined: {counted(units, 'unit')} of recovery. Changes of these are not here:"
-                " the metadata of the schema names them",
-                stacklevel=2,
-            )
+            warn(warning)
+        _warn_of_quarantined(
+            batches.tally, "Their changes are not here: the metadata of the schema names them"
+        )
         return batches.reader
 
     @checked

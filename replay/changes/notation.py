@@ -13,8 +13,8 @@ _POSITION = re.compile(r"[0-9A-F]{12}|[0-9A-F]{16}|[0-9A-F]{20}|[0-9A-F]{40}|[0-
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T \-](\d\d)[:.](\d\d)(?:[:.](\d\d)(?:[.,](\d{1,12}))?)?)?"
 )
-#: The end of an id that has 20.
-_LAST_DIGITS = re.compile(r"[0-9A-F]{4,19}")
+#: The end of an id that has 20 digits, or a number where units have numbers.
+_LAST_DIGITS = re.compile(r"[0-9A-F]{4,19}|\d{1,3}")
 #: What a time in UTC ends with, and one with any zone.
 _UTC = re.compile(r"(.*:\d\d(?:\.\d+)?)(?:Z|\+00:00)", re.IGNORECASE)
 _ZONED = re.compile(r":\d\d(?:\.\d+)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
@@ -95,7 +95,8 @@ def _is_real(parts: list[str]) -> bool:
 
 def unit_of(text: str) -> tuple[bytes | str, int | None]:
     """A unit of recovery, ``URID`` or ``URID/MEMBER``: its id as the log places it
-    (:meth:`replay.logs.LogFile.placed_unit`), or the last digits of its id as text; and its member.
+    (:meth:`replay.logs.LogFile.placed_unit`), or the last digits of its id, or its number, as text;
+    and its member.
     UsageError (LR1001) for other text."""
     urid, _, member = text.partition("/")
     if member and not member.isdigit():

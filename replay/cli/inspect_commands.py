@@ -204,7 +204,6 @@ def _state(arguments: argparse.Namespace) -> int:
         )
         lines = [f"note: {note}" for note in state.notes]
         lines += [f"warning: {warning}" for warning in state.warnings]
-        lines += [] if state.complete else [f"warning: {states.ONLY_KNOWN}"]
         if printed and len(state.tables) > 1:
             names = ", ".join(table_name(table) for table in state.tables[:20])
             raise UsageError(

@@ -210,6 +210,8 @@ class Family:
     admit: Callable[[Any], None] = _admitted
     #: Whether the precision of a decimal is known, not only how many bytes it takes.
     exact_decimals: bool = True
+    #: Whether its databases, and so our comments, number units in decimal digits.
+    decimal_units: bool = False
     #: What writes parts of its logs as logs again, and what to use where nothing does.
     writer: Callable[[], LogWriter] | None = None
 

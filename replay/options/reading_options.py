@@ -156,7 +156,8 @@ SELECTION = (
     _select(
         "--ur URID[/MEMBER]",
         each(UNIT),
-        "only these units of recovery; the last digits of URID that tell it apart will do"
+        "only these units of recovery; the last digits of URID that tell it apart will do,"
+        " and its number where comments have numbers"
         " (repeatable)",
         commands=f"ddl {SELECTING}",
         field="units",

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial, wraps
-from types import GenericAlias, SimpleNamespace
+from types import FrameType, GenericAlias, SimpleNamespace
 from typing import Any, ParamSpec, TypeVar
 
 from replay.options.keywords import check_words
@@ -40,6 +42,15 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
 
     first_checked.__signature__ = _in_full(function, signature)  # type: ignore[attr-defined]
     return first_checked
+
+
+def warn(text: str) -> None:
+    """A UserWarning at the line of the program that called the library."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "replay":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 class _NotGiven:

@@ -25,11 +25,13 @@ Marks = Callable[[], Mapping[str, Position] | None]
 @dataclass(frozen=True)
 class Point:
     """A point of a log: everything that committed at ``position`` or before. ``text``: as it was
-    asked for. ``outside``: what is said of one that the log does not reach."""
+    asked for. ``outside``: what is said of one that the log does not reach. ``time``: 17 packed
+    bytes, where a time was asked for."""
 
     position: Position
     text: str
     outside: tuple[str, ...] = ()
+    time: bytes | None = None
 
     @property
     def hexadecimal(self) -> str:
@@ -102,4 +104,4 @@ def _at_time(
             "LR1001", "found a time with a log that has no commit times; expected a commit position"
         )
     position = HIGHEST if extent.late is None else extent.late.below
-    return Point(position, text, extent.outside(text, None, moment))
+    return Point(position, text, extent.outside(text, None, moment), moment)

@@ -109,6 +109,9 @@ class RowHistory:
     def __str__(self) -> str:
         return history_text(self, False)
 
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
+
     def describe(self) -> dict[str, Any]:
         """As JSON-able data."""
         return {

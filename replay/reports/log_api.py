@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from replay.options.keywords import (
     csv_form,
     selection_of,
 )
-from replay.pipeline.checked import checked
+from replay.pipeline.checked import checked, warn
 from replay.pipeline.mapped_catalog import mapping_file
 from replay.pipeline.request import KeySource, usage_errors
 from sqlgen.errors import choice
@@ -192,7 +191,7 @@ class Questions(ABC):
             asked = self._with_keys(options)
             answer = sql.answer_of(asked, self._asked_for(asked, (), options), query)
         for warning in answer.warnings:
-            warnings.warn(warning, stacklevel=2)
+            warn(warning)
         return answer.rows
 
     def _with_keys(self, options: Mapping[str, Any]) -> log_queries.Asked:

@@ -216,6 +216,12 @@ def left_out_columns(request: Request) -> list[str]:
     return notes
 
 
+def without_effect(changes: RowChanges) -> list[str]:
+    """A note on updates that change nothing, which are no rows here and count in other reports."""
+    count = changes.tally.skipped["update changes nothing"]
+    return [f"not here: {counted(count, 'update')} that changed nothing"] if count else []
+
+
 def quarantine_warnings(changes: RowChanges) -> list[str]:
     """What a user must know of quarantined units."""
     warnings = list(changes.warnings)

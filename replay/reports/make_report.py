@@ -11,7 +11,7 @@ import pyarrow as pa
 from replay.changes.catalog import shown_name
 from replay.changes.position import Position
 from replay.changes.selection import Selection
-from replay.errors import UsageError
+from replay.errors import UsageError, counted
 from replay.pipeline.extent import data_end_early, unknown_units
 from replay.pipeline.request import Demand, Request, make_request
 from replay.reports.headers import FIRST_COMMIT, LAST_COMMIT, HeaderJob, header_relations
@@ -27,6 +27,7 @@ from replay.reports.log_queries import (
     row_request,
     row_versions,
     rows_of,
+    without_effect,
 )
 from replay.reports.relations import Relations
 from replay.reports.report_kinds import (
@@ -93,6 +94,9 @@ def report_of(
     relations = headers_in(asked, request)
     warnings = [*request.warnings, *relations.warnings]
     if kind in _COUNTS:
+        if count := relations.one("SELECT count(*) FROM units WHERE state = 'incomplete'"):
+            units = counted(count, "unit is incomplete", "units are incomplete")
+            warnings.append(f"{units}: redo quarantines them, and what may depend on them")
         return with_undo(asked, counts(kind, relations, options, warnings))
     if kind is ReportKind.QUIET:
         return quiet(relations, options, warnings, chosen)
@@ -190,7 +194,7 @@ def _audit(asked: Asked, selection: Selection, options: ReportOptions) -> Report
     versions = row_versions(changes, Tables(request), asked.log)
     few = changes.tally.statements <= options.most_rows
     ordered = sorted(versions, key=_place) if few else versions
-    notes = left_out_columns(request)
+    notes = [*left_out_columns(request), *without_effect(changes)]
     report = listed(ordered, options, notes, quarantine_warnings(changes))
     changes.close()
     return replace(report, damaged=bool(changes.damaged))

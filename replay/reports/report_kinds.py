@@ -149,13 +149,28 @@ def open_units(
         _check_begins(relations)
         title = f"open: units of recovery that were open at {point.in_words}"
         reason = f"nothing found: none of {counted(count, 'unit')} was open there"
-    rows = relations.lines("open", at=None if point is None else point.hexadecimal)
+    moment = None if point is None or point.time is None else time_text(point.time)
+    if moment is not None:
+        _check_clock(relations, "--at with a time", "Name a commit position")
+    at = None if point is None else point.hexadecimal
+    rows = relations.lines("open", at=at, moment=moment)
     columns = ("unit", "state", "user", "plan", "job", "begin", "began", "changes", "tables")
     totals = {"units": count, "open": len(rows)}
     outside = () if point is None else point.outside
     said = ((), (*outside, *warnings), "" if rows else reason)
     report = Report(ReportKind.OPEN, title, columns, rows, totals, *said)
     return shaped(report, options, ("committed", "commit", "connection", "seconds", "bytes"))
+
+
+def _check_clock(relations: Relations, found: str, hint: str) -> None:
+    """Refusal (LR3020) where nobody knows the times at which units began."""
+    if relations.one("SELECT distance IS NULL FROM clock"):
+        raise Refusal(
+            "LR3020",
+            f"found {found}, which needs the times at which units began; expected positions that"
+            " are readings of a clock (LRSNs)",
+            hint=hint,
+        )
 
 
 def _check_begins(relations: Relations) -> None:
@@ -183,13 +198,8 @@ def quiet(
     _check_begins(relations)
     timed = "--min" if options.least is not None else ""
     timed = timed or next((end for end in chosen.ends if end.endswith("time")), "")
-    if timed and relations.one("SELECT distance IS NULL FROM clock"):
-        raise Refusal(
-            "LR3020",
-            f"found {timed}, which needs the times at which units began; expected positions that"
-            " are readings of a clock (LRSNs)",
-            hint=f"Without {timed} the spans are given by their positions",
-        )
+    if timed:
+        _check_clock(relations, timed, f"Without {timed} the spans are given by their positions")
     spans = [
         span for span in relations.lines("quiet", most=options.most_open) if _meets(span, chosen)
     ]

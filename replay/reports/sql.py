@@ -22,6 +22,7 @@ from replay.reports.log_queries import (
     quarantine_warnings,
     row_request,
     rows_of,
+    without_effect,
 )
 from replay.reports.make_report import headers_in
 from replay.reports.relations import Relations, quoted
@@ -116,7 +117,9 @@ def answer_of(asked: Asked, selection: Selection, query: str) -> Answer:
     if tables or whole:
         known = names._replace(columns=None) if whole else names
         chosen = replace(selection, tables=tuple(map(glob.escape, tables))) if tables else selection
-        warnings += _add_changes(asked, chosen, relations, known, list(shown_names))
+        more, notes = _add_changes(asked, chosen, relations, known, list(shown_names))
+        warnings += more
+        note = "; ".join([*([note] if note else []), *notes])
     return Answer(relations.asked(query), tuple(dict.fromkeys(warnings)), note)
 
 
@@ -139,7 +142,10 @@ def settled(asked: Asked, selection: Selection) -> Selection:
     if any(isinstance(unit, str) for unit, _ in selection.units):
         known = answer_of(asked, Selection(), "SELECT DISTINCT unit FROM units ORDER BY unit")
         texts = known.rows["unit"].to_pylist()
-        units = tuple(_one_unit(unit, member, texts) for unit, member in selection.units)
+        units = tuple(
+            _one_unit(unit, member, texts, asked.opened.family.decimal_units)
+            for unit, member in selection.units
+        )
         selection = replace(selection, units=units)
     selection = _of_who(asked, selection)
     if selection.unit_query is None or selection.query_units is not None:
@@ -177,23 +183,37 @@ def _of_who(asked: Asked, selection: Selection) -> Selection:
     return replace(selection, unit_query=query, where=columns)
 
 
+#: Digits at the end of an id that name a unit, at least.
+_FEWEST_DIGITS = 4
+
+
+def _number_of(unit: str) -> int:
+    """The number of a transaction: the last eight bytes of the id."""
+    return int(unit.partition("/")[0][-16:], 16)
+
+
 def _one_unit(
-    digits: bytes | str, member: int | None, known: Sequence[str]
+    digits: bytes | str, member: int | None, known: Sequence[str], decimal: bool
 ) -> tuple[bytes | str, int | None]:
-    """The unit whose id ends with some digits."""
+    """The unit whose id ends with some digits, or (``decimal``) has this number, as comments write
+    it."""
     if not isinstance(digits, str):
         return digits, member
     named = unit_text(digits, member)
+    shown = [text if member is not None else text.partition("/")[0] for text in known]
     like = [
-        text
-        for text in known
-        if (text if member is not None else text.partition("/")[0]).endswith(named)
+        whole
+        for whole, text in zip(known, shown, strict=True)
+        if (len(digits) >= _FEWEST_DIGITS and text.endswith(named))
+        or (decimal and digits.isdigit() and _number_of(whole) == int(digits))
     ]
     ids = {text.partition("/")[0] for text in like}
     if len(ids) != 1:
         found = f"found --ur {named}, which no unit of recovery of this log ends with"
         if like:
-            found = f"found --ur {named}, which several units end with: {some_of(like, len(like))}"
+            found = (
+                f"found --ur {named}, which may be one of several units: {some_of(like, len(like))}"
+            )
         expected = (
             "one of these, or more digits"
             if like
@@ -209,9 +229,9 @@ def _add_changes(
     relations: Relations,
     names: QueryNames,
     tables: Sequence[str],
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
     """Make ``changes`` and the relations of ``tables`` (a table of each form that a table had, and
-    views of these); the warnings."""
+    views of these); the warnings and notes."""
     request = row_request(asked, selection)
     keys = Tables(request)
     changes = rows_of(asked, request)
@@ -263,7 +283,7 @@ def _add_changes(
         none = [f"NULL::{maps} AS {name}" for name in ("key", "before", "after")]
         both = both or [f"SELECT {', '.join([*empty, *none])} WHERE false"]
         relations.execute(f"CREATE VIEW changes AS {' UNION ALL BY NAME '.join(both)}")
-    return [*request.warnings, *quarantine_warnings(changes)]
+    return [*request.warnings, *quarantine_warnings(changes)], without_effect(changes)
 
 
 def _images(columns: Sequence[Column], names: QueryNames) -> list[str]:

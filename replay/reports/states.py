@@ -61,7 +61,7 @@ from replay.pipeline.request import Request, usage_errors
 from replay.reports.history import drops_table
 from replay.reports.images import field_of, image_texts, key_text
 from replay.reports.known_rows import Known, rows_of_database, rows_of_folder
-from replay.reports.layout import Report
+from replay.reports.layout import Report, preformatted
 from replay.reports.log_queries import (
     Asked,
     Tables,
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from sqlgen.mapping import TableMap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class State:
     """Tables at a point. ``complete``: all rows of them, not only those that the log knows.
     ``warnings`` and ``notes`` for who reads it; ``mapping``: what shows them."""
@@ -108,12 +108,24 @@ class State:
 
     @property
     def exit_code(self) -> int:
-        """4 with warnings, and where rows are missing that the log does not know; 8 where changes
-        cannot be read (``damaged``)."""
+        """4 with warnings, such as one of rows that the log does not know; 8 where changes cannot
+        be read (``damaged``)."""
         if self.damaged:
             return EXIT_ERROR
         some = any(len(table.rows) for table in self.tables)
-        return EXIT_OK if self.complete and some and not self.warnings else EXIT_WARNING
+        return EXIT_OK if some and not self.warnings else EXIT_WARNING
+
+    def __str__(self) -> str:
+        lines = [f"warning: {warning}" for warning in self.warnings]
+        names = [f"{one.dataset.table.schema}.{one.dataset.table.name}" for one in self.tables]
+        counts = [len(one.rows) for one in self.tables]
+        lines += [f"{name}: {counted(n, 'row')}" for name, n in zip(names, counts, strict=True)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def about(self) -> dict[str, Any]:
         """What a manifest says."""
@@ -121,7 +133,6 @@ class State:
             "at": self.at.text,
             "commit_lrsn": self.at.hexadecimal,
             "complete": self.complete,
-            **({} if self.complete else {"rows": ONLY_KNOWN}),
             **({} if self.mapping is None else {"mapping": self.mapping.describe()}),
             "warnings": list(self.warnings),
             "notes": list(self.notes),
@@ -194,7 +205,8 @@ def state_of(
         notes += net.notes
     if files is not None and not (selection.tables or selection.exclude_tables):
         notes += _without_changes(files, changes.forms)
-    complete, warnings = known is not None, (*point.outside, *changes.warnings)
+    complete = known is not None
+    warnings = (*point.outside, *changes.warnings, *(() if complete else (ONLY_KNOWN,)))
     return State(
         point, tuple(tables.values()), complete, warnings, tuple(notes), changes.damaged, mapping
     )

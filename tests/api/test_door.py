@@ -4,6 +4,7 @@ with the command line."""
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -321,6 +322,26 @@ def test_what_a_family_cannot_know_is_refused() -> None:
         log.select(authids="X")
 
 
+def test_answers_keep_whole_numbers_and_say_what_they_lack(log: replay.Log) -> None:
+    work = log.select(table="SAKILA.LOYALTY_CARD")
+    frame = work.to_pandas("SAKILA.LOYALTY_CARD")
+    points = [row["points"] for row in frame["after"] if row is not None]
+    assert all(type(number) is int for number in points)
+    assert -4611686018427387905 in points or -4611686018427387904 in points
+    assert frame["after"].to_list() == work.to_arrow("SAKILA.LOYALTY_CARD")["after"].to_pylist()
+    state = log.state("end")
+    assert state.warnings[-1].startswith("only rows that the log knows")
+    assert re.search(r"^SAKILA.CUSTOMER: \d+ rows$", str(state), re.MULTILINE)
+
+
+def test_a_log_that_was_closed(sakila: Path) -> None:
+    with replay.open_log(sakila / "sakila.ctl") as log:
+        work = log.select()
+    for ask in (work.units, work.to_arrow, work.statements, lambda: log.report("summary")):
+        with pytest.raises(UsageError, match="found a log that was closed"):
+            ask()
+
+
 def test_units_that_are_set_aside_are_named(log: replay.Log, incomplete: Path) -> None:
     """What is missing is not missing in silence."""
     with warnings.catch_warnings():
@@ -328,8 +349,11 @@ def test_units_that_are_set_aside_are_named(log: replay.Log, incomplete: Path) -
         log.select(tables=FILM).changes()
     (control,), (data,) = incomplete.glob("*.ctl"), incomplete.glob("*.dat*")
     with replay.open_log(control=control, data=data) as other:
-        with pytest.warns(UserWarning, match="units of recovery are quarantined"):
+        with pytest.warns(UserWarning, match="96 units of recovery. Their changes") as told:
             reader = other.select().changes()
+        assert told[0].filename == __file__  # where the program asked
+        with pytest.warns(UserWarning, match="96 units of recovery. Their statements are not here"):
+            assert list(other.select().statements())
         about = json.loads(reader.schema.metadata[b"logreplay"])
         units = {entry["unit"].partition("/")[0] for entry in about["quarantined_units"]}
         assert units

@@ -22,6 +22,7 @@ import pytest
 import replay
 from replay.cli.main import main
 from replay.errors import UsageError
+from replay.reports import sql
 from replay.reports.relations import Relations
 from replay.reports.report_kinds import seconds_of
 from tests.support.words import of_log_master
@@ -103,6 +104,9 @@ def test_a_summary_says_what_scripts_do_not_count(log: replay.Log, tmp_path: Pat
     assert everything.totals["units"] > bundle.tally.units
     (whole,) = log.sql("SELECT sum(changes) AS n FROM units WHERE state = 'committed'").to_pylist()
     assert whole["n"] == changes  # not what units rolled back to their savepoints
+    listed = log.report("audit")
+    assert (len(listed.rows), len(listed.notes)) == (bundle.tally.statements, 1)
+    assert listed.notes[0] == f"not here: {changes - len(listed.rows)} updates that changed nothing"
     (note,) = everything.notes
     assert "no-op updates are counted here but not written" in note
     assert not log.report("summary", ops="insert").notes
@@ -180,13 +184,21 @@ def test_a_log_without_units_was_not_busy(log: replay.Log) -> None:
 def test_open_units(log: replay.Log, units: list[dict[str, Any]], incomplete: Path) -> None:
     nothing = log.report("open")
     assert (nothing.rows, nothing.exit_code) == ([], 4)
-    assert "all 2,827 units have their end" in nothing.reason
+    assert "2,827 units, with their ends in the log" in nothing.reason
     at = "00DECBFEA09C3E600000"
     there = log.report("open", at=at)
     assert {row["unit"] for row in there.rows} == {
         f"{u['uorid']}/{u['member']}" for u in units if u["uoridlrsn"] <= at < u["commit_lrsn"]
     }
     assert log.report("open", at="2024-03-15").title.endswith("that were open at 2024-03-15")
+    for time in ("07:00", "08:00:03", "09:30:59.999999"):  # a unit that began later was not open
+        moment = datetime.fromisoformat(f"2024-03-15 {time}")
+        begun = log.sql(
+            f"SELECT unit FROM units WHERE begin_time <= '{moment}' AND commit_time > '{moment}'"
+        )
+        rows = log.report("open", at=str(moment)).rows
+        assert {row["unit"] for row in rows} == {*begun["unit"].to_pylist()}
+        assert len(rows) == {"07:00": 0, "08:00:03": 1}.get(time, 6)
     for words in ({"at": at}, {}):
         with pytest.raises(UsageError, match="LR1001 found --until-time with report open"):
             log.report("open", until_time="2024-03-15 10:00", **words)
@@ -420,7 +432,22 @@ def test_a_unit_is_named_by_its_last_digits(
     assert main(["sql", *named(sakila), "--query", "SELECT urid FROM units"]) == 0
     ends = Counter(line.strip()[-4:] for line in capsys.readouterr().out.splitlines()[1:])
     shared = next(end for end, count in ends.items() if count > 1)
-    for digits, message in (("FFFFFF", "no unit of recovery"), (shared, "several units end with")):
+    for digits, message in (("FFFFFF", "no unit of recovery"), (shared, "one of several units")):
         code = main(["history", *named(sakila), "--ur", digits])
         said = capsys.readouterr().err
         assert (code, message in said) == (12, True), said
+
+
+def test_a_unit_by_the_number_that_comments_write() -> None:
+    """solidDB numbers transactions in decimal digits: ``TRXID=666`` is the unit X'029A'."""
+    folder = Path(__file__).resolve().parents[2] / "fixtures" / "soliddb"
+    with replay.open_log(source="soliddb", log=folder / "syslog.csv", catalog=folder) as solid:
+        (row,) = solid.select(ur="666").units().to_pylist()
+        assert row["unit"] == "0000000000000000029A/0"
+        assert solid.select(ur="029A").units().to_pylist() == [row]
+        with pytest.raises(UsageError, match="LR1004 found --ur 29, which no unit"):
+            solid.select(ur="29")
+    known = [f"{0x11009:020X}/0", f"{1009:020X}/0"]
+    with pytest.raises(UsageError, match="may be one of several units"):
+        sql._one_unit("1009", None, known, True)
+    assert sql._one_unit("1009", None, known, False)[0] == bytes.fromhex(f"{0x11009:020X}")

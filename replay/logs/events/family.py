@@ -26,6 +26,7 @@ FAMILY = Family(
     needs=("log",),
     takes=("log", "catalog"),
     framings=(),
+    decimal_units=True,
     options={
         "identity": (
             "full: each table has REPLICA IDENTITY FULL, so old rows are whole (default: found out"

@@ -67,5 +67,6 @@ FAMILY = Family(
     describe=lambda log: inspect.describe(log),
     dump_record=lambda *record: inspect.dump_record(*record),
     order=OrderRules(rising=positions_rise),
+    decimal_units=True,
     checkup=lambda log: checkup.checkup(log),
 )

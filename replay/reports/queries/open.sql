@@ -1,5 +1,5 @@
 -- report open: units without an end in the log, or that lack a part; with a position $at, the units
--- that were open there.
+-- that were open there, and of them those that began up to a time $moment, if there is one.
 SELECT
     unit, state, authid AS "user", plan, correlation AS job,
     begin_position AS "begin", begin_time AS began, changes, tables,
@@ -9,5 +9,6 @@ WHERE
     CASE
         WHEN $at IS NULL THEN state IN ('in flight', 'in doubt', 'incomplete')
         ELSE begin_position <= $at AND $at < commit_position
+            AND ($moment IS NULL OR begin_time <= $moment::TIMESTAMP)
     END
 ORDER BY begin_position NULLS FIRST, unit, number
