@@ -8,6 +8,7 @@ whatever the selection.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,7 +94,14 @@ class Consequences:
             "units": [str(unit) for unit in self.units],
             **({"unread": sorted(map(str, unread))} if unread else {}),
             "blocked_changes": int(self.blocked.sum()),
+            "blocked_by_table": self.blocked_by_table(),
         }
+
+    def blocked_by_table(self) -> dict[str, int]:
+        """How many changes others built on, by table, the most first."""
+        versions = self.subgraph.batch.version[self.blocked].tolist()
+        names = Counter(self.subgraph.log.catalog.versions[one].name for one in versions)
+        return dict(names.most_common())
 
 
 def limits_changes(selection: Selection) -> bool:

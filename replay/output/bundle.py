@@ -15,7 +15,7 @@ from replay.changes.envelope import Change
 from replay.changes.position import Position
 from replay.changes.selection import BUILT_ON, LEFT_TO_TARGET, REASONS
 from replay.engine.contract import Engine
-from replay.errors import InputError, Refusal, Where, counted, first_finding_error
+from replay.errors import InputError, Refusal, Where, counted, first_finding_error, some_of
 from replay.logs import LogFile
 from replay.output.continuation import (
     Continuation,
@@ -148,6 +148,10 @@ def write_bundle(
     return Bundle(out, manifest, tally, manifest["exit_code"])
 
 
+#: Units that are named in a warning at most.
+_FEW = 5
+
+
 def consequences_told(outcome: CompletedRun, log: LogFile) -> list[str]:
     """What a user must know of the changes that built on what was undone or left out."""
     dependents, selection = outcome.consequences, outcome.plan.selection
@@ -157,12 +161,16 @@ def consequences_told(outcome: CompletedRun, log: LogFile) -> list[str]:
     if dependents is None or not dependents.conflicts:
         return []
     count = counted(len(dependents.units), "unit depends", "units depend")
-    summary = f"{count} on what was chosen (the log was read to its end); the manifest names them"
+    few = len(dependents.units) <= _FEW
+    named = ", ".join(map(str, dependents.units)) if few else "the manifest names them"
+    summary = f"{count} on what was chosen (the log was read to its end): {named}"
     if outcome.plan.mode == "redo":
         return [f"{summary}; they are left out too"]
-    left = counted(int(dependents.blocked.sum()), "change")
+    blocked = dependents.blocked_by_table()
+    left = counted(sum(blocked.values()), "change")
+    left += f" of {some_of((f'{name} ({n:,})' for name, n in blocked.items()), len(blocked))}"
     records = outcome.tally.skipped.get(BUILT_ON, 0)
-    if records != dependents.blocked.sum():  # the balance sheet counts these
+    if records != sum(blocked.values()):  # the balance sheet counts these
         left += f" ({counted(records, 'record')}; a long row is several)"
     action = {
         "all": "they are undone too",

@@ -234,7 +234,8 @@ class RowDecoder:
         outcome = np.where(outcome == 0, _reasons(rendered.outcome), outcome)
         alike = self._not_found(batch.version, rows.op, np.flatnonzero(outcome == 0))
         for problem in (*rendered.problems, *self._too_wide(version, rows), *alike):
-            batch.value_problem(problem)
+            if outcome[problem.row] != REASON[UNSATISFIED]:  # nobody wants to write it
+                batch.value_problem(problem)
         text = rendered.text
         left = np.flatnonzero((outcome == LEFT_OUT) & ~batch.failed)
         if len(left) and not self.plan.prepared:

@@ -263,7 +263,8 @@ def test_segments_of_changes_that_others_built_on_stay_together(tmp_path: Path) 
     assert [re.search(r"id = (\d)", text)[1] for text in found] == ["1", "3"]  # type: ignore[index]
     assert all(text.startswith("DELETE") for text in found)
     assert left.manifest["consequences"]["blocked_changes"] == 2
-    said = "not undone: 2 changes (5 records; a long row is several), so units are undone in part"
+    assert left.manifest["consequences"]["blocked_by_table"] == {"TESTOWN.ACCT": 2}
+    said = "not undone: 2 changes of TESTOWN.ACCT (2) (5 records; a long row is several), so units"
     assert any(said in warning for warning in left.manifest["warnings"])
     skipped = left.manifest["balance"]["skipped"]
     assert (

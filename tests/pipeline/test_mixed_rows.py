@@ -232,6 +232,22 @@ def test_keys_that_meet(
     assert written(tmp_path, log, "redo", 1, **how) == one
 
 
+def test_what_a_condition_leaves_out_need_not_be_written(tmp_path: Path) -> None:
+    """A text that the target cannot hold, in a change that nobody selects, is no reason to leave
+    the unit out; in one that is selected it is."""
+    log = LogBuilder((ACCT,))
+    unit = log.unit()
+    unit.insert(ACCT, acct(1, "a\0b"))
+    unit.insert(ACCT, acct(2))
+    control, data = log.write(tmp_path)
+    found = []
+    for number, where in enumerate(("id = 2", "id < 3")):
+        how = {"selection": Selection(where=where), "out": tmp_path / f"out-{number}"}
+        bundle = replay.write_script(control, data, **how)
+        found.append((bundle.tally.statements, bundle.exit_code))
+    assert found == [(1, 0), (0, 8)]
+
+
 def test_tables_of_other_character_sets_and_widths() -> None:
     """Programs side by side write what each of them writes alone, row for row in any order."""
     render, rng = fast_path.compiled(), np.random.default_rng(4)
