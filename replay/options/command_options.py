@@ -153,7 +153,8 @@ LOOKING = (
     Option(
         "--columns NAME,…",
         each(TEXT),
-        "the columns of the report, in order",
+        "the columns of the report, in order; audit with column,old,new: a line for each column"
+        " that a change set",
         "report",
         field="shown",
         only=f"kind={','.join(REPORT_KINDS[:-1])}",

@@ -137,7 +137,14 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 #: What the commands of a report do.
-UNDO_BELOW = "To undo this alone (what later changes depend on is left out and listed):"
+UNDO_BELOW = "To undo this alone (what later changes depend on is left out and listed)"
+
+
+def _undo_below(report: Report) -> str:
+    first = len(report.commands)
+    some = f", of the first {first} of {len(report.rows)}" if first < len(report.rows) else ""
+    return f"{UNDO_BELOW}{some}:"
+
 
 # -- text
 # -------------------------------------------------------------------------------------------------
@@ -224,7 +231,7 @@ def report_text(report: Report) -> str:
     if report.notes:
         lines += ["", *(f"note: {note}" for note in report.notes)]
     if report.commands:
-        lines += ["", UNDO_BELOW]
+        lines += ["", _undo_below(report)]
         lines += [line for who, text in report.commands for line in (f"  {who}:", f"    {text}")]
     return "\n".join(lines)
 
@@ -284,7 +291,7 @@ def report_html(report: Report) -> str:
         parts.append(f"<p>{html.escape(report.reason)}</p>\n")
     parts += [f"<p>Note: {html.escape(note)}</p>\n" for note in report.notes]
     if report.commands:
-        parts.append(f"<p>{UNDO_BELOW}</p>\n")
+        parts.append(f"<p>{_undo_below(report)}</p>\n")
     parts += [
         f"<p>{html.escape(who)}</p><pre>{html.escape(text)}</pre>\n"
         for who, text in report.commands

@@ -136,6 +136,8 @@ _OPTIONS = {
     "job": ("--job", "correlations"),
     "plan": ("--plan", "plans"),
     "unit": ("--ur", "units"),
+    "table": ("--table", "tables"),
+    "connection": ("--connection", "connections"),
 }
 #: Lines whose undo is proposed.
 _PROPOSED = 5

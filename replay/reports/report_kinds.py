@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -324,23 +324,37 @@ def listed(
         )
     names = [str(dim) for dim in options.group_by]
     rows.sort(key=lambda row: [str(row[name] or "") for name in names])
+    totals: dict[str, Any] = {"changes": len(rows)}
+    title = f"audit: {counted(len(rows), 'change')}"
+    if {*options.columns} & {*_OF_COLUMN}:
+        rows = [line for row in rows for line in _by_column(row)]
     row_of = ("committed", "user", "plan", "job", "unit", "table", "op", "key")
     usual: tuple[str, ...] = (*row_of, "changed", "origin")
     if any(row["fate"] != "committed" for row in rows):
         usual = (*usual, "fate")
     columns = (*names, *(name for name in usual if name not in names))
-    totals: dict[str, Any] = {"changes": len(rows)}
     groups = Counter(" ".join(str(row[name]) for name in names) for row in rows if names)
     totals |= dict(groups)
     reason = "" if rows else "nothing found: the selection takes no change of this log"
-    by = f" by {', '.join(names)}" if names else ""
-    title = f"audit: {counted(len(rows), 'change')}{by}"
+    title += f" by {', '.join(names)}" if names else ""
     said = (tuple(notes), tuple(warnings), reason)
     report = Report(
         ReportKind.AUDIT, title, columns, rows, totals, *said, from_log=frozenset(groups)
     )
-    every = tuple(rows[0]) if rows else tuple(usual)
+    every = (*(tuple(rows[0]) if rows else usual), *_OF_COLUMN)
     return shaped(report, options, every)
+
+
+#: Columns of an audit with a line for each column that a change set.
+_OF_COLUMN = ("column", "old", "new")
+
+
+def _by_column(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A line for each column that a change set; of a row that came or went for all of them."""
+    before, after = row["before"], row["after"]
+    for name in row["changed"]:
+        sides = (None if side is None else side.get(name) for side in (before, after))
+        yield {**row, **dict(zip(_OF_COLUMN, (name, *sides), strict=True))}
 
 
 def _changed(version: Version) -> dict[str, Any]:

@@ -126,6 +126,12 @@ def test_audit(log: replay.Log, changes: list[dict[str, Any]]) -> None:
     assert sorted_by_op.columns[0] == "op"
     assert [row["op"] for row in sorted_by_op.rows] == sorted(c["op"] for c in mine)
     assert sorted_by_op.totals["update"] == sum(c["op"] == "update" for c in mine)
+    lines = log.report("audit", table="CUSTOMER", authids="CLERK1", shown=["op", "column", "new"])
+    assert lines.totals == audit.totals
+    sets = [(row["op"], name) for row in audit.rows for name in row["changed"]]
+    assert [(line["op"], line["column"]) for line in lines.rows] == sets
+    values = [(row["after"] or {}).get(name) for row in audit.rows for name in row["changed"]]
+    assert [line["new"] for line in lines.rows] == values
     with pytest.raises(UsageError, match="LR1001 found more than 10 changes"):
         log.report("audit", most_rows=10)
 
