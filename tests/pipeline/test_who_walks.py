@@ -41,7 +41,7 @@ COMMANDS = [
     ["whatif", "--plan", "*"],
     ["history", "--table", "SHOP.ITEM", "--key", "1"],
     ["report", "audit"],
-    ["report", "open", "--at", TIME],
+    ["report", "open", "--at", "start"],
     ["report", "page", "--out", "{}/page.html"],
     ["replay", "--to", "sqlite:///{}/shop.db", "--until-time", TIME, "--apply"],
     ["replay", "--to", "sqlite:///{}/shop.db", "--apply"],
