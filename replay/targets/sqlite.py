@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WAIT_SECONDS = 10
+#: Schemas that each connection has.
+_TAKEN = ("main", "temp")
 #: How a file says that its text is UTF-16, so that it cannot be attached to a connection of ours.
 _UTF16 = (b"\0\0\0\2", b"\0\0\0\3")
 
@@ -146,7 +148,7 @@ class SqliteSession(SqlSession):
                     f"found text in UTF-16 in {public(self.url)}; expected a file with UTF-8",
                     hint="Make a copy: sqlite3 FILE .dump | sqlite3 COPY",
                 ) from error
-            taken = self.schema.lower() in ("main", "temp")
+            taken = self.schema.lower() in _TAKEN
             raise TargetError(
                 "LR4003",
                 f"cannot connect to {public(self.url)}: {error}",
@@ -265,6 +267,8 @@ class SqliteSession(SqlSession):
             )
 
     def otherwise_called(self, schema: str) -> str:
+        if schema.lower() in _TAKEN:
+            return f"SQLite keeps the name {schema} for itself: map it to another (--mapping)"
         return "" if self._is_here(schema) else f"Say so: ?schema={schema} after the URL"
 
     def columns(self, schema: str, table: str) -> list[tuple[str, str, str]]:

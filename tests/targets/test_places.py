@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from replay.targets import target_of
 from replay.targets.states import path_of
 from tests.support.engines import Place
 from tests.support.servers import of_kind
@@ -113,3 +114,12 @@ def test_a_file_that_cannot_be_written() -> None:
         with ordinary_user():
             assert "the folder of its journal" in session.read_only()
         folder.chmod(0o755)
+
+
+def test_a_schema_that_sqlite_has_itself(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as made:
+        made.execute("CREATE TABLE t (k)")
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with closing(target_of(url).connect(url)) as session:
+        assert "keeps the name main for itself" in session.otherwise_called("main")
+        assert session.otherwise_called("other") == "Say so: ?schema=other after the URL"
