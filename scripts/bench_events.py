@@ -69,5 +69,5 @@ def events(arguments: argparse.Namespace) -> int:
         cpu, memory = found["script"]
         print(f"{changes:,} changes, {path.stat().st_size / 1e6:,.0f} MB: redo {cpu:.1f} CPU s,"
               f" {cpu / found['json'][0]:.2f} of Python's parser, {cpu / found['duckdb'][0]:.2f} of"
-              f" DuckDB's; {memory} MB", flush=True)  # fmt: skip
+              f" DuckDB's; {memory} MB with the file, which is mapped", flush=True)  # fmt: skip
     return 0
