@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WAIT_SECONDS = 10
-#: Schemas that each connection has.
-_TAKEN = ("main", "temp")
+_TAKEN = ("main", "temp")  # schemas that each connection has
 #: How a file says that its text is UTF-16, so that it cannot be attached to a connection of ours.
 _UTF16 = (b"\0\0\0\2", b"\0\0\0\3")
 
@@ -148,11 +147,11 @@ class SqliteSession(SqlSession):
                     f"found text in UTF-16 in {public(self.url)}; expected a file with UTF-8",
                     hint="Make a copy: sqlite3 FILE .dump | sqlite3 COPY",
                 ) from error
-            taken = self.schema.lower() in _TAKEN
+            other = "Name the schema, ?schema=NAME, or give the file another name"
             raise TargetError(
                 "LR4003",
                 f"cannot connect to {public(self.url)}: {error}",
-                hint="Name the schema, ?schema=NAME, or give the file another name" * taken,
+                hint=other * (self.schema.lower() in _TAKEN),
             ) from error
 
     @property
