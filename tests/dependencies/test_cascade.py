@@ -196,9 +196,9 @@ def test_consequences_as_data(tmp_path: Path) -> None:
         {"unit": other.name, "on": one.name, "key": "acct/0", "link": "row"}
     ]
     assert (told["units"], told["blocked_changes"]) == ([other.name], 1)
-    assert told.keys() == {"scanned_to", "conflicts", "units", "blocked_changes"} | (
-        told.keys() & {"cascade", "mode"}
-    )
+    assert told.keys() == {
+        *("scanned_to", "conflicts", "units", "blocked_changes", "blocked_by_table"),
+    } | (told.keys() & {"cascade", "mode"})
     assert len(statements(bundle)) == 1
     assert len(statements(undo(log, tmp_path, one, cascade="all"))) == 2
     assert statements(undo(log, tmp_path, one, cascade="non-conflicting")) == []

@@ -300,7 +300,7 @@ def test_a_migration_begins_with_the_columns_from_before(tmp_path: Path) -> None
         "local",
     ]
     out = tmp_path / "out"
-    assert main(["migrate", *named, "--initial", str(tmp_path / "before"), "--out", str(out)]) == 4
+    assert main(["migrate", *named, "--initial", str(tmp_path / "before"), "--out", str(out)]) == 0
     assert CREATED in (out / "10-schema.sql").read_text().splitlines()
     load = out / "20-load" / "0001-late.sql"
     assert (
@@ -308,7 +308,5 @@ def test_a_migration_begins_with_the_columns_from_before(tmp_path: Path) -> None
     )
     assert load.with_suffix(".csv").read_text() == '"1","a","1.500","2024-01-01"\n'
     assert "ADD COLUMN more" in (out / "30-redo" / "0000-redo.sql").read_text()
-    assert (
-        "* APP.LATE is emptied as a whole, or changes its structure, in the log"
-        in (out / "PLAN.md").read_text()
-    )
+    said = "* not compared: rows of APP.LATE that the log does not touch"
+    assert said in (out / "PLAN.md").read_text().splitlines()

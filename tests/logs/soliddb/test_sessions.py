@@ -99,6 +99,7 @@ def test_sessions_whose_rows_are_counted_on_come_in_any_order(
     assert len(warnings) == (tuple(order) != (0, 1, 2))
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # sessions do not chain
 def test_a_transaction_and_its_copy_have_one_name(tmp_path: Path) -> None:
     site = Sessions(tmp_path, OLD)
     unit(site.log, lambda made: made.insert(OLD, (1, "a")))
