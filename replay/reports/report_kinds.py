@@ -222,9 +222,7 @@ def quiet(
     if not totals["units"]:
         reason = "nothing found: there is no unit of recovery"
     every = chosen.whole_tables and not (chosen.tables or chosen.exclude_tables)
-    notes = (
-        () if every else ("only units of the selection count: others may be open in these spans",)
-    )
+    notes = () if every else (_OTHERS,)
     report = Report(ReportKind.QUIET, title, columns, rows, totals, notes, tuple(warnings), reason)
     return shaped(report, options)
 
