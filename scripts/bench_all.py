@@ -140,7 +140,7 @@ def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
     share = records / AIMED_AT
     # machine code that this machine does not have yet is compiled by the first run
     mine = min(
-        (apart(measure_local, control, data, out, False) for _ in range(2)),
+        (apart(measure_local, control, data, out) for _ in range(2)),
         key=lambda run: run.cpu,
     )
     least = apart(floor, data, out)
@@ -151,10 +151,10 @@ def _engines(arguments: argparse.Namespace) -> Iterator[Line]:
     run = apart(measure_command, control, data, out, ["--engine", "local"])
     memory = run.memory["python"] / 1e6
     yield Line("local engine, anonymous memory", memory, "MB", most=room / 1e6)
-    naive = apart(measure_naive, control, data)["f-string per row"] * records
+    naive = apart(measure_naive, control, data) * records
     yield Line("local engine", mine.cpu, "CPU s", "row by row, f-strings", naive)
     options = [part for entry in conf for part in ("--conf", entry)]
-    warm = apart(measure_spark, control, data, out, conf)[-1]
+    warm = apart(measure_spark, control, data, out, conf)
     yield Line("Spark, warm", warm.cpu, "CPU s", "row by row, f-strings", naive, most=4.5 * share)
     fresh = apart(measure_least, control, data, out, ["--engine", "spark", *options])
     aim, what = 10 * share + 3.5 * max(0.0, 1 - share), "Spark, a fresh process"
